@@ -1,13 +1,4 @@
-export {
-  type AppContext,
-  type AppOptions,
-  createApp,
-  DEFAULT_LIMITS,
-  type Middleware,
-  type Next,
-  type ServiceApp,
-  type ServiceLimits,
-} from './app/index.ts';
+export { type AppOptions, createApp, DEFAULT_LIMITS, type ServiceApp, type ServiceLimits } from './app/index.ts';
 export { openApiDocument, type OpenApiDocument, type OpenApiOptions } from './openapi/index.ts';
 export type { ProblemJson } from './problem/service-problem.ts';
 export type { RunEndpoint, RunRecord, RunStatus } from './runs/runs.ts';

@@ -1,29 +1,15 @@
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 import { DependencyError } from '../exceptions/index.ts';
 
-/** The install command of all packages that the service needs. */
-const INSTALL_SERVICE =
-  'npm install koa @koa/router @koa/cors @fastify/busboy koa2-swagger-ui koa-helmet helmet lru-cache prom-client rate-limiter-flexible';
-
 /** The optional packages and their install commands. */
 const INSTALL_COMMANDS = {
-  '@fastify/busboy': INSTALL_SERVICE,
-  '@koa/cors': INSTALL_SERVICE,
-  '@koa/router': INSTALL_SERVICE,
   '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}@1.5.5-r.5`,
   '@resvg/resvg-js': 'npm install @resvg/resvg-js',
   '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
   '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
-  koa: INSTALL_SERVICE,
-  'koa-helmet': INSTALL_SERVICE,
-  'koa2-swagger-ui': INSTALL_SERVICE,
-  'lru-cache': INSTALL_SERVICE,
-  'prom-client': INSTALL_SERVICE,
-  'rate-limiter-flexible': INSTALL_SERVICE,
   webgpu: 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
 } as const;
 
@@ -46,20 +32,6 @@ export function installCommand(name: OptionalPackage): string {
 export async function importOptional<T>(name: OptionalPackage, neededFor: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
-  } catch (cause) {
-    throw missing(name, neededFor, cause);
-  }
-}
-
-const require = createRequire(import.meta.url);
-
-/**
- * Loads an optional package synchronously. The package must support CommonJS.
- * @throws {DependencyError} if the package cannot be loaded; see {@link importOptional}
- */
-export function requireOptional(name: OptionalPackage, neededFor: string): unknown {
-  try {
-    return require(name);
   } catch (cause) {
     throw missing(name, neededFor, cause);
   }

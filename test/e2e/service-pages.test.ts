@@ -24,7 +24,7 @@ function mounted(service: ServiceApp, basePath: string): Koa {
     context.req.url = (context.req.url ?? '').slice(basePath.length);
     // Koa leaves the response to the service.
     context.respond = false;
-    listener(context.req, context.res);
+    void listener(context.req, context.res);
   });
   return app;
 }

@@ -1,3 +1,6 @@
+import type { RequestListener } from 'node:http';
+
+import type Koa from 'koa';
 import inject, { type InjectOptions, type Response } from 'light-my-request';
 
 import { createApp } from '../../src/api/app/create-app.ts';
@@ -23,6 +26,17 @@ export interface TestFile {
   readonly content: string | Buffer;
 }
 
+/** Returns the listener of an app for a server of node:http. */
+export function listenerOf(app: Pick<Koa, 'callback'>): RequestListener {
+  const answer = app.callback();
+  return (request, response) => void answer(request, response);
+}
+
+/** Sends a request to an app without a port. */
+export function askApp(app: Pick<Koa, 'callback'>, request: InjectOptions): Promise<Response> {
+  return inject(listenerOf(app), request);
+}
+
 /** Starts a service before the tests of a suite and ends it after them. */
 export function useService(options: AppOptions = {}): TestService {
   let app: ReturnType<typeof createApp>;
@@ -35,7 +49,7 @@ export function useService(options: AppOptions = {}): TestService {
     this.timeout(60_000);
     await app.close(1000);
   });
-  const ask = (request: InjectOptions): Promise<Response> => inject(app.callback(), request);
+  const ask = (request: InjectOptions): Promise<Response> => askApp(app, request);
   const post: TestService['post'] = (url, body, headers = {}) =>
     ask({
       method: 'POST',

@@ -71,7 +71,9 @@ describe('suggestions', () => {
 describe('optional packages', () => {
   it('give the install command and the cause if they are missing', async () => {
     const cause = new Error("Cannot find package 'danfojs-node'");
-    const error: unknown = await importOptional('danfojs-node', 'to read data frames', () => Promise.reject(cause)).then(
+    const error: unknown = await importOptional('danfojs-node', 'to read data frames', () =>
+      Promise.reject(cause),
+    ).then(
       () => undefined,
       (thrown: unknown) => thrown,
     );

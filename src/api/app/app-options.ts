@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import type { ListenOptions } from 'node:net';
+
+import type Koa from 'koa';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
@@ -102,20 +102,10 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app. This type does not depend on the types of Koa. The app is a `Koa` instance: call `listen`,
- * add middleware with `use`, or pass its `callback` to a server. To mount it in another app, whose types require a
- * `Koa`: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' }) as unknown as Koa))`.
+ * The service as a Koa app. `use` adds middleware around the service, which always runs last, because it answers every
+ * request. To mount the app in another one: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' })))`.
  */
-export interface ServiceApp {
-  /** Creates a server and starts to listen, like `server.listen` of node:http. Close the server before the app. */
-  listen(port?: number, host?: string, listening?: () => void): Server;
-  listen(port: number, listening: () => void): Server;
-  listen(options: ListenOptions, listening?: () => void): Server;
-  /** Returns the request listener for `createServer` of node:http. */
-  callback(): RequestListener;
-  /** Adds middleware around the service. The service always runs last, because it answers every request. */
-  use(middleware: Middleware): this;
-  readonly middleware: readonly Middleware[];
+export interface ServiceApp extends Koa {
   /** Resolves when the results of earlier processes are loaded and the worker threads have started. */
   ready(): Promise<void>;
   /**
@@ -125,44 +115,6 @@ export interface ServiceApp {
    */
   close(drainMillis?: number): Promise<void>;
 }
-
-/**
- * The part of Koa's request context that custom middleware usually needs. The wider type of Koa is compatible with this
- * type.
- */
-export interface AppContext {
-  /** The request of node:http. */
-  readonly req: IncomingMessage;
-  /** The response of node:http. */
-  readonly res: ServerResponse;
-  method: string;
-  /** The URL with its query. */
-  url: string;
-  /** The path without the query. */
-  path: string;
-  /** Data that middleware shares with other middleware. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as in Koa: each app stores its own data there
-  readonly state: Record<PropertyKey, any>;
-  status: number;
-  /** A string, bytes, a stream, or an object that is sent as JSON. */
-  body: unknown;
-  /** Returns a header of the request, or '' if it was not sent. */
-  get(header: string): string;
-  /** Sets a header of the response. */
-  set(header: string, value: string | string[]): void;
-}
-
-/** Calls the next middleware. */
-export type Next = () => Promise<unknown>;
-
-/**
- * A middleware function for Koa. This type does not depend on the types of Koa.
- * @param context with Koa's types, `ParameterizedContext` or `Context` is also accepted
- */
-export type Middleware = {
-  // This is a method signature, so that functions with a wider parameter type are accepted.
-  call(context: AppContext, next: Next): unknown;
-}['call'];
 
 /** The options with their defaults filled in. They are the same in every process of a service. */
 export type ServiceSettings = Omit<

@@ -1,11 +1,10 @@
-import type { Middleware as KoaMiddleware } from 'koa';
+import Koa from 'koa';
 import type { Logger } from 'pino';
 
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import type { Handler, RequestState, ServiceContext } from '../context/service-context.ts';
 import { causesOf, writeProblem } from '../middleware/answer-problems.ts';
 import { warnOfShortKeys } from '../middleware/authenticate.ts';
-import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { APP_OPTION_NAMES, type AppOptions, type ServiceApp, settingsOf } from './app-options.ts';
 import { checkFolders, createOwner } from './create-owner.ts';
@@ -24,7 +23,6 @@ const DRAIN_MILLIS = 30_000;
  * If EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE or EVENHAND_JSON_LOGS is set, the app logs a line for each response;
  * otherwise it logs only warnings and errors. If the service cannot start, for example because the folder of the store
  * is in use, it answers 503, and `ready()` rejects with the reason.
- * @throws {DependencyError} if the packages of the service are not installed
  * @throws {ValueError} if an option is out of range
  * @throws {ConfigValidationError} if a key is empty or cannot be sent in a header
  * @throws {DataValidationError} if `llmFolder` does not exist, or the path in a folder option is not a folder
@@ -50,7 +48,6 @@ const DRAIN_MILLIS = 30_000;
  */
 export function createApp(options: AppOptions = {}): ServiceApp {
   assertKnownOptions('createApp', options, APP_OPTION_NAMES);
-  const Koa = loadPackage('koa');
   // Checks the options before any work starts.
   const settings = settingsOf(options);
   const logger = embeddedLogger(settings.logger, process.env);
@@ -78,7 +75,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
     else unavailable(context, 'The service could not start.');
   });
   return Object.assign(app, {
-    use: (middleware: KoaMiddleware<RequestState>) => {
+    use: (middleware: Koa.Middleware<RequestState>) => {
       if (typeof middleware !== 'function') throw invalidParameter('middleware', 'be a function', middleware);
       app.middleware.splice(-1, 0, middleware);
       return app;
@@ -98,7 +95,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
         });
       return closed;
     },
-  }) as unknown as ServiceApp;
+  });
 }
 
 function unavailable(context: ServiceContext, detail: string): void {

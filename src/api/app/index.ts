@@ -1,3 +1,3 @@
-export type { AppContext, AppOptions, Middleware, Next, ServiceApp } from './app-options.ts';
+export type { AppOptions, ServiceApp } from './app-options.ts';
 export { createApp } from './create-app.ts';
 export { DEFAULT_LIMITS, type ServiceLimits } from '../context/service-context.ts';

@@ -1,4 +1,5 @@
-import type Koa from 'koa';
+import { Router } from '@koa/router';
+import Koa from 'koa';
 import type { Logger } from 'pino';
 
 import { isLoggingAskedFor } from '../../internal/logger.ts';
@@ -8,7 +9,6 @@ import { type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
 import { serviceLayers } from '../middleware/service-layers.ts';
 import type { ServiceMiddleware } from '../middleware/service-middleware.ts';
 import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
-import { loadPackage } from '../packages.ts';
 import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
 import { type AppOptions, settingsOf } from './app-options.ts';
@@ -90,7 +90,6 @@ type ServiceKoa = Koa<RequestState> & {
  * @param observe the middleware that collects the metrics of this process
  */
 export function createAppOf(service: Service, observe: ServiceMiddleware): ServiceKoa {
-  const Koa = loadPackage('koa');
   const app = new Koa<RequestState>() as ServiceKoa;
   for (const layer of serviceLayers(service, observe)) app.use(layer);
   app.use(routesOf(service));
@@ -100,7 +99,6 @@ export function createAppOf(service: Service, observe: ServiceMiddleware): Servi
 
 /** Returns the middleware that serves every operation at its path, and the files of the documentation pages. */
 function routesOf(service: Service): Koa.Middleware<RequestState> {
-  const { Router } = loadPackage('@koa/router');
   const router = new Router<RequestState>();
   const handlers = handlersOf(service);
   for (const [id, [method, path]] of Object.entries(OPERATIONS)) {

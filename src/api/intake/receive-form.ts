@@ -3,13 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
-import type { BusboyInstance } from '@fastify/busboy';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import { suggestNames } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { createDeferred } from '../../internal/deferred.ts';
 import type { Service, ServiceLimits } from '../context/service-context.ts';
-import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
 import { CURL_FORM, mediaTypeOf, requireMediaType } from './media-type.ts';
@@ -165,7 +164,6 @@ const NEVER_FULL = 2 ** 40;
  * @throws {ServiceProblem} like {@link receiveForm}
  */
 async function readForm(chunks: AsyncIterable<Buffer>, contentType: string, options: PartOptions): Promise<FormParts> {
-  const { Busboy } = loadPackage('@fastify/busboy');
   const parser = new Busboy({
     headers: { 'content-type': contentType },
     isPartAFile: () => true,

@@ -1,6 +1,5 @@
-import type { Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-import { loadPackage } from '../packages.ts';
 import type { RunCounts } from '../runs/runs.ts';
 import type { ServiceMiddleware } from './service-middleware.ts';
 
@@ -12,8 +11,7 @@ let registry: Registry | undefined;
  */
 function processMetrics(): Registry {
   if (registry !== undefined) return registry;
-  const { collectDefaultMetrics, Registry: OwnRegistry } = loadPackage('prom-client');
-  registry = new OwnRegistry();
+  registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'evenhand_' });
   return registry;
 }
@@ -50,7 +48,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
  */
 export class ServiceMetrics {
-  readonly #registry = new (loadPackage('prom-client').Registry)();
+  readonly #registry = new Registry();
   /** Counts requests and measures their duration. */
   readonly middleware: ServiceMiddleware;
 
@@ -72,7 +70,6 @@ export class ServiceMetrics {
 }
 
 function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): void {
-  const { Gauge } = loadPackage('prom-client');
   new Gauge({
     name: 'evenhand_runs',
     help: 'Runs by state: waiting for a thread, running, or ended and stored.',
@@ -88,7 +85,6 @@ function registerRuns(registry: Registry, counts: () => Promise<RunCounts>): voi
 }
 
 function observer(registry: Registry): ServiceMiddleware {
-  const { Counter, Gauge, Histogram } = loadPackage('prom-client');
   const registers = [registry];
   const total = new Counter({
     name: 'evenhand_http_requests_total',
@@ -158,5 +154,5 @@ export class MergedMetrics {
 
 /** Merges the metrics of processes. Counters are added; other metrics are aggregated as each metric defines. */
 function merge(processes: readonly MetricsJson[]): Registry {
-  return loadPackage('prom-client').AggregatorRegistry.aggregate(processes as unknown as object[]);
+  return AggregatorRegistry.aggregate(processes as unknown as object[]);
 }

@@ -1,11 +1,10 @@
 import { isIPv6 } from 'node:net';
 
-import type { RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { RateLimiter, ServiceContext } from '../context/service-context.ts';
 import { OPERATIONS } from '../openapi/operation-ids.ts';
-import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** The route of unknown paths. */
@@ -101,7 +100,6 @@ export function createMemoryRateLimiter(perMinute: number): RateLimiter {
   if (!Number.isSafeInteger(perMinute) || perMinute < 1) {
     throw invalidParameter('rateLimit', 'be a whole number of at least 1', perMinute);
   }
-  const { RateLimiterMemory } = loadPackage('rate-limiter-flexible');
   const limiter = new RateLimiterMemory({ points: perMinute, duration: SECONDS });
   return {
     take: async (client) => {

@@ -5,12 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { Context } from 'koa';
+import { koaSwagger } from 'koa2-swagger-ui';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { escapeHtml } from '../../internal/html.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Handler, Service } from '../context/service-context.ts';
-import { loadPackage } from '../packages.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** A file of a documentation page. */
@@ -138,7 +138,7 @@ const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 /** Returns the page of Swagger UI, rendered once. */
 function swaggerPage(basePath: string): string {
   const assets = `${basePath}/docs/assets`;
-  const render = loadPackage('koa2-swagger-ui').koaSwagger({
+  const render = koaSwagger({
     title: 'evenhand',
     routePrefix: false,
     swaggerCdnUrl: assets,

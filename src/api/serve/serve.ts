@@ -11,7 +11,6 @@ import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
 import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
-import { loadPackage } from '../packages.ts';
 import { allowedHostsOf, assertSafe, cannotListen } from './address.ts';
 import { forkWorker } from './forked-worker.ts';
 import { acceptWaiting, listenOn, type Position } from './http-server.ts';
@@ -56,7 +55,6 @@ export async function serve(options: ServeOptions = {}): Promise<RunningService>
   const { keys, logger } = settingsOf(filled);
   warnOfShortKeys(keys, logger);
   checkFolders(filled, logger);
-  loadPackage('koa');
   return workers === 1 ? serveHere(filled) : serveByWorkers(filled, workers);
 }
 

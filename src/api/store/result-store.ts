@@ -1,7 +1,6 @@
-import type { LRUCache } from 'lru-cache';
+import { LRUCache } from 'lru-cache';
 
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
-import { loadPackage } from '../packages.ts';
 
 /**
  * Matches IDs of letters, digits, dots, dashes and underscores. Such an ID is a valid file name on every system and
@@ -71,7 +70,6 @@ interface Box<Value> {
  *
  * Values are stored as given, without a copy.
  * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without `sizeOf`
- * @throws {DependencyError} if the package lru-cache is not installed
  * @example
  * ```ts
  * import { ResultStore } from 'evenhand/api/store';
@@ -96,7 +94,6 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
     const { capacity = CAPACITY, maxBytes, sizeOf, onEvict } = options;
     this.capacity = requireInteger('capacity', capacity, MAX_CAPACITY);
     const bound = maxBytes === undefined ? undefined : boundOf(maxBytes, sizeOf);
-    const { LRUCache } = loadPackage('lru-cache');
     this.#cache = new LRUCache<string, Box<Value>>({
       max: capacity,
       ...bound,

@@ -4,13 +4,14 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 import Koa from 'koa';
-import inject, { type InjectOptions, type Response } from 'light-my-request';
+import type { InjectOptions, Response } from 'light-my-request';
 
 import { type AppOptions, createApp, type ServiceApp } from '../../../src/api/app/index.ts';
 import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { ResultStore } from '../../../src/api/store/index.ts';
 import { ConfigValidationError, DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { askApp } from '../../helpers/service.ts';
 import { field, file, form, FORM_TYPE } from '../intake/multipart.ts';
 
 const BODY = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
@@ -38,8 +39,7 @@ describe('createApp', function () {
     apps.push(app);
     return app;
   };
-  const ask = (app: Pick<ServiceApp, 'callback'>, request: InjectOptions): Promise<Response> =>
-    inject(app.callback(), request);
+  const ask = (app: Pick<ServiceApp, 'callback'>, request: InjectOptions): Promise<Response> => askApp(app, request);
   const post = (app: Pick<ServiceApp, 'callback'>, url: string, payload: object, headers = {}): Promise<Response> =>
     ask(app, { method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...headers } });
 
@@ -186,7 +186,7 @@ describe('createApp', function () {
   it('creates links with its base path when mounted in another app, and leaves other paths alone', async () => {
     const app = make({ basePath: '/fairness' });
     const outer = new Koa();
-    const [service] = (app as unknown as Koa).middleware;
+    const [service] = app.middleware;
     outer.use(async (context, next) => {
       if (!/^\/fairness(?:\/|$)/.test(context.path) || service === undefined) {
         await next();
@@ -198,26 +198,19 @@ describe('createApp', function () {
     outer.use((context) => {
       context.body = 'the outer app';
     });
-    const answer = outer.callback();
-    // Koa's callback returns a promise, which node:http does not expect.
-    const inside: Pick<ServiceApp, 'callback'> = {
-      callback: () => (request, response) => {
-        void answer(request, response);
-      },
-    };
-    expect((await ask(inside, { method: 'GET', url: '/elsewhere' })).body).to.equal('the outer app');
-    expect((await ask(inside, { method: 'GET', url: '/fairnessless' })).body).to.equal('the outer app');
-    expect((await ask(inside, { method: 'GET', url: '/fairness/nothing' })).statusCode).to.equal(404);
-    const root = await ask(inside, { method: 'GET', url: '/fairness', headers: { accept: 'text/html' } });
+    expect((await ask(outer, { method: 'GET', url: '/elsewhere' })).body).to.equal('the outer app');
+    expect((await ask(outer, { method: 'GET', url: '/fairnessless' })).body).to.equal('the outer app');
+    expect((await ask(outer, { method: 'GET', url: '/fairness/nothing' })).statusCode).to.equal(404);
+    const root = await ask(outer, { method: 'GET', url: '/fairness', headers: { accept: 'text/html' } });
     expect(root.headers.location).to.equal('/fairness/docs');
 
-    const accepted = await post(inside, '/fairness/validate', BODY, { prefer: 'respond-async' });
+    const accepted = await post(outer, '/fairness/validate', BODY, { prefer: 'respond-async' });
     expect(accepted.statusCode, accepted.body).to.equal(202);
     expect(accepted.headers.location).to.match(/^\/fairness\/results\//);
-    const found = await ask(inside, { method: 'GET', url: String(accepted.headers.location) });
+    const found = await ask(outer, { method: 'GET', url: String(accepted.headers.location) });
     expect(found.json()).to.have.property('run_id', accepted.json<{ run_id: string }>().run_id);
 
-    const ran = await ask(inside, {
+    const ran = await ask(outer, {
       method: 'POST',
       url: '/fairness/pipeline',
       headers: { 'content-type': FORM_TYPE },
@@ -226,7 +219,7 @@ describe('createApp', function () {
     expect(ran.statusCode, ran.body).to.equal(200);
     const { download } = ran.json<{ download: string }>();
     expect(download).to.match(/^\/fairness\/results\//);
-    const data = await ask(inside, { method: 'GET', url: download });
+    const data = await ask(outer, { method: 'GET', url: download });
     expect([data.statusCode, data.body.split('\n')[0]]).to.deep.equal([200, 'g,y,sample_weight']);
   });
 });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-import inject, { type InjectOptions, type Response } from 'light-my-request';
+import type { InjectOptions, Response } from 'light-my-request';
 
 import type { ServiceApp } from '../../../src/api/app/app-options.ts';
 import { createAppOf } from '../../../src/api/app/process-app.ts';
@@ -9,6 +9,7 @@ import { type OperationId, OPERATIONS } from '../../../src/api/openapi/operation
 import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import type { RunRecord } from '../../../src/api/runs/runs.ts';
+import { askApp } from '../../helpers/service.ts';
 import { serviceWith } from '../middleware/bare-app.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -69,8 +70,7 @@ export function ask(app: Pick<ServiceApp, 'callback'>, id: OperationId, asked: A
     headers: { host: '127.0.0.1', ...headers },
     ...(body === undefined ? {} : { payload: body }),
   };
-  const answer = app.callback();
-  return inject(answer, options);
+  return askApp(app, options);
 }
 
 /** Creates the service with the given parts. */

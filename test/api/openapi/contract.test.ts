@@ -18,6 +18,7 @@ import {
 } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
+import { listenerOf } from '../../helpers/service.ts';
 import { fullView } from '../../monitoring/dashboard/views.ts';
 import { ContractKeeper } from './contract-keeper.ts';
 import {
@@ -63,7 +64,7 @@ describe('the service follows its OpenAPI document', function () {
       limits: { jsonBytes: 1000, uploadBytes: 1000, fieldBytes: 200, idleMillis: 200 },
     });
     await Promise.all([app.ready(), small.ready()]);
-    server = createServer(app.callback());
+    server = createServer(listenerOf(app));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
 
@@ -249,7 +250,7 @@ describe('the service follows its OpenAPI document', function () {
       });
 
       it(`answers ${id} by 408 if the body stops arriving`, async () => {
-        const slow = createServer(small.callback());
+        const slow = createServer(listenerOf(small));
         await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
         const type = (GOOD[id].headers ?? {})['content-type'] ?? '';
         keeper.check(id, 408, await askHalf(portOf(slow), OPERATIONS[id][1], type));

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { createApp } from '../../../src/api/app/create-app.ts';
 import { createHttpServer } from '../../../src/api/serve/http-server.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { listenerOf } from '../../helpers/service.ts';
 
 /** Schemathesis, a Python program that generates valid and invalid requests from the document. */
 const PROGRAM = process.env['EVENHAND_SCHEMATHESIS'] ?? '';
@@ -62,7 +63,7 @@ describe('requests generated from the OpenAPI document @slow', () => {
     const app = createApp({ keys: [], threads: 1 });
     await app.ready();
     // The real server is used, because it answers some requests itself, for example if headers are too large.
-    const server = createHttpServer(app.callback());
+    const server = createHttpServer(listenerOf(app));
     const url = `http://127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 })}`;
     writeFileSync(path.join(folder(), 'hooks.py'), HOOKS);
     const record = path.join(folder(), 'requests.ndjson');

@@ -2,11 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
-import inject from 'light-my-request';
 
 import { createApp } from '../../../src/api/app/create-app.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { type Json, useService } from '../../helpers/service.ts';
+import { askApp, type Json, useService } from '../../helpers/service.ts';
 
 const ROWS = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2, threshold: 0.1 };
 const CONFIG = 'sensitive: [sex]\npipeline:\n  - transformer: InstanceReweighting\n';
@@ -254,7 +253,7 @@ describe('an edited entry of the store', () => {
       return app;
     };
     const first = await open();
-    const posted = await inject(first.callback(), { method: 'POST', url: '/validate', payload: ROWS });
+    const posted = await askApp(first, { method: 'POST', url: '/validate', payload: ROWS });
     const { run_id: runId } = posted.json<{ run_id: string }>();
     await first.close(1000);
     const name = readdirSync(storeFolder).find((file) => file === `${runId}.json`) as string;
@@ -264,7 +263,7 @@ describe('an edited entry of the store', () => {
     writeFileSync(file, text.replace('\\"passed\\":false', '\\"passed\\":true'));
     const second = await open();
     try {
-      const ask = (method: 'GET' | 'DELETE') => inject(second.callback(), { method, url: `/results/${runId}` });
+      const ask = (method: 'GET' | 'DELETE') => askApp(second, { method, url: `/results/${runId}` });
       const answer = await ask('GET');
       expect(answer.statusCode).to.equal(500);
       expect(answer.headers['content-type']).to.match(/^application\/problem\+json/);
@@ -276,7 +275,7 @@ describe('an edited entry of the store', () => {
       expect(answer.payload)
         .to.not.match(/passed|selection_rate/)
         .and.not.include(storeFolder);
-      const list = await inject(second.callback(), { method: 'GET', url: '/results' });
+      const list = await askApp(second, { method: 'GET', url: '/results' });
       expect(list.json<{ results: Json[] }>().results).to.deep.equal([]);
       expect((await ask('DELETE')).statusCode).to.equal(204);
       expect((await ask('GET')).statusCode).to.equal(404);
