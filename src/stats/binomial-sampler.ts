@@ -7,8 +7,8 @@ import type { Random } from '../internal/random.ts';
 const REACH = 12;
 
 /**
- * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part of a number is found
- * without rounding.
+ * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part that contains a number
+ * is found without rounding.
  */
 const PARTS = 256;
 
@@ -75,7 +75,7 @@ function weigh(trials: number, rate: number, mode: number, first: number, indice
   return weights;
 }
 
-/** Replaces each value by the cumulative sum up to it, in place. */
+/** Replaces each value by the sum of all values up to this value, in place. */
 function cumulate(values: Float64Array): Float64Array {
   for (let index = 1; index < values.length; index++) {
     values[index] = (values[index] as number) + (values[index - 1] as number);

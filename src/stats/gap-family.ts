@@ -1,6 +1,6 @@
 import type { Interval } from './proportion-interval.ts';
 
-/** A family of groups, with the inputs of a gap interval: centres, variances and a function that draws replicates. */
+/** The inputs of the interval of a gap between groups: centres, variances and a function that draws replicates. */
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
@@ -66,7 +66,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       const difference = Math.abs(centre - (centres[j] as number));
       const vj = variances[j] as number;
       const error = Math.sqrt(vi + vj);
-      // With an error of 0, the half-width is 0 for any quantile, even an infinite one.
+      // With an error of 0, the half-width is 0 for any quantile, even for an infinite quantile.
       let half = error === 0 ? 0 : critical * error;
       if (degrees !== undefined && widest !== undefined && error > 0) {
         const most = Math.max(widest[i] as number, widest[j] as number) * error;
@@ -88,9 +88,9 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
- * It takes only a few operations, which matters because many groups have millions of pairs. With 10 or more degrees of
- * freedom, the error of t is at most 2% for tails down to 1e-7. With fewer degrees of freedom, t is too large in such
- * tails.
+ * The approximation takes only a few operations, which matters because many groups have millions of pairs. With at
+ * least 10 degrees of freedom, the error of t is at most 2% for tails down to 1e-7. With fewer degrees of freedom, t is
+ * too large in such tails.
  */
 export function tOfNormal(z: number, degrees: number): number {
   const scaled = (z * (8 * degrees + 3)) / (8 * degrees + 1);

@@ -21,7 +21,7 @@ export interface GapIntervalOptions {
   readonly random: Random;
 }
 
-/** Intervals of the largest gap of each family. They hold simultaneously at the given level. */
+/** Intervals of the largest gap of each family. At the given level, they contain all true gaps simultaneously. */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
   readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
@@ -48,10 +48,10 @@ export interface GapIntervals {
  * - means: mean and variance of a sample from a gamma distribution with the group's moments, which accounts for both
  *   Student's t and the skewness of the values.
  *
- * The intervals of several families, for example true and false positive rates, hold simultaneously. The cost of a
- * replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's normal
- * quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the true
- * gap.
+ * The level applies to the intervals of all families together, for example of true and false positive rates. The cost
+ * of a replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's
+ * normal quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the
+ * true gap.
  * @param families families with one entry per group; every group must have trials, and at least one family must have
  *   two groups
  */

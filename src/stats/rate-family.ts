@@ -16,8 +16,8 @@ export interface RateFamily {
 }
 
 /**
- * The variance above which a count is drawn from the normal distribution: the skewness is then below 0.01, and a table
- * would be large.
+ * The variance above which a count is drawn from the normal distribution. Above it, the skewness is below 0.01, and a
+ * table would be large.
  */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
@@ -95,7 +95,7 @@ function estimate(
         }
         const own = counts[group] as TabledRate | (() => number);
         if (own instanceof TabledRate) {
-          // Inlined: a separate function would not be inlined, and its call takes longer than the draw.
+          // This code is not a separate function, because the call would take longer than the draw.
           const index = own.counts.placeOf(random.next());
           intoCentres[group] = own.centres[index] as number;
           intoVariances[group] = own.variances[index] as number;

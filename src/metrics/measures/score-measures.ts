@@ -152,7 +152,7 @@ function meanLogLoss(group: GroupScores): Estimate {
 /** The definition of a score measure. */
 interface ScoreMeasure {
   readonly estimate: (group: GroupScores) => Estimate;
-  /** The rows that a group needs to have a value. */
+  /** The rows that a group must have for the measure to be defined. */
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;

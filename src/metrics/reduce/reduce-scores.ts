@@ -100,7 +100,7 @@ export function sumLosses({ labels, codes, yScore, yTrue, weights }: PreparedSco
   return losses;
 }
 
-/** Counts the distinct scores of each group. Returns undefined if there are more than `most`. */
+/** Counts the distinct scores of each group. Returns undefined if there are more than `most` distinct scores. */
 function tallyScores(
   { labels, codes, yScore, yTrue, weights }: PreparedScores,
   step: number,

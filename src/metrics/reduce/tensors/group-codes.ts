@@ -57,7 +57,7 @@ async function encodeIntegers(
 function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
-  // In int32, since float32 cannot represent all int32 numbers.
+  // Subtracts in int32, since float32 cannot represent all int32 numbers.
   return rows.cast('int32').sub(tf.scalar(min, 'int32')).cast('float32');
 }
 
@@ -91,8 +91,8 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number;
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups; their
- * labels are the same as from `encodeGroups`.
+ * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups.
+ * `encodeGroups` would give them the same labels.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */
@@ -217,7 +217,7 @@ async function download(tf: Tf, { labels, codesOf }: DeviceGroups): Promise<Cate
 
 function wrongShape(name: string, tensor: TensorLike): DataValidationError {
   return new DataValidationError(
-    `${name} must be a 1-D tensor, or for several attributes a 2-D one; got shape [${tensor.shape.join(', ')}].`,
+    `${name} must be a 1-D tensor, or a 2-D tensor for several attributes; got shape [${tensor.shape.join(', ')}].`,
     {
       code: 'invalid-value',
       context: { argument: name, shape: tensor.shape },

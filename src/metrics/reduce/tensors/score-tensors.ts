@@ -157,7 +157,7 @@ function chooseBins(min: number, largest: number, size: number, groups: number):
   for (; ; width *= 2) {
     const first = toGrid(min, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
-    // With very many groups, the table cannot get smaller than one bin each.
+    // With very many groups, a coarser grid hardly makes the table smaller.
     if (2 * groups * count <= MAX_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
   }
 }
