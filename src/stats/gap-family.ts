@@ -53,7 +53,7 @@ export function outermostFirst(family: GapFamily): GapFamily {
  * replaces `critical`. O(groups squared).
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
-  const { centres, variances, point, ceiling, minHigh: leastHigh = 0, unit = 1 } = family;
+  const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;
   // A pair has at least the smaller degrees of freedom of its two groups, so this quantile is an upper bound for the
   // pair.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
@@ -78,7 +78,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       if (difference + half > high) high = difference + half;
     }
   }
-  const top = Math.min(ceiling, Math.max(leastHigh, high * unit));
+  const top = Math.min(ceiling, Math.max(minHigh, high * unit));
   return [Math.min(low * unit, point), Math.max(point, top)];
 }
 

@@ -102,7 +102,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
 /**
  * Returns the value at an index of the sorted order without sorting all values (quickselect, Hoare 1961). O(n) on
  * average.
- * @param values the values, which are reordered in place; none may be NaN
+ * @param values the values, without NaN; they are reordered in place
  */
 function selectSmallest(values: Float64Array, index: number): number {
   let low = 0;

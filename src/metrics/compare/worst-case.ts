@@ -108,10 +108,10 @@ function overPairs(
   gap: (most: number, min: number) => number,
   extreme: (values: readonly number[]) => number,
 ): number {
-  const ascending = groups.map(([low], index) => ({ low, place: index })).sort((a, b) => a.low - b.low);
+  const ascending = groups.map(([low], index) => ({ low, index })).sort((a, b) => a.low - b.low);
   return extreme(
     groups.map(([, high], index) => {
-      const other = ascending.find((one) => one.place !== index);
+      const other = ascending.find((one) => one.index !== index);
       return gap(high, other?.low ?? NaN);
     }),
   );

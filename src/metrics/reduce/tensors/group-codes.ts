@@ -33,8 +33,8 @@ async function encodeIntegers(
 ): Promise<DeviceGroups | undefined> {
   const range = await completeRange(tf, values);
   if (range === undefined) return undefined;
-  const { least: min, span } = range;
-  const positionsOf = (slice: Slice): Tensor1D => indices(tf, slice, values, min, span);
+  const { min, span } = range;
+  const positionsOf = (slice: Slice): Tensor1D => distances(tf, slice, values, min, span);
   const { counts } = await cellTables(tf, {
     rows: values.size,
     cells: span + 1,
@@ -54,7 +54,7 @@ async function encodeIntegers(
 }
 
 /** Returns the distance of each number from the smallest one; `span` if it is missing. */
-function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
+function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
   // Subtracts in int32, since float32 cannot represent all int32 numbers.
@@ -65,7 +65,7 @@ function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: numb
  * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
  * wide.
  */
-async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
+async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
@@ -81,10 +81,10 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number;
       known(tf, isKnown, numbers.notEqual(tf.floor(numbers)).cast('float32')),
     ];
   })) as unknown as [number, number, number?];
-  if (largest === -Infinity) return { least: 0, span: 0 };
+  if (largest === -Infinity) return { min: 0, span: 0 };
   const span = largest + negated + 1;
   if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
-  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { least: -negated, span } : undefined;
+  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { min: -negated, span } : undefined;
 }
 
 /** The maximum number of pairs of groups that are counted on the device. */
