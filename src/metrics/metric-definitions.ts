@@ -58,7 +58,10 @@ const ALIASES: Readonly<Record<string, string>> = {
   disparate_impact: 'demographic_parity_ratio',
 };
 
-/** The metrics with their own name. In addition, every measure has metrics that end with `_difference` and `_ratio`. */
+/**
+ * The metrics that have their own name. In addition, every measure has metrics that end with `_difference` and
+ * `_ratio`.
+ */
 export const NAMED_METRICS: readonly string[] = [
   ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),
   ...OTHERS.map(({ metric }) => metric),

@@ -43,7 +43,7 @@ export type GroupRates = Readonly<PerMeasure<number>>;
  */
 type PerMeasure<T> = Partial<Record<MeasureName, T | null>> & Partial<Record<string, T | null>>;
 
-/** Intervals of a group's measures, by name; null if there is none. */
+/** Intervals of a group's measures, by name; null if an interval is not available. */
 export type GroupIntervals = Readonly<PerMeasure<readonly [low: number, high: number]>>;
 
 /** The result of a metric, with its interval, exclusions and warnings. Frozen. */
@@ -80,7 +80,7 @@ export class MetricResult {
   readonly method!: GapMethod;
   /** The group with which the others were compared, if `method` is `to_reference`. */
   readonly referenceGroup!: string | null;
-  /** The aggregation of several gaps; null if there is only one. */
+  /** The aggregation of several gaps; null if there is only one gap. */
   readonly agg!: GapAggregate | null;
   /** The library whose conventions were followed. */
   readonly compat!: Compat | null;
@@ -96,8 +96,8 @@ export class MetricResult {
   /** The groups, or single rates of groups, that were excluded, with the reason. */
   readonly excluded!: Readonly<Record<string, Exclusion>>;
   /**
-   * One of the two groups of the gap: the one with the higher value, or the first one of a signed gap (AIF360, language
-   * models). null if no single pair of groups determines the value, or if it is undefined.
+   * One of the two groups of the gap: the group with the higher value, or the first group of a signed gap (AIF360,
+   * language models). It is null if no single pair of groups determines the value, or if the value is undefined.
    */
   readonly first!: string | null;
   /** The other group of the gap; also null if groups are compared with all rows. */
@@ -149,7 +149,7 @@ export interface MetricResultJson extends SnakeFields<Omit<MetricResultFields, '
   readonly missing: SnakeFields<MissingRows> | null;
 }
 
-/** The wire format of results written before these fields existed. */
+/** The wire format of a result. Earlier versions wrote it without the {@link NewField} fields. */
 type EarlierJson = Omit<MetricResultJson, NewField> & Partial<Pick<MetricResultJson, NewField>>;
 
 type NewField = 'first' | 'second' | 'missing';

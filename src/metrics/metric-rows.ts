@@ -62,9 +62,12 @@ export function classNamesOf(rows: MetricRows): readonly string[] {
 
 /** Returns the error for `average` combined with a positive label. */
 export function macroWithPositiveLabel(): ValueError {
-  return new ValueError("average: 'macro' measures every class in turn and cannot be combined with a positiveLabel.", {
-    suggestion: 'Remove one of them.',
-  });
+  return new ValueError(
+    "average: 'macro' measures every class separately and cannot be combined with a positiveLabel.",
+    {
+      suggestion: 'Remove one of them.',
+    },
+  );
 }
 
 /** @throws {ValueError} if `average` is given, which a frame of measures does not support */

@@ -21,7 +21,7 @@ export interface RowOptions {
   /**
    * `macro` for outcomes with more than two classes: the metric is computed for each class against the rest, and then
    * averaged over classes.
-   * @defaultValue none: the outcome is binary
+   * @defaultValue undefined: the outcome is binary
    */
   readonly average?: 'macro' | undefined;
   /**

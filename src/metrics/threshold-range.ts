@@ -24,7 +24,7 @@ export interface ThresholdGate {
 
 /** The problem of a threshold that always or never passes, with a suggestion. */
 export interface ThresholdProblem {
-  /** One clause without a final period. */
+  /** The problem as one clause, without a final period. */
   readonly message: string;
   readonly suggestion: string;
 }

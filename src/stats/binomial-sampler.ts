@@ -7,8 +7,8 @@ import type { Random } from '../internal/random.ts';
 const REACH = 12;
 
 /**
- * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part of a number is found
- * without rounding.
+ * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part that contains a number
+ * is found without rounding.
  */
 const PARTS = 256;
 
@@ -19,7 +19,7 @@ const PARTS = 256;
  */
 export function createBinomialSampler(trials: number, rate: number, random: Random): () => number {
   const table = new BinomialTable(trials, rate);
-  return () => table.first + table.placeOf(random.next());
+  return () => table.first + table.indexOf(random.next());
 }
 
 /**
@@ -31,7 +31,7 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 export class BinomialTable {
   /** The number of successes at index 0. It increases by 1 with each index. */
   readonly first: number;
-  readonly indices: number;
+  readonly size: number;
   readonly #cumulated: Float64Array;
   readonly #guide: Int32Array;
   readonly #total: number;
@@ -44,16 +44,16 @@ export class BinomialTable {
     const reach = Math.ceil(REACH * Math.sqrt(trials * rate * (1 - rate))) + REACH;
     const mode = Math.min(trials, Math.floor((trials + 1) * rate));
     this.first = Math.max(0, mode - reach);
-    this.indices = Math.min(trials, mode + reach) - this.first + 1;
-    this.#cumulated = cumulate(weigh(trials, rate, mode, this.first, this.indices));
+    this.size = Math.min(trials, mode + reach) - this.first + 1;
+    this.#cumulated = cumulate(weigh(trials, rate, mode, this.first, this.size));
     this.#guide = guideTo(this.#cumulated);
-    this.#total = this.#cumulated[this.indices - 1] as number;
+    this.#total = this.#cumulated[this.size - 1] as number;
   }
 
   /** Returns the index for a number in [0, 1): the first index with a larger cumulative probability. */
-  placeOf(share: number): number {
+  indexOf(share: number): number {
     const cumulated = this.#cumulated;
-    const end = this.indices - 1;
+    const end = this.size - 1;
     const bound = share * this.#total;
     let position = this.#guide[Math.floor(share * PARTS)] as number;
     while (position < end && (cumulated[position] as number) <= bound) position++;
@@ -61,12 +61,12 @@ export class BinomialTable {
   }
 }
 
-/** Computes the probabilities of `indices` consecutive counts from `first`, scaled so that the mode has 1. */
-function weigh(trials: number, rate: number, mode: number, first: number, indices: number): Float64Array {
+/** Computes the probabilities of `size` consecutive counts from `first`, scaled so that the mode has 1. */
+function weigh(trials: number, rate: number, mode: number, first: number, size: number): Float64Array {
   const odds = rate / (1 - rate);
-  const weights = new Float64Array(indices);
+  const weights = new Float64Array(size);
   weights[mode - first] = 1;
-  for (let k = mode; k < first + indices - 1; k++) {
+  for (let k = mode; k < first + size - 1; k++) {
     weights[k + 1 - first] = ((weights[k - first] as number) * (trials - k) * odds) / (k + 1);
   }
   for (let k = mode; k > first; k--) {
@@ -75,7 +75,7 @@ function weigh(trials: number, rate: number, mode: number, first: number, indice
   return weights;
 }
 
-/** Replaces each value by the cumulative sum up to it, in place. */
+/** Replaces each value by the sum of all values up to this value, in place. */
 function cumulate(values: Float64Array): Float64Array {
   for (let index = 1; index < values.length; index++) {
     values[index] = (values[index] as number) + (values[index - 1] as number);

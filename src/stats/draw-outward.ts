@@ -20,10 +20,10 @@ export interface UnimodalLaw {
 }
 
 /**
- * Draws once by inversion. Probabilities are subtracted from a uniform random number until it is negative. The order
- * starts at the mode and goes outward, alternately above and below. A draw takes one random number. Its number of steps
- * is about 1.6 standard deviations on average. The draw is exact up to rounding: a probability of less than 1e-12 may
- * be assigned to the mode.
+ * Draws once by inversion. Probabilities are subtracted from a uniform random number until it is negative.
+ * Probabilities are subtracted from the mode outward, alternately above and below the mode. A draw takes one random
+ * number. Its number of steps is about 1.6 standard deviations on average. The draw is exact up to rounding: a
+ * probability of less than 1e-12 may be wrongly assigned to the mode.
  */
 export function drawOutward(law: UnimodalLaw, random: Random): number {
   const { first, last, mode } = law;

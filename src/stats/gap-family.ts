@@ -1,6 +1,6 @@
 import type { Interval } from './proportion-interval.ts';
 
-/** A family of groups, with the inputs of a gap interval: centres, variances and a function that draws replicates. */
+/** The inputs of the interval of a gap between groups: centres, variances and a function that draws replicates. */
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
@@ -53,7 +53,7 @@ export function outermostFirst(family: GapFamily): GapFamily {
  * replaces `critical`. O(groups squared).
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
-  const { centres, variances, point, ceiling, minHigh: leastHigh = 0, unit = 1 } = family;
+  const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;
   // A pair has at least the smaller degrees of freedom of its two groups, so this quantile is an upper bound for the
   // pair.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
@@ -66,7 +66,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       const difference = Math.abs(centre - (centres[j] as number));
       const vj = variances[j] as number;
       const error = Math.sqrt(vi + vj);
-      // With an error of 0, the half-width is 0 for any quantile, even an infinite one.
+      // With an error of 0, the half-width is 0 for any quantile, even for an infinite quantile.
       let half = error === 0 ? 0 : critical * error;
       if (degrees !== undefined && widest !== undefined && error > 0) {
         const most = Math.max(widest[i] as number, widest[j] as number) * error;
@@ -78,7 +78,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       if (difference + half > high) high = difference + half;
     }
   }
-  const top = Math.min(ceiling, Math.max(leastHigh, high * unit));
+  const top = Math.min(ceiling, Math.max(minHigh, high * unit));
   return [Math.min(low * unit, point), Math.max(point, top)];
 }
 
@@ -88,9 +88,9 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
- * It takes only a few operations, which matters because many groups have millions of pairs. With 10 or more degrees of
- * freedom, the error of t is at most 2% for tails down to 1e-7. With fewer degrees of freedom, t is too large in such
- * tails.
+ * The approximation takes only a few operations, which matters because many groups have millions of pairs. With at
+ * least 10 degrees of freedom, the error of t is at most 2% for tails down to 1e-7. With fewer degrees of freedom, t is
+ * too large in such tails.
  */
 export function tOfNormal(z: number, degrees: number): number {
   const scaled = (z * (8 * degrees + 3)) / (8 * degrees + 1);

@@ -21,7 +21,7 @@ export interface GapIntervalOptions {
   readonly random: Random;
 }
 
-/** Intervals of the largest gap of each family. They hold simultaneously at the given level. */
+/** Intervals of the largest gap of each family. At the given level, they contain all true gaps simultaneously. */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
   readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
@@ -48,10 +48,10 @@ export interface GapIntervals {
  * - means: mean and variance of a sample from a gamma distribution with the group's moments, which accounts for both
  *   Student's t and the skewness of the values.
  *
- * The intervals of several families, for example true and false positive rates, hold simultaneously. The cost of a
- * replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's normal
- * quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the true
- * gap.
+ * The level applies to the intervals of all families together, for example of true and false positive rates. The cost
+ * of a replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's
+ * normal quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the
+ * true gap.
  * @param families families with one entry per group; every group must have trials, and at least one family must have
  *   two groups
  */
@@ -102,7 +102,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
 /**
  * Returns the value at an index of the sorted order without sorting all values (quickselect, Hoare 1961). O(n) on
  * average.
- * @param values the values, which are reordered in place; none may be NaN
+ * @param values the values, without NaN; they are reordered in place
  */
 function selectSmallest(values: Float64Array, index: number): number {
   let low = 0;

@@ -13,7 +13,7 @@ const SYMMETRIC = 1e-4;
 interface SampleMoments {
   /** (mean - true mean) / (true standard deviation / sqrt(n)). */
   deviation: number;
-  /** Sample variance over the true variance. */
+  /** The sample variance divided by the true variance. */
   varianceRatio: number;
 }
 

@@ -2,7 +2,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** The number of bisection steps, enough for the last bit of a gap in an interval of length at most 1. */
+/** The number of bisection steps, enough for the last bit of a gap of at most 1. */
 const HALVINGS = 60;
 
 /** Options of the test that must detect a gap. */
@@ -160,7 +160,7 @@ function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, cri
   return critical.ofTest * Math.sqrt(underNull) + critical.ofPower * Math.sqrt(underGap);
 }
 
-/** Returns the point at which a condition becomes true, between a point where it is false and one where it is true. */
+/** Returns the point at which a condition becomes true. The condition is false at `low` and true at `high`. */
 function bisect(holds: (value: number) => boolean, low: number, high: number): number {
   let [without, withIt] = [low, high];
   for (let halving = 0; halving < HALVINGS; halving++) {

@@ -59,7 +59,7 @@ export interface GroupMoments {
   readonly m3: number;
 }
 
-/** Merges the moments of two sets of values (Chan, Golub and LeVeque 1979; Pébay 2008 for the third). */
+/** Merges the moments of two sets of values (Chan, Golub and LeVeque 1979; for the third moment Pébay 2008). */
 export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   const weight = a.weight + b.weight;
   if (b.weight === 0) return a;

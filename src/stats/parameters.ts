@@ -12,7 +12,7 @@ export function requireRate(parameter: string, given: number): number {
   throw invalidParameter(parameter, 'be a number from 0 to 1', given);
 }
 
-/** Checks that a number is a safe integer within bounds, and returns it. */
+/** Checks that a number is a safe integer within bounds, and returns the number. */
 export function requireInteger(parameter: string, given: number, min: number, max = Infinity): number {
   if (Number.isSafeInteger(given) && given >= min && given <= max) return given;
   const bound = max === Infinity ? '' : ` and at most ${String(max)}`;

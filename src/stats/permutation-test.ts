@@ -59,7 +59,7 @@ export function permutationPValue(
   return (1 + hits) / (samples + 1);
 }
 
-/** Randomly redistributes the successes of a stratum: each group in turn draws its trials from the remaining trials. */
+/** Randomly redistributes the successes of a stratum. Each group in turn draws its trials from the remaining trials. */
 function permuteStratum(into: Float64Array, trials: ArrayLike<number>, successes: number, random: Random): void {
   let leftSuccesses = successes;
   let left = 0;

@@ -16,8 +16,8 @@ export interface RateFamily {
 }
 
 /**
- * The variance above which a count is drawn from the normal distribution: the skewness is then below 0.01, and a table
- * would be large.
+ * The variance above which a count is drawn from the normal distribution. Above it, the skewness is below 0.01, and a
+ * table would be large.
  */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
@@ -95,8 +95,8 @@ function estimate(
         }
         const own = counts[group] as TabledRate | (() => number);
         if (own instanceof TabledRate) {
-          // Inlined: a separate function would not be inlined, and its call takes longer than the draw.
-          const index = own.counts.placeOf(random.next());
+          // This code is not a separate function, because the call would take longer than the draw.
+          const index = own.counts.indexOf(random.next());
           intoCentres[group] = own.centres[index] as number;
           intoVariances[group] = own.variances[index] as number;
           continue;
@@ -128,10 +128,10 @@ class TabledRate {
 
   constructor(trials: number, rate: number, scale: RateScale) {
     this.counts = new BinomialTable(trials, rate);
-    const { first, indices: places } = this.counts;
-    this.centres = new Float64Array(places);
-    this.variances = new Float64Array(places);
-    for (let index = 0; index < places; index++) {
+    const { first, size } = this.counts;
+    this.centres = new Float64Array(size);
+    this.variances = new Float64Array(size);
+    for (let index = 0; index < size; index++) {
       const drawn = scale.rateOf(first + index, trials);
       this.centres[index] = scale.centreOf(drawn);
       this.variances[index] = scale.varianceOf(drawn, trials);

@@ -42,7 +42,7 @@ export function readingOfLabels(
   return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
 }
 
-/** Returns the reading of a column of which only the missing texts are reported. */
+/** Returns a reading that reports only the missing texts of a column. */
 export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
   return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
 }

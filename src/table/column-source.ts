@@ -80,7 +80,8 @@ export function readTensor(tensor: TensorLike, name: string): ArrayLike<unknown>
     throw new DataValidationError(`${name} is a tensor on a device, which cannot be read synchronously.`, {
       code: 'invalid-data',
       context: { argument: name },
-      suggestion: 'Read it first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
+      suggestion:
+        'Read the tensor first with await tensor.data(), or use FairnessAnalyzer, whose methods return promises.',
       cause,
     });
   }

@@ -18,8 +18,8 @@ import { missingGroups, withoutTexts } from './missing-values.ts';
 import { columnsOf, Table, type TableSource } from './table.ts';
 
 /**
- * Specifies how to treat rows without a group: `exclude` excludes and counts them, `include` puts them in a separate
- * group.
+ * Specifies how to treat rows without a group. `exclude` excludes and counts these rows, and `include` puts them in a
+ * separate group.
  */
 export type NanPolicy = 'exclude' | 'include';
 
@@ -111,7 +111,7 @@ function isPlainObject(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Returns the columns of an array of rows. A one-dimensional source is one column. */
+/** Returns the columns of an array of rows. A one-dimensional source has one column. */
 function attributesOfRows(sensitive: ColumnSource): [name: string, source: ColumnSource][] {
   if (isTensorLike(sensitive)) return columnsOfTensor(sensitive, 'sensitive');
   const first: unknown = Array.isArray(sensitive) ? sensitive[0] : undefined;
@@ -140,7 +140,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
-  // Uses the digits: float64 would merge different integers above 2^53.
+  // Compares the digits, since float64 would merge different integers above 2^53.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;

@@ -44,7 +44,7 @@ export function missingGroups(naValues: readonly string[] | undefined): Readonly
   return new Set(['', ...(naValues ?? [])]);
 }
 
-/** Returns the numbers among the texts, for use in numeric columns. */
+/** Returns the texts that are numbers, as numbers, for use in numeric columns. */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
   return [...texts].filter(isNumberText).map(Number);
 }

@@ -4,14 +4,14 @@ import type { BinaryValues } from './to-binary.ts';
 /** The positive labels of predictions and true labels. */
 export interface PositiveLabelOptions {
   readonly positiveLabel?: string | undefined;
-  /** The positive label of the true labels, if it differs from that of the predictions. */
+  /** The positive label of the true labels, if the predictions use another positive label. */
   readonly yTruePositiveLabel?: string | undefined;
 }
 
 /** Describes which labels occur in a column. */
 export interface SearchedColumn {
   readonly hasPositive: boolean;
-  /** Whether a label other than the positive one occurs. */
+  /** Whether a label other than the positive label occurs. */
   readonly hasNegative: boolean;
   /** Whether the positive label was used to interpret the column. A column of true and false does not use it. */
   readonly isRead: boolean;

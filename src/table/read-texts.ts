@@ -13,7 +13,7 @@ import { labelValue } from './label-values.ts';
 import { Table } from './table.ts';
 import { readLabels } from './to-binary.ts';
 
-/** The columns of a table to read, and how to read them. */
+/** The columns of a table that `readTexts` reads, by their roles. */
 export interface TextColumns {
   /** The columns of groups. In them, only the empty text means a missing value, unless `naValues` is given. */
   readonly groups: readonly string[];

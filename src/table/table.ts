@@ -39,7 +39,7 @@ export class Table {
     const odd = lengths.find(([, length]) => length !== first?.[1]);
     if (first !== undefined && odd !== undefined) {
       throw new DataValidationError(
-        `The columns differ in length: '${first[0]}' has ${String(first[1])} rows and '${odd[0]}' ${String(odd[1])}.`,
+        `The columns differ in length: '${first[0]}' has ${String(first[1])} rows and '${odd[0]}' has ${String(odd[1])}.`,
         {
           code: 'length-mismatch',
           context: { columns: Object.fromEntries(lengths) },

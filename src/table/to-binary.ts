@@ -16,7 +16,7 @@ export type BinaryValues = Int8Array | Uint8Array;
  * (`MISSING_TEXTS`), unless the text is the positive label.
  * @param name the argument's name in errors
  * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
- * @throws {DataValidationError} if there is any other value; the error names the first such value and its index
+ * @throws {DataValidationError} if there is any other value; the error names the first invalid value and its index
  */
 export function toBinary(
   source: ColumnSource,
@@ -76,7 +76,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/** Returns distinct numbers of a column in ascending order, but only as many as an error message needs. */
+/** Returns some distinct numbers of a column in ascending order, enough for an error message. */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {

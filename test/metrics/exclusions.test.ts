@@ -241,7 +241,7 @@ describe('rejects invalid input with the argument, the index and the value', () 
     [
       'predictions in other labels than the truth',
       () => equalizedOddsDifference(['yes', 'no'], ['Yes', 'No'], ['a', 'b'], { positiveLabel: 'yes' }),
-      /its labels are not those of yTrue/,
+      /yTrue uses other labels/,
     ],
     [
       'a label that is a name of JavaScript',

@@ -50,7 +50,7 @@ describe('Table', () => {
   });
 
   it('rejects columns of different lengths', () => {
-    expect(() => Table.from({ a: [1, 2], b: [1] })).to.throw(DataValidationError, "'a' has 2 rows and 'b' 1");
+    expect(() => Table.from({ a: [1, 2], b: [1] })).to.throw(DataValidationError, "'a' has 2 rows and 'b' has 1");
   });
 
   it('rejects values that are not a column', () => {

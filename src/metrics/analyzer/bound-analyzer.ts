@@ -26,7 +26,7 @@ const BOUND_FRAME_OPTION_NAMES: OptionNames<BoundFrameOptions> = {
   controlCol: true,
 };
 
-/** Computes metrics of data that is already bound. Its methods take only options. */
+/** Computes metrics of bound data. The columns are already selected, so the methods take only options. */
 export class BoundAnalyzer {
   readonly #source: StatsSource<readonly string[]>;
   readonly #defaults: MetricOptions;

@@ -24,7 +24,7 @@ import { rowsSource } from './rows-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
-/** Options of {@link FairnessAnalyzer}, which are the defaults of its metrics. */
+/** Options of {@link FairnessAnalyzer}. They are the defaults of its metrics. */
 export interface FairnessAnalyzerOptions
   extends Pick<MetricOptions, 'minGroupSize' | 'minDenominator' | 'seed'>, Pick<RowOptions, 'nanPolicy'> {
   /**
@@ -180,7 +180,7 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Binds a table or danfojs DataFrame, so that metrics need only options.
+   * Selects the columns of a table or danfojs DataFrame. The metrics of the returned analyzer need only options.
    * @throws {DataValidationError} if a column does not exist
    */
   static fromDataFrame(

@@ -7,7 +7,7 @@ import { rowReadings } from '../reduce/row-readings.ts';
 import type { MetricRows } from '../row-options.ts';
 import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
-/** Returns rows as a source of statistics. A backend reduces them, once per kind. */
+/** Returns a source of the statistics of rows. A backend reduces the rows once per kind of statistics. */
 export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
   return {
     statistics: reduceOnce((request) => reduce(loadBackend, rows, request)),

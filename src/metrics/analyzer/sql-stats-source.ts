@@ -34,7 +34,7 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
   naValues: true,
 };
 
-/** Returns a file or query as a source of statistics. SQL reduces it, once per kind. */
+/** Returns a source of the statistics of a file or query. SQL reduces the rows once per kind of statistics. */
 export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
   const sensitive = [columns.sensitiveCol].flat();
   return {

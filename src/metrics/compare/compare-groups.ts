@@ -17,8 +17,8 @@ import { describeMissing, type DroppedAndKept, missingRows } from './missing-row
 import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
- * Compares groups by a metric. All statistics are converted to a {@link MetricResult} here. Several classes are
- * averaged (macro).
+ * Compares groups by a metric. Every {@link MetricResult} of a group metric is created here. If there are several
+ * classes, their values are averaged (macro).
  * @param classes statistics of the same rows and groups, one for each class
  * @throws {MetricComputationError} if true labels are needed and none were counted
  */
@@ -145,7 +145,9 @@ function measuresOf(
 interface Outcome {
   readonly value: number;
   readonly undefinedReason: string | null;
-  /** The measures that determine the value: all except those with a ratio of 0 to 0, if other measures are defined. */
+  /**
+   * The measures that determine the value. Measures with a ratio of 0 to 0 are excluded if another measure is defined.
+   */
   readonly usable: readonly ComparedMeasure[];
   readonly warnings: readonly string[];
 }
@@ -222,7 +224,7 @@ function intervalsPerGroup(
   }));
 }
 
-/** Collects the entries of every large group, by label. A measure that does not compare the group is null. */
+/** Collects the entries of every group that is large enough, by label. A measure that excludes the group gets null. */
 function tabulate<Entry>(
   compared: readonly ComparedMeasure[],
   large: readonly number[],
@@ -239,7 +241,10 @@ function tabulate<Entry>(
   return Object.fromEntries(rows);
 }
 
-/** Returns the interval of one group's measure: Wilson's for rates, normal for means; null if there is none. */
+/**
+ * Returns the interval of one group's measure: Wilson's interval for a rate, a normal interval for a mean. Returns null
+ * if the interval is not available.
+ */
 function groupInterval({ values, sampling }: GroupMeasure, group: number, level: number): Interval | null {
   const value = values[group] as number;
   if (sampling.kind === 'none' || Number.isNaN(value)) return null;

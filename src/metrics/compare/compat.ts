@@ -23,13 +23,13 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 const UNPRIVILEGED = 'unprivileged';
 const PRIVILEGED = 'privileged';
 
-/** Regroups statistics as the selected library does, or returns them unchanged if none is selected. */
+/** Regroups statistics as the selected library does. If no library is selected, returns them unchanged. */
 export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
   if (options.compat !== 'aif360') return stats;
   if (options.referenceGroup === undefined) {
     throw new ValueError("compat: 'aif360' needs the privileged group.", {
       context: { parameter: 'referenceGroup' },
-      suggestion: `Name it as referenceGroup; the groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
+      suggestion: `Give its name as referenceGroup. The groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
     });
   }
   const isPrivileged = referenceMask(stats.labels, options.referenceGroup);
@@ -91,12 +91,12 @@ function referenceMask(labels: readonly string[], names: readonly string[]): Int
   return Int32Array.from(labels, (label) => Number(names.includes(label)));
 }
 
-/** Returns Python's min, in which no comparison with NaN is true. */
+/** Returns the minimum as Python's `min` computes it: every comparison with NaN is false. */
 export function pythonMin(values: readonly number[]): number {
   return values.reduce((min, value) => (value < min ? value : min));
 }
 
-/** Returns pandas' mean, which ignores NaN. */
+/** Returns the mean as pandas computes it: NaN is ignored. */
 export function pandasMean(values: readonly number[]): number {
   return meanOf(values.filter((value) => !Number.isNaN(value)));
 }
@@ -106,7 +106,7 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
   const { metric } = definition;
   const kind = metricKind(definition);
   if (stats.kind === kind) return;
-  throw new ValueError(`${metric} is computed from statistics of ${kind}; got those of ${stats.kind}.`, {
+  throw new ValueError(`${metric} is computed from statistics of ${kind}; got statistics of ${stats.kind}.`, {
     context: { metric, kind: stats.kind },
     suggestion: 'Reduce the rows with reduceClassification, reduceRegression or reduceScores.',
   });

@@ -264,7 +264,7 @@ function correctedTails(
   const point = metricOf(withCells(stats, cells));
   const below = replicates.filter((value) => value < point).length;
   const ties = replicates.filter((value) => value === point).length;
-  // Clipped away from 0 and 1, where the bias would be infinite.
+  // The share is kept away from 0 and 1, which would make the bias infinite.
   const share = Math.min(1 - 1e-6, Math.max(1e-6, (below + ties / 2) / replicates.length));
   const bias = normalQuantile(share);
   const acceleration = jackknifeAcceleration(stats, cells, metricOf);

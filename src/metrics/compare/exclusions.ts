@@ -3,7 +3,7 @@ import type { GroupMeasure } from '../measures/index.ts';
 import type { Exclusion } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
 
-/** Rates with a smaller denominator get a warning. */
+/** The denominator below which a rate gets a warning. */
 const THIN_DENOMINATOR = 10;
 
 /** The groups that are included in a comparison, and the reasons why other groups are excluded. */

@@ -115,8 +115,8 @@ type Comparison = MetricDefinition['comparison'];
  * the overall value.
  *
  * If groups tie, the group with the fewest rows in the denominator is used, since it has the least evidence. If their
- * numbers of rows are equal too, the first group in the order of the labels is used. So the result does not depend on
- * the order of the rows.
+ * numbers of rows are equal too, the first group in the order of the labels is used. Therefore, the result does not
+ * depend on the order of the rows.
  */
 export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison): GapPair {
   const { measure, groups, anchor, anchorGroup } = compared;
@@ -179,8 +179,7 @@ function distanceFrom(anchor: number, value: number, comparison: Comparison): nu
 }
 
 /**
- * Returns a gap on a scale where larger is worse: the absolute difference, or how far a ratio or its inverse is below
- * 1.
+ * Returns how far a gap is from parity: the absolute difference, or 1 minus the smaller of the ratio and its inverse.
  */
 function distanceFromParity(gap: number, comparison: Comparison): number {
   if (comparison === 'difference') return Math.abs(gap);

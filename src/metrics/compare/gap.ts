@@ -26,7 +26,9 @@ export function compareMeasures(
   return aggregateGaps(compared, gaps, definition, options);
 }
 
-/** Aggregates numbers of measures (gaps, or ends of their intervals) within classes, then averages over classes. */
+/**
+ * Aggregates one number per measure (a gap, or an end of its interval) within each class, and averages over classes.
+ */
 export function aggregateGaps(
   compared: readonly ComparedMeasure[],
   gaps: readonly number[],
@@ -70,7 +72,7 @@ export function gapOf(
   return known.length === 0 ? NaN : smallest(known);
 }
 
-/** Returns the signed gap of the unprivileged group to the privileged group. */
+/** Returns the signed gap between the unprivileged and the privileged group. */
 function signedGap({ measure, groups, anchor = NaN, anchorGroup }: ComparedMeasure, comparison: string): number {
   const other = groups.find((group) => group !== anchorGroup);
   const value = other === undefined ? NaN : (measure.values[other] as number);

@@ -13,7 +13,7 @@ const MISSINGNESS_LEVEL = 0.05;
 /** The random stream of this test; intervals and permutations of the metric use other streams. */
 const MISSING_STREAM = 2;
 
-/** The maximum number of replicates, and of draws (replicates times groups). */
+/** The limits of the number of replicates, and the maximum number of draws (replicates times groups). */
 const MAX_SAMPLES = 999;
 const MIN_SAMPLES = 199;
 const MAX_DRAWS = 2_000_000;

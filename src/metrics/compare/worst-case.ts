@@ -18,7 +18,7 @@ import { type ComparedMeasure, largest, smallest } from './gap.ts';
  * Distributions, 2003). A rate is a weighted numerator divided by a weighted denominator, at most 1. An incomplete row
  * can increase both (the rate rises), neither (the rate is unchanged) or only the denominator (the rate falls). For the
  * largest rate, each row has the first of these effects that is possible for it. For the smallest rate, each row has
- * the last possible effect. Both rates are attained.
+ * the last possible effect. Both rates are possible.
  */
 
 /** The smallest and the largest possible value. */
@@ -34,9 +34,9 @@ const F1_SHARE = {
  * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
  * that are compared. Rows without a group are not included.
  *
- * For one measure, the upper bound of a difference (or the lower bound of a ratio) is attained. The other bound assumes
- * that each rate can take any value in its range, so it may be slightly too wide. Bounds of several measures with
- * missing true labels are valid but may be wide, since the same row counts in both measures.
+ * For one measure, the upper bound of a difference (or the lower bound of a ratio) is a possible value. The other bound
+ * assumes that each rate can take any value in its range, so it may be slightly too wide. Bounds of several measures
+ * with missing true labels are valid but may be wide, since the same row counts in both measures.
  * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
  *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
@@ -108,10 +108,10 @@ function overPairs(
   gap: (most: number, min: number) => number,
   extreme: (values: readonly number[]) => number,
 ): number {
-  const ascending = groups.map(([low], index) => ({ low, place: index })).sort((a, b) => a.low - b.low);
+  const ascending = groups.map(([low], index) => ({ low, index })).sort((a, b) => a.low - b.low);
   return extreme(
     groups.map(([, high], index) => {
-      const other = ascending.find((one) => one.place !== index);
+      const other = ascending.find((one) => one.index !== index);
       return gap(high, other?.low ?? NaN);
     }),
   );

@@ -12,7 +12,7 @@ export interface ControlCell {
   readonly group: string;
 }
 
-/** Rows crossed by a control feature: one code for each level and group that occur together. */
+/** Rows crossed with a control feature. Each pair of a level and a group that occurs has one code. */
 export interface CrossedRows {
   readonly column: CategoricalColumn;
   readonly cells: readonly ControlCell[];

@@ -26,12 +26,12 @@ export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
 };
 
 /**
- * Computes measures of every group side by side, like fairlearn's MetricFrame, in one pass over the rows.
+ * Computes several measures of every group in one pass over the rows, like fairlearn's MetricFrame.
  *
  * With `control`, groups are also compared within each of its levels. The frame warns if a gap changes its sign within
  * levels (Simpson's paradox). Rows without a level are included in the values of the groups, but not in any level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
- * @throws {ValueError} if a measure is unknown, or there is none
+ * @throws {ValueError} if a measure is unknown, or no measure is given
  * @throws {DataValidationError} if a value is invalid
  * @example
  * ```ts
@@ -64,7 +64,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
 
 /**
  * Returns measures by their names.
- * @throws {ValueError} if a name is unknown, or there is none
+ * @throws {ValueError} if a name is unknown, or no name is given
  */
 export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
   if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);

@@ -19,7 +19,8 @@ export type MeasureValues = Readonly<Record<string, number>>;
 
 /**
  * A table of the measures of every group, with overall values, differences and ratios. With a control feature, it also
- * contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to create one.
+ * contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to create a
+ * frame.
  */
 export class MetricFrame {
   readonly measures: readonly MeasureName[];

@@ -40,8 +40,8 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
 
 /**
  * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that lies between
- * groups. It is the index after the benefit of each row is replaced by the mean benefit m_g of its group. With n_g of n
- * rows in a group and the overall mean m,
+ * groups. To compute it, the benefit of each row is replaced by the mean benefit m_g of its group. With n_g of n rows
+ * in a group and the overall mean m,
  *
  *     GEI_between(alpha) = sum_g n_g / n ( (m_g / m)^alpha - 1 ) / (alpha (alpha - 1)), 0 or more.
  *

@@ -93,7 +93,7 @@ class NearestRows {
     return distance;
   }
 
-  /** Inserts a row into the sorted list of nearest rows. Returns whether it was near enough. */
+  /** Inserts a row into the sorted list of nearest rows. Returns whether the row was near enough. */
   #offer(row: number, distance: number): boolean {
     let position = this.#rows.length;
     while (position > 0 && this.#isNearer(row, distance, position - 1)) {

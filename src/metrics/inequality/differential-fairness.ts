@@ -74,8 +74,8 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAM
  *     p_k(g) = (n_gk + c / 2) / (n_g + c), 0 or more.
  *
  * 0 means that outcomes do not depend on the group; ln 2 means that a group has an outcome twice as often as another.
- * Both outcomes count, so the choice of the positive outcome does not matter. Pass several attributes to measure the
- * intersectional groups that the definition is intended for.
+ * Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
+ * intersectional groups: pass several attributes to measure them.
  *
  * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is
  * NaN with fewer than two groups. Without smoothing it is Infinity if one group has an outcome that another never has.

@@ -106,8 +106,8 @@ export function normalizedDiscountedCumulativeGain(scores: ColumnSource, options
   if (top !== undefined) wholeNumber('normalizedDiscountedCumulativeGain', 'top', top);
   const ranked = readGains(scores, 'scores');
   const best = readGains(candidates, 'candidates').sort().reverse();
-  const indices = top ?? ranked.length;
-  return sumDiscounted(ranked, indices) / sumDiscounted(best, indices);
+  const count = top ?? ranked.length;
+  return sumDiscounted(ranked, count) / sumDiscounted(best, count);
 }
 
 function readGains(source: ColumnSource, name: string): Float64Array {

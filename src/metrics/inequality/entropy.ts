@@ -5,7 +5,9 @@ import { type ClassificationRows, reduceClassification } from '../reduce/reduce-
 import type { RowOptions } from '../row-options.ts';
 import { cellIndex, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
 
-/** The possible values of a benefit: 1 + decision - label is 0 for a false negative, 2 for a false positive, else 1. */
+/**
+ * The possible values of a benefit, 1 + decision - label: 0 for a false negative, 2 for a false positive, otherwise 1.
+ */
 export const BENEFITS: readonly number[] = [0, 1, 2];
 
 /** The cells of each of {@link BENEFITS}. Rows without a label are not included. */
@@ -18,7 +20,7 @@ export function benefitMasses(stats: ClassificationStats, metric: string): reado
 }
 
 /**
- * Reduces the columns with the row options that the metrics of inequality use.
+ * Reduces columns to statistics, with the row options that inequality metrics use.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export function reduceColumns(
@@ -36,8 +38,9 @@ export function assertTruth(stats: ClassificationStats, metric: string): void {
 /** Options of every generalized entropy index. */
 export interface EntropyOptions {
   /**
-   * The sensitivity of the index: a large alpha emphasises benefits far above the mean, a small alpha benefits near 0.
-   * 0 is the mean log deviation, 1 the Theil index, 2 half the squared coefficient of variation.
+   * The sensitivity of the index. A large alpha emphasises benefits far above the mean, and a small alpha emphasises
+   * benefits near 0. An alpha of 0 gives the mean log deviation, 1 the Theil index, and 2 half the squared coefficient
+   * of variation.
    * @defaultValue 2
    */
   readonly alpha?: number | undefined;
@@ -93,7 +96,7 @@ function growth(x: number, rate: number): number {
 /**
  * Checks a numeric option.
  * @param who the function that has the option
- * @throws {ValueError} if the number is NaN, infinite, or below `least`
+ * @throws {ValueError} if the number is NaN, infinite, or below `min`
  */
 export function finiteNumber(
   who: string,

@@ -72,7 +72,7 @@ function isArrayLike(row: unknown): row is ArrayLike<unknown> {
   return Array.isArray(row) || ArrayBuffer.isView(row);
 }
 
-/** Reads numbers, texts of numbers, and booleans as 0 and 1. */
+/** Reads numbers, numbers written as texts, and booleans as 0 and 1. */
 function readNumbers(source: ColumnSource, name: string): Float64Array {
   const column = toColumn(source, name);
   if (column.kind === 'numeric') return toFiniteNumbers(column, name);

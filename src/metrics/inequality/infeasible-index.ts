@@ -4,7 +4,7 @@ import { type CategoricalColumn, encodeGroups, type SensitiveSource } from '../.
 import { RANKING_OPTION_NAMES, type RankingOptions } from './discounted-cumulative-gain.ts';
 import { wholeNumber } from './entropy.ts';
 
-/** The positions and numbers of the shortages of groups in a ranking. */
+/** The shortages in a ranking: the prefixes that have too few rows of a group. */
 export interface InfeasibleIndex {
   /** The number of prefixes with too few rows of at least one group. */
   readonly infeasibleIndex: number;
@@ -14,7 +14,7 @@ export interface InfeasibleIndex {
   readonly positions: readonly number[];
 }
 
-/** The tolerance for shares that should be an integer number of rows: 0.29 x 100 is 28.999999999999996 in float64. */
+/** The tolerance for rounding errors of a share times a number of rows: 0.29 x 100 is 28.999999999999996 in float64. */
 const ROUNDING = 1e-9;
 
 /**
@@ -105,7 +105,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
     `The targetProportions parameter of infeasibleIndex must add up to at most 1. Got ${String(sum)} instead.`,
     {
       context: { parameter: 'targetProportions', value: sum },
-      suggestion: 'No ranking can meet these targets: lower them.',
+      suggestion: 'Lower the targets. No ranking can meet them.',
     },
   );
 }

@@ -33,8 +33,8 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
   const valueAt = (position: number, axis: number): number =>
     coordinates[(order[position] as number) * width + axis] as number;
 
-  const widestSide = (from: number, to: number): { axis: number; least: number; largest: number } => {
-    let widest = { axis: 0, least: 0, largest: 0 };
+  const widestSide = (from: number, to: number): { axis: number; min: number; largest: number } => {
+    let widest = { axis: 0, min: 0, largest: 0 };
     for (let axis = 0; axis < width; axis++) {
       let min = Infinity;
       let largest = -Infinity;
@@ -43,7 +43,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
         if (value < min) min = value;
         if (value > largest) largest = value;
       }
-      if (largest - min > widest.largest - widest.least) widest = { axis, least: min, largest };
+      if (largest - min > widest.largest - widest.min) widest = { axis, min, largest };
     }
     return widest;
   };
@@ -62,7 +62,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
 
   const build = (from: number, to: number): PointNode => {
     if (to - from <= LEAF_SIZE) return { from, to };
-    const { axis, least: min, largest } = widestSide(from, to);
+    const { axis, min, largest } = widestSide(from, to);
     const half = min / 2 + largest / 2;
     // Adjacent float64 numbers have no midpoint. In this case only the smallest values go below.
     const split = half < largest && half >= min ? half : min;

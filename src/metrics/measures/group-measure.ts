@@ -3,7 +3,7 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 /** A measure of every group, with its denominators and its sampling variation. */
 export interface GroupMeasure {
   readonly name: string;
-  /** [groups]; NaN if a group has no value. */
+  /** The value of each group, [groups]; NaN if a group has no value. */
   readonly values: Float64Array;
   /** The number of rows in the denominator of each value, [groups]. */
   readonly denominatorCounts: Float64Array;

@@ -51,12 +51,12 @@ function rocAuc({ weights, totals, sizes }: GroupScores): Estimate {
   const [no, yes] = weights;
   const [totalNo, totalYes] = totals;
   const [sizeNo, sizeYes] = sizes;
-  const indices = no.length;
-  const negativesBelow = new Float64Array(indices);
-  const positivesAbove = new Float64Array(indices);
+  const count = no.length;
+  const negativesBelow = new Float64Array(count);
+  const positivesAbove = new Float64Array(count);
   let below = 0;
   let upTo = 0;
-  for (let index = 0; index < indices; index++) {
+  for (let index = 0; index < count; index++) {
     negativesBelow[index] = (below + (no[index] as number) / 2) / totalNo;
     upTo += yes[index] as number;
     positivesAbove[index] = (totalYes - upTo + (yes[index] as number) / 2) / totalYes;
@@ -152,7 +152,7 @@ function meanLogLoss(group: GroupScores): Estimate {
 /** The definition of a score measure. */
 interface ScoreMeasure {
   readonly estimate: (group: GroupScores) => Estimate;
-  /** The rows that a group needs to have a value. */
+  /** The rows that a group must have for the measure to be defined. */
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;

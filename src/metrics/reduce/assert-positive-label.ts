@@ -9,7 +9,7 @@ import {
   searchedColumn,
 } from '../../table/index.ts';
 
-/** Labels and decisions in the form in which they were given. */
+/** The labels and decisions as the caller gave them. */
 interface LabelledRows extends PositiveLabelOptions {
   readonly yPred: ColumnSource;
   readonly yTrue?: ColumnSource | undefined;
@@ -39,7 +39,7 @@ export function assertLabelsOccur(rows: LabelledRows, yTrue: BinaryValues | unde
     throw absentLabelError(absent, { data: column, argument: column }, labels);
   const known = new Set(labelsOf(rows.yTrue ?? rows.yPred, naValues));
   if (labels.every((label) => known.has(label))) return;
-  const more = ', and its labels are not those of yTrue';
+  const more = ', and yTrue uses other labels';
   throw absentLabelError(absent, { data: column, argument: column, more }, labels);
 }
 

@@ -122,7 +122,7 @@ function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
       counts[cell] = (counts[cell] as number) + 1;
     }
   }
-  // The checked reading throws an error with the index of the invalid value.
+  // Reading the values again with a check throws an error with the index of the invalid value.
   if (predictedBits > 1) toBinary(yPred, 'yPred');
   if (yTrue !== undefined && trueBits > 1) toBinary(yTrue, 'yTrue');
   // A code without a label falls outside the counts, so this check costs nothing per row.

@@ -100,7 +100,7 @@ export function sumLosses({ labels, codes, yScore, yTrue, weights }: PreparedSco
   return losses;
 }
 
-/** Counts the distinct scores of each group. Returns undefined if there are more than `most`. */
+/** Counts the distinct scores of each group. Returns undefined if there are more than `most` distinct scores. */
 function tallyScores(
   { labels, codes, yScore, yTrue, weights }: PreparedScores,
   step: number,
@@ -114,12 +114,12 @@ function tallyScores(
     const group = codes[row] as number;
     if (group < 0) continue;
     const score = toGrid(yScore[row] as number, step);
-    const indices = positionOf[group] as Map<number, number>;
-    let index = indices.get(score);
+    const indexOfScore = positionOf[group] as Map<number, number>;
+    let index = indexOfScore.get(score);
     if (index === undefined) {
       if (entries.length === most) return undefined;
       index = entries.length;
-      indices.set(score, index);
+      indexOfScore.set(score, index);
       entries.push({ group, score, counts: [0, 0], weights: [0, 0], squaredWeights: [0, 0] });
     }
     const entry = entries[index] as (typeof entries)[number];

@@ -142,7 +142,7 @@ export function assertSameLength(given: Readonly<Record<string, number | undefin
     {
       code: 'length-mismatch',
       context: Object.fromEntries(entries),
-      suggestion: 'Give one value per row in each, in the same order.',
+      suggestion: 'Give one value per row in every argument, in the same order.',
     },
   );
 }

@@ -143,7 +143,7 @@ function combineLosses(a: ScoreStats, b: ScoreStats, sign: Sign): LossSums | nul
 }
 
 function notPart(what: string): DataValidationError {
-  return new DataValidationError(`The statistics to remove hold ${what}, and those to remove from do not.`, {
+  return new DataValidationError(`The statistics to remove are not part of the other statistics: they hold ${what}.`, {
     suggestion: 'Remove only rows that were added before.',
   });
 }

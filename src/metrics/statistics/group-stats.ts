@@ -31,7 +31,7 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly nDropped: number;
 }
 
-/** How the labels and texts of the columns were interpreted. */
+/** Statistics with a record of how the labels and texts of their columns were interpreted. */
 interface ReadColumns {
   /**
    * How columns with labels or texts other than 0, 1 and plain groups were interpreted; undefined if this was not
@@ -56,8 +56,8 @@ export function makeTables<Table>(make: (name: keyof CellTables) => Table): Read
 }
 
 /**
- * The statistics of predicted numbers: weighted moments per group. The tables of counts have shape [groups]. Error =
- * prediction minus truth.
+ * The statistics of predicted numbers: weighted moments per group. The tables of counts have shape [groups]. An error
+ * is the prediction minus the true value.
  */
 export interface RegressionStats extends CellTables, ReadColumns {
   readonly kind: 'regression';

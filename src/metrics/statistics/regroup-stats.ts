@@ -12,7 +12,8 @@ import {
 import { collectScores, type LostRows, scoreEntries } from './score-grid.ts';
 
 /**
- * Assigns rows to other groups: groups with the same target are pooled, and groups with a negative target are excluded.
+ * Assigns rows to new groups. Groups with the same new index are pooled, and groups with a negative new index are
+ * excluded.
  * @param positionOf the index of the new group for each existing group
  * @param labels the labels of the new groups
  */

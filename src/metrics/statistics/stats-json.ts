@@ -146,7 +146,7 @@ function isAscending(groups: Int32Array, scores: Float64Array): boolean {
   });
 }
 
-/** Reads fields of an unknown object. */
+/** Reads and checks the fields of an object of unknown shape. */
 class Reader {
   readonly #fields: Readonly<Record<string, unknown>>;
 

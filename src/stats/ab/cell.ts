@@ -11,13 +11,13 @@ export interface Cell {
   readonly degrees: number;
 }
 
-/** A rate in one arm, with the counts that it is computed from. */
+/** A rate in one arm, with its counts. */
 export interface RateCell extends Cell {
   readonly successes: number;
   readonly trials: number;
 }
 
-/** Two groups in two arms. */
+/** The estimates of two groups in two arms. */
 export interface FourCells<Kind extends Cell = Cell> {
   readonly control: { readonly group: Kind; readonly reference: Kind };
   readonly treatment: { readonly group: Kind; readonly reference: Kind };
@@ -25,8 +25,8 @@ export interface FourCells<Kind extends Cell = Cell> {
 
 /**
  * Returns a rate p = k / n with the variance p (1 - p) / n. Without a success or without a failure, that variance would
- * be 0, as if the rate were certain. In that case, the variance is computed with half a success and half a failure
- * added, as is usual for log-odds.
+ * be 0, as if the rate were certain. In that case, half a success and half a failure are added for the variance, as is
+ * usual for log-odds.
  *
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives a value and a variance of NaN

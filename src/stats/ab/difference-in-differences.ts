@@ -13,9 +13,9 @@ export interface DifferenceInDifferencesOptions {
    */
   readonly alpha?: number | undefined;
   /**
-   * The standard deviation of the expected changes, in the units of the rates; above 0. If set, p-values and intervals
-   * are always-valid: they stay valid at every check of a running experiment.
-   * @defaultValue none: the number of rows is fixed in advance, and the result is checked once
+   * The standard deviation of the expected changes, in the units of the rates; above 0. If it is set, p-values and
+   * intervals are always-valid: they remain valid at every check of a running experiment.
+   * @defaultValue undefined: the number of rows is fixed in advance, and the result is checked once
    */
   readonly tau?: number | undefined;
 }
@@ -24,11 +24,11 @@ const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifference
 
 /** The change of the disparity between two groups from the control arm to the treatment arm. */
 export interface DifferenceInDifferences {
-  /** Group minus reference under control. */
+  /** The value of the group minus the value of the reference, under control. */
   readonly controlDisparity: number;
-  /** Group minus reference under treatment. */
+  /** The value of the group minus the value of the reference, under treatment. */
   readonly treatmentDisparity: number;
-  /** Treatment disparity minus control disparity, with its sign. */
+  /** The treatment disparity minus the control disparity, with its sign. */
   readonly change: number;
   readonly standardError: number;
   /** Satterthwaite's degrees of freedom; Infinity for rates. */
@@ -58,8 +58,8 @@ export interface DifferenceInDifferences {
  * |T + C|. If the true sizes are equal, T - C or T + C has mean 0, so the error rate of the test is at most alpha. If
  * both disparities have the same sign, both tests give the same p-value.
  *
- * The test of rates uses the normal distribution, which requires some tens of rows per cell. The test of means uses
- * Welch's t. Results that depend on a standard error of 0 or NaN are NaN.
+ * The test of rates uses the normal distribution, which requires at least some tens of rows per cell. The test of means
+ * uses Welch's t. Results that depend on a standard error of 0 or NaN are NaN.
  * @throws {ValueError} if alpha or tau is out of range
  * @see R. Johari et al., Always Valid Inference (2022), for tau
  * @example

@@ -29,13 +29,19 @@ export interface JudgingRule {
 export interface JudgedDifference extends EstimatedDifference {
   /** The two-sided p-value of the hypothesis that the difference is 0; always-valid with a `tau`. */
   readonly pValue: number;
-  /** The interval at the level 1 - alpha. With a `tau`, the intervals at all times hold simultaneously. */
+  /**
+   * The interval at the level 1 - alpha. With a `tau`, the intervals at all times contain the difference
+   * simultaneously.
+   */
   readonly interval: Interval;
   /** Half the width of the interval. An estimate further from 0 than this margin is significant at alpha. */
   readonly margin: number;
 }
 
-/** Tests a difference against 0 and computes its interval. The interval is the inversion of the test. */
+/**
+ * Tests a difference against 0 and computes its interval. The interval contains the values that the test does not
+ * reject.
+ */
 export function judgeDifference(difference: EstimatedDifference, rule: JudgingRule): JudgedDifference {
   const { value, standardError, degrees } = difference;
   if (!(standardError > 0) || !Number.isFinite(value)) {

@@ -20,7 +20,7 @@ export interface PowerOptions {
   /**
    * The prior standard deviation of the sequential test. The power is computed for this check alone. The power of all
    * checks up to it is higher.
-   * @defaultValue none: a single check
+   * @defaultValue undefined: a single check
    */
   readonly tau?: number | undefined;
 }

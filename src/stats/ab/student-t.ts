@@ -1,7 +1,7 @@
 import { criticalValue, normalCdf } from '../normal.ts';
 import { fTail } from '../tests/one-way-anova.ts';
 
-/** The number of bisection steps that reach the last bit. */
+/** The number of bisection steps, enough for the last bit of the result. */
 const HALVINGS = 80;
 
 /**

@@ -6,7 +6,7 @@ import type { Interval } from '../proportion-interval.ts';
 /** Options of {@link betaBinomialInterval}. */
 export interface BetaBinomialOptions {
   /**
-   * The parameters of the beta prior, both above 0: [1, 1] is flat, [0.5, 0.5] Jeffreys'.
+   * The parameters of the beta prior, both above 0. [1, 1] is the flat prior, and [0.5, 0.5] is Jeffreys' prior.
    * @defaultValue [1, 1]
    */
   readonly prior?: readonly [alpha: number, beta: number];
@@ -26,7 +26,7 @@ const BETA_BINOMIAL_OPTION_NAMES: OptionNames<BetaBinomialOptions> = { prior: tr
  * Unlike a Wilson interval, it does not include 0 if there are no successes, or 1 if there are no failures: equal tails
  * exclude some probability on both sides.
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
- * @param trials n; 0 gives [NaN, NaN], since the prior alone says nothing about the data
+ * @param trials n; 0 gives [NaN, NaN], since there are no data
  * @throws {ValueError} if a count, the prior or the level is out of range
  * @see A. Gelman et al., Bayesian Data Analysis (2013), section 2.4
  * @example

@@ -8,8 +8,8 @@ import { quantileSorted } from '../quantile.ts';
 const METHODS = ['percentile', 'bca'] as const;
 
 /**
- * The method that computes the ends from the replicates: `percentile` uses plain quantiles, `bca` bias-corrected and
- * accelerated quantiles.
+ * The method that computes the ends from the replicates. `percentile` uses plain quantiles, and `bca` uses
+ * bias-corrected and accelerated quantiles.
  */
 export type BootstrapMethod = (typeof METHODS)[number];
 
@@ -48,11 +48,11 @@ const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, l
  * Degenerate cases. An empty sample gives [NaN, NaN]. The result is also [NaN, NaN] if the statistic is NaN for the
  * sample or any replicate, because excluding replicates would silently shift the interval. If all replicates lie on one
  * side of the estimate, half a replicate is counted on the other side, so that z0 is finite. If the jackknife values
- * are all equal or undefined (for example with one value), a is 0. If all replicates are equal, both ends equal the
- * replicates. An end may be infinite.
+ * are all equal or undefined (for example, if the sample has one value), a is 0. If all replicates are equal, both ends
+ * equal the replicates. An end may be infinite.
  *
- * Neither method works if the bootstrap itself fails, for example for a maximum or for a gap of group rates near 0. Use
- * `gapIntervals` for such gaps.
+ * Neither method is valid for statistics for which the bootstrap fails, such as a maximum or a gap of group rates near
+ * 0. Use `gapIntervals` for such gaps.
  * @param sample independent values, in any order
  * @param statistic a function of the values that does not depend on their order. The array is reused for the next
  *   replicate: the function may sort it in place but must not keep it
@@ -141,8 +141,8 @@ function biasCorrectedProbabilities(
 }
 
 /**
- * Returns Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Beyond the pole, the correction is undefined, and the outermost
- * replicate is selected.
+ * Returns Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Beyond the pole, the correction is undefined. In that case, the
+ * outermost replicate is selected.
  */
 function correct(probability: number, bias: number, acceleration: number): number {
   const shifted = bias + normalQuantile(probability);

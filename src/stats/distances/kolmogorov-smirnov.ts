@@ -87,9 +87,9 @@ function largestDistance(first: Float64Array, second: Float64Array): number {
 }
 
 /**
- * Returns the probability that a random path from (0, 0) to (n, m) somewhere has |i m - j n| >= distance. Each path is
- * an ordering of the pooled values. The last step to (i, j) comes from (i - 1, j) with probability i / (i + j). All
- * terms are positive, so small p-values keep their digits.
+ * Returns the probability that a random path from (0, 0) to (n, m) somewhere has |i m - j n| >= distance. Each path
+ * corresponds to an ordering of the pooled values. The last step to (i, j) comes from (i - 1, j) with probability i /
+ * (i + j). All terms are positive, so small p-values keep their digits.
  */
 function exactTail(n: number, m: number, distance: number): number {
   if (distance === 0) return 1;

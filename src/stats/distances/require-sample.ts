@@ -51,7 +51,7 @@ export function requireSharePair(
     {
       code: 'invalid-value',
       context: { reference: reference.length, current: current.length },
-      suggestion: 'Give a category that one of them lacks the share 0.',
+      suggestion: 'If a category occurs in only one of them, give it the share 0 in the other.',
     },
   );
 }

@@ -6,7 +6,7 @@ import { quantileSorted } from '../quantile.ts';
 
 /** The pairwise distances between the answers of two groups to one question. */
 export interface DivergenceUnit {
-  /** The number of answers of the first group, at least 2. They come first in `distances`. */
+  /** The number of answers of the first group, at least 2. These answers come first in `distances`. */
   readonly first: number;
   /** The number of answers of the second group, at least 2. */
   readonly second: number;
@@ -40,8 +40,8 @@ export interface ExcessDivergence {
   /** The probability of an excess at least as large if answers do not depend on the group; NaN without units. */
   readonly pValue: number;
   /**
-   * The mean excess of the random permutations. It estimates the excess without an effect and is close to 0. NaN
-   * without units.
+   * The mean excess of the random permutations; NaN without units. It estimates the excess without an effect and is
+   * close to 0.
    */
   readonly nullMean: number;
   /** The 0.95 quantile of the excesses of the random permutations; NaN without units. */

@@ -19,8 +19,8 @@ export interface PairedMeanOptions {
    */
   readonly bound?: number | undefined;
   /**
-   * The smallest nonzero difference that a pair can have, for example 1/m for shares of m answers. Used only with a
-   * bound.
+   * The smallest nonzero difference that a pair can have, for example 1/m for shares of m answers. The step is used
+   * only with a bound.
    * @defaultValue the bound
    */
   readonly step?: number | undefined;
@@ -45,11 +45,11 @@ export interface PairedMean {
 /**
  * Computes the mean of paired differences with its confidence interval.
  *
- * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added, one
- * with the difference `step` and one with -`step`. The mean and the standard deviation (divided by n + 2) of the
- * extended set give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step
- * 1), this is Bonett and Price's interval. It keeps its confidence level with few pairs, and also if no pair differs.
- * `value` is always the mean without the added pairs.
+ * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added:
+ * their differences are `step` and -`step`. The mean and the standard deviation (divided by n + 2) of the extended set
+ * give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step 1), this is
+ * Bonett and Price's interval. It keeps its confidence level even with few pairs, and if no pair differs. `value` is
+ * always the mean without the added pairs.
  * @param differences the first value minus the second for each independent pair; finite
  * @throws {ValueError} if the level or the bound is out of range, or a difference exceeds the bound
  * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired

@@ -39,8 +39,8 @@ const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions
 /**
  * Computes ln of the beta-binomial mixture supermartingale of a sub-Bernoulli sum s with variance process v. The worst
  * case for errors between -g and h is a sum of values that are -g or h and have mean 0. The likelihood ratio of this
- * sum is averaged over a beta distribution of the probability of h. The distribution is centred at g / (g + h), and
- * truncated there for a one-sided boundary.
+ * sum is averaged over a beta distribution of the probability of h. The distribution is centred at g / (g + h). For a
+ * one-sided boundary, it is truncated at this point.
  *
  * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
  * @param s the sum, from -v / h to v / g
@@ -67,9 +67,9 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
 }
 
 /**
- * Computes the boundary at time v of the variance process that a sub-Bernoulli sum ever crosses with probability at
- * most alpha. For two sides, it returns the upper boundary. It is the sum at which the beta-binomial mixture reaches 1
- * / alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
+ * Computes a boundary that a sub-Bernoulli sum ever crosses with probability at most alpha, at time v of the variance
+ * process. For two sides, it returns the upper boundary. It is the sum at which the beta-binomial mixture reaches 1 /
+ * alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -46,7 +46,7 @@ export function betaBinomialSequence(successes: number, trials: number, alpha: n
 
 /**
  * Computes only the lower end of {@link betaBinomialSequence}, at half the cost. The two ends share alpha, so the
- * probability that one end alone misses the rate is less than alpha.
+ * probability that this end ever misses the rate is less than alpha.
  * @throws {ValueError} under the same conditions as `betaBinomialSequence`
  * @example
  * ```ts
@@ -77,7 +77,7 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
   requireCounts(successes, trials, alpha);
   const failures = trials - successes;
   if (failures === 0) return 1;
-  // Computes one minus the lower end of the failure rate, but without the cancellation of 1 - x for x near 1.
+  // This equals one minus the lower end of the failure rate, but avoids the cancellation of 1 - x for x near 1.
   return (successes - failures * Math.expm1(logShrinkage(failures, successes, alpha))) / trials;
 }
 

@@ -61,9 +61,9 @@ export interface TolerantBettingAudit {
   readonly epsilon: number;
   /** 2 / alpha, since there are two processes. */
   readonly threshold: number;
-  /** The process against the hypothesis that the mean of a is at most epsilon above that of b. */
+  /** The process against the hypothesis that the mean of a exceeds the mean of b by at most epsilon. */
   readonly aMinusB: BettingPath;
-  /** The process against the hypothesis that the mean of b is at most epsilon above that of a. */
+  /** The process against the hypothesis that the mean of b exceeds the mean of a by at most epsilon. */
   readonly bMinusA: BettingPath;
   /** The index of the first pair after which either process is above the threshold; null if there is none. */
   readonly rejectIndex: number | null;
@@ -149,11 +149,11 @@ function earlier(one: number | null, other: number | null): number | null {
 function differencesOf(a: ArrayLike<number>, b: ArrayLike<number>): Float64Array {
   if (a.length !== b.length) {
     throw new DataValidationError(
-      `a and b must hold pairs, but a has ${String(a.length)} values and b ${String(b.length)}.`,
+      `a and b must hold pairs, but a has ${String(a.length)} values and b has ${String(b.length)}.`,
       {
         code: 'length-mismatch',
         context: { a: a.length, b: b.length },
-        suggestion: 'Pass equally many values: add a pair once both groups have a value.',
+        suggestion: 'Pass arrays of equal length. Add a pair when both groups have a value.',
       },
     );
   }

@@ -40,8 +40,8 @@ const BETTING_OPTION_NAMES: OptionNames<BettingOptions> = { smallestBet: true, l
  * lambda_1 = 0, and after each outcome, with z = g / (1 - lambda g), lambda becomes lambda - 2 / (2 - ln 3) z / (1 +
  * sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis, the wealth is a
  * non-negative martingale. By Ville's inequality, the probability that it ever reaches 1 / alpha is at most alpha, for
- * any number of checks. The only assumption is that the mean of each outcome, given all earlier ones, is 0. Outcomes
- * need not be independent or identically distributed.
+ * any number of checks. The only assumption is that the mean of each outcome, given all earlier outcomes, is 0.
+ * Outcomes need not be independent or identically distributed.
  * @throws {ValueError} if a bet is outside its range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example
@@ -115,7 +115,7 @@ export class BettingProcess {
 
   /**
    * Creates a process that continues from a snapshot.
-   * @param options the options that the process was created with
+   * @param options the options of the original process
    * @throws {ValueError} if the state is not a possible state of a process
    */
   static restore(state: BettingState, options: BettingOptions = {}): BettingProcess {

@@ -22,9 +22,9 @@ const DOUBLE_STITCHING_OPTION_NAMES: OptionNames<DoubleStitchingOptions> = {
 };
 
 /**
- * Computes a boundary for all quantiles at all times. For independent values of one distribution, let N be the number
- * of the first t values that are at or below the p-quantile. Then N - t p stays below the boundary for all p and t
- * simultaneously, with probability at least 1 - alpha / 2 for each side.
+ * Computes a boundary that holds for all quantiles at all times. For independent values of one distribution, let N be
+ * the number of the first t values that are at or below the p-quantile. Then N - t p stays below the boundary for all p
+ * and t simultaneously, with probability at least 1 - alpha / 2 for each side.
  *
  * Times are stitched over epochs, and quantiles over a grid in log-odds. With w = max(t, tOpt), r the next quantile of
  * the grid towards 1/2 (p itself if p is at least 1/2), q = r (1 - r), j = sqrt(w / tOpt) |logit p| / (2 delta) + 1 and

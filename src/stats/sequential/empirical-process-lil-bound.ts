@@ -24,9 +24,9 @@ export interface EmpiricalProcessLilOptions {
 const EMPIRICAL_PROCESS_LIL_OPTION_NAMES: OptionNames<EmpiricalProcessLilOptions> = { tMin: true, a: true };
 
 /**
- * Computes a boundary for a complete distribution function at all times. For independent values of one distribution,
- * the largest distance between the empirical and the true distribution function is below a sqrt((ln(1 + ln(t / tMin)) +
- * C) / t) for all t >= tMin simultaneously, with probability at least 1 - alpha.
+ * Computes a boundary that holds for a complete distribution function at all times. For independent values of one
+ * distribution, the largest distance between the empirical and the true distribution function is below a sqrt((ln(1 +
+ * ln(t / tMin)) + C) / t) for all t >= tMin simultaneously, with probability at least 1 - alpha.
  *
  * C is the smallest number at which 4 e^(-y C) (1 + 1 / ((y - 1) ln eta)), with y = (2 / eta) (a - sqrt(2 (eta - 1) /
  * C))^2 > 1, is at most alpha for some eta > 1.

@@ -52,8 +52,8 @@ export function normalLogMixture(s: number, v: number, options: NormalMixtureOpt
 }
 
 /**
- * Computes the boundary at time v of the variance process that a sub-Gaussian sum (for two sides, its absolute value)
- * ever crosses with probability at most alpha. For two sides it is sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))).
+ * Computes a boundary that a sub-Gaussian sum (for two sides, its absolute value) ever crosses with probability at most
+ * alpha, at time v of the variance process. For two sides it is sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))).
  *
  * The sum of n independent values in [0, 1], minus the sum of their means, is sub-Gaussian with v = n / 4.
  * @param v at least 0

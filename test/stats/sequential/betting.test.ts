@@ -144,7 +144,7 @@ describe('betting audit', () => {
   });
 
   it('rejects invalid pairs with the reason', () => {
-    expect(() => bettingAudit([1, 0], [1])).to.throw(DataValidationError, 'a has 2 values and b 1');
+    expect(() => bettingAudit([1, 0], [1])).to.throw(DataValidationError, 'a has 2 values and b has 1');
     expect(() => bettingAudit([1, 2], [1, 1])).to.throw(
       DataValidationError,
       'a must hold numbers from 0 to 1. Got 2 at index 1',

@@ -33,8 +33,8 @@ async function encodeIntegers(
 ): Promise<DeviceGroups | undefined> {
   const range = await completeRange(tf, values);
   if (range === undefined) return undefined;
-  const { least: min, span } = range;
-  const positionsOf = (slice: Slice): Tensor1D => indices(tf, slice, values, min, span);
+  const { min, span } = range;
+  const positionsOf = (slice: Slice): Tensor1D => distances(tf, slice, values, min, span);
   const { counts } = await cellTables(tf, {
     rows: values.size,
     cells: span + 1,
@@ -54,10 +54,10 @@ async function encodeIntegers(
 }
 
 /** Returns the distance of each number from the smallest one; `span` if it is missing. */
-function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
+function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
-  // In int32, since float32 cannot represent all int32 numbers.
+  // Subtracts in int32, since float32 cannot represent all int32 numbers.
   return rows.cast('int32').sub(tf.scalar(min, 'int32')).cast('float32');
 }
 
@@ -65,7 +65,7 @@ function indices(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: numb
  * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
  * wide.
  */
-async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number; span: number } | undefined> {
+async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
@@ -81,18 +81,18 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ least: number;
       known(tf, isKnown, numbers.notEqual(tf.floor(numbers)).cast('float32')),
     ];
   })) as unknown as [number, number, number?];
-  if (largest === -Infinity) return { least: 0, span: 0 };
+  if (largest === -Infinity) return { min: 0, span: 0 };
   const span = largest + negated + 1;
   if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
-  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { least: -negated, span } : undefined;
+  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { min: -negated, span } : undefined;
 }
 
 /** The maximum number of pairs of groups that are counted on the device. */
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups; their
- * labels are the same as from `encodeGroups`.
+ * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups.
+ * `encodeGroups` would give them the same labels.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */
@@ -217,7 +217,7 @@ async function download(tf: Tf, { labels, codesOf }: DeviceGroups): Promise<Cate
 
 function wrongShape(name: string, tensor: TensorLike): DataValidationError {
   return new DataValidationError(
-    `${name} must be a 1-D tensor, or for several attributes a 2-D one; got shape [${tensor.shape.join(', ')}].`,
+    `${name} must be a 1-D tensor, or a 2-D tensor for several attributes; got shape [${tensor.shape.join(', ')}].`,
     {
       code: 'invalid-value',
       context: { argument: name, shape: tensor.shape },

@@ -65,7 +65,7 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
       const isGrouped: Tensor1D = tf.logicalAnd(isKnown(slice), codes.greaterEqual(0));
       return known(tf, isGrouped, codes.mul(2).add(slice(yTrue).cast('float32')), -1);
     };
-    const { least: min, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
+    const { min, largest, largestWeight } = await checkScores(tf, { yScore, yTrue, weights, codesOf });
     if (min > largest) countDropped([], yScore.size);
     const size = Math.max(Math.abs(min), Math.abs(largest));
     const bins = chooseBins(min, largest, size, groups.labels.length);
@@ -98,7 +98,7 @@ interface DeviceScores {
 async function checkScores(
   tf: Tf,
   { yScore, yTrue, weights, codesOf }: DeviceScores,
-): Promise<{ least: number; largest: number; largestWeight: number }> {
+): Promise<{ min: number; largest: number; largestWeight: number }> {
   const maxima = await largestValues(tf, yScore.size, weights === undefined ? 4 : 6, (slice) => {
     const isGrouped = codesOf(slice).greaterEqual<Tensor1D>(0);
     const scores = slice(yScore).cast<Tensor1D>('float32');
@@ -113,7 +113,7 @@ async function checkScores(
   const [size, state, largest, negated] = maxima as unknown as [number, number, number, number];
   if (size === Infinity) toFiniteNumbers(await yScore.data(), 'yScore');
   if (state === BAD_STATE) toBinary(await yTrue.data(), 'yTrue');
-  return { least: -negated, largest, largestWeight: await assertWeights(maxima.subarray(4), weights) };
+  return { min: -negated, largest, largestWeight: await assertWeights(maxima.subarray(4), weights) };
 }
 
 /**
@@ -157,7 +157,7 @@ function chooseBins(min: number, largest: number, size: number, groups: number):
   for (; ; width *= 2) {
     const first = toGrid(min, width) / width;
     const count = toGrid(largest, width) / width - first + 1;
-    // With very many groups, the table cannot get smaller than one bin each.
+    // With very many groups, a coarser grid hardly makes the table smaller.
     if (2 * groups * count <= MAX_CELLS || count <= 3) return { width, first, count, rounding: 'nearest' };
   }
 }

@@ -47,7 +47,7 @@ function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
   throw new DataValidationError(`${name} must be a 1-D tensor; got shape [${tensor.shape.join(', ')}].`, {
     code: 'invalid-value',
     context: { argument: name, shape: tensor.shape },
-    suggestion: 'Reshape it, as in tensor.reshape([-1]).',
+    suggestion: 'Reshape the tensor, as in tensor.reshape([-1]).',
   });
 }
 
