@@ -193,7 +193,7 @@ export class FairnessPipeline {
 
 function assertRows({ rowCount }: Table): void {
   if (rowCount > 0) return;
-  throw new DataValidationError('There are no rows to fit a pipeline on.', {
+  throw new DataValidationError('The data have no rows, so the pipeline cannot be fitted.', {
     code: 'empty-data',
     suggestion: 'Provide at least a few dozen rows.',
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The options of `calibrate`, besides its data. The library fills in the other defaults. */
+/** The options of `calibrate`, except its data. The library fills in the other defaults. */
 export const calibrateSchema = z.object({
   method: z.enum(['platt', 'isotonic', 'temperature']).optional(),
   input: z.enum(['logit', 'score']).optional(),

@@ -153,7 +153,7 @@ function bodyRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
       config !== undefined && keys.length > 0,
       keys[0] ?? '',
       `The configuration is in config, so '${keys[0] ?? ''}' cannot be a field of the body: move it into config.`,
-      'Send config alone, or its keys alone.',
+      'Send either config or its keys.',
     ],
     [
       threshold !== undefined && metric === undefined,
@@ -164,7 +164,7 @@ function bodyRules(body: Readonly<Record<string, unknown>>): BrokenRule[] {
     [
       metric !== undefined && threshold === undefined,
       'metric',
-      'metric names the metric of threshold: send both.',
+      'metric is the metric to which threshold applies: send both.',
       'Send threshold too, or leave metric out.',
     ],
     [

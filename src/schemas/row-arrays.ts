@@ -113,12 +113,12 @@ function noArray(value: unknown, name: string): BrokenRule {
 function badItem(name: string, row: number, allowed: string, value: unknown): BrokenRule {
   const shown = typeof value === 'number' ? String(value) : describeGiven(value);
   const message = `${name} must hold ${allowed}; it has ${shown} at index ${String(row)}.`;
-  return { path: [row], message, suggestion: 'Send one plain value for every row, and null where it is missing.' };
+  return { path: [row], message, suggestion: 'Send one plain value for every row, and null for a missing value.' };
 }
 
 function numberSuggestion(value: unknown, min: number): string {
   if (typeof value === 'number') return min === -Infinity ? 'Send finite numbers.' : `Send ${String(min)} or more.`;
   return isNumberText(value)
     ? 'Send the number without quotes.'
-    : 'Send a number for every row, and null where it is missing.';
+    : 'Send a number for every row, and null for a missing value.';
 }

@@ -6,32 +6,32 @@ import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 /** The defaults that trainers share. */
 export const TRAINING_DEFAULTS = { trainSize: 0.8, minGroupSize: DEFAULT_MIN_GROUP_SIZE, seed: 42 } as const;
 
-/** The options shared by all training jobs on a table, besides its data. */
+/** The options of `train-regularized`, except its data. `sweepPareto` fills in the defaults. */
+export const sweepSchema = z.object({
+  etas: z.union([z.array(z.number().min(0)).min(1), z.literal('auto')]).optional(),
+  penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
+  epochs: z.number().int().min(1).optional(),
+  lr: z.number().gt(0).optional(),
+  batchSize: batchSize.optional(),
+  hidden: z.array(z.number().int().min(1)).optional(),
+  patience: z.number().int().min(1).optional(),
+  weightDecay: z.number().min(0).optional(),
+  schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
+  threads: z.number().int().min(1).optional(),
+  trainSize: z.number().gt(0).lt(1).optional(),
+  folds: z.number().int().min(2).optional(),
+  minGroupSize: minGroupSize.optional(),
+  backend: backendName.optional(),
+  seed: z.number().int().optional(),
+});
+
+/** The options shared by all training jobs on a table, except its data. */
 const trainingJobSchema = z.object({
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
   minGroupSize: minGroupSize.optional(),
   seed: z.number().int().optional(),
   backend: backendName.optional(),
-});
-
-/** The options of a network, shared by the jobs that train networks. */
-const networkShape = {
-  epochs: z.number().int().min(1).optional(),
-  batchSize: batchSize.optional(),
-  hidden: z.array(z.number().int().min(1)).optional(),
-  patience: z.number().int().min(1).optional(),
-};
-
-/** The options of `train-regularized`, besides its data. `sweepPareto` fills in the defaults. */
-export const sweepSchema = trainingJobSchema.extend({
-  ...networkShape,
-  etas: z.union([z.array(z.number().min(0)).min(1), z.literal('auto')]).optional(),
-  penalty: z.enum(['covariance', 'mean_gap', 'equalized_odds', 'mmd', 'correlation', 'adversarial']).optional(),
-  lr: z.number().gt(0).optional(),
-  weightDecay: z.number().min(0).optional(),
-  schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
-  threads: z.number().int().min(1).optional(),
 });
 
 /** The options of `train-reductions`. `trainReductions` fills in the defaults. */
@@ -48,12 +48,15 @@ export const trainReductionsSchema = trainingJobSchema.extend({
 
 /** The options of `train-lagrangian`. `trainLagrangian` fills in the defaults. */
 export const trainLagrangianSchema = trainingJobSchema.extend({
-  ...networkShape,
   fairness: lagrangianFairness.optional(),
   dpTol: z.number().min(0).optional(),
   eoTol: z.number().min(0).optional(),
   modelLr: z.number().gt(0).optional(),
   lambdaLr: z.number().gt(0).optional(),
+  epochs: z.number().int().min(1).optional(),
+  batchSize: batchSize.optional(),
+  hidden: z.array(z.number().int().min(1)).optional(),
+  patience: z.number().int().min(1).optional(),
 });
 
 /** The options of `predict`. */

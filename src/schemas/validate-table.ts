@@ -73,7 +73,7 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
       predictions: 'y_pred',
       scores: 'score',
       takesBoth: false,
-      missing: 'y_pred is missing: name the column of decisions, or that of scores as score.',
+      missing: 'y_pred is missing: name the column of decisions, or name the column of scores as score.',
       suggestion: EXAMPLE,
     },
   );

@@ -11,7 +11,7 @@ const profileField = optionalField(
   'The profile of the configuration. Default: the only profile.',
 );
 
-/** The fields of `POST /pipeline` besides `file` and `config`; in a form, all are text. */
+/** The fields of `POST /pipeline` except `file` and `config`; in a form, all are text. */
 export const pipelineFieldsSchema = z.strictObject({
   profile: profileField,
   detectors: textBoolean(described(z.boolean().default(true), 'Whether to run the detectors on the data first.')),
@@ -28,7 +28,7 @@ export function parsePipelineFields(fields: Readonly<Record<string, string>>): P
   return parseWire(pipelineFieldsSchema, fields, 'The form cannot be processed');
 }
 
-/** The options of `run-pipeline` besides its configuration. `executeWorkflow` fills in the defaults. */
+/** The options of `run-pipeline` except its configuration. `executeWorkflow` fills in the defaults. */
 export const runPipelineSchema = z.object({
   minGroupSize: minGroupSize.optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
@@ -40,7 +40,7 @@ export const runPipelineSchema = z.object({
 
 const { trainSize, randomState, threshold, classWeight } = runPipelineSchema.shape;
 
-/** The fields of `POST /workflow` besides `file` and `config`; in a form, all are text. */
+/** The fields of `POST /workflow` except `file` and `config`; in a form, all are text. */
 export const workflowFieldsSchema = z.strictObject({
   min_group_size: textNumber(
     optionalField(minGroupSize, `Groups with fewer held-out rows are excluded from metrics. ${MIN_GROUP_SIZE_DEFAULT}`),

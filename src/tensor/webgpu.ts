@@ -19,7 +19,7 @@ interface Device {
 /** The buffers that the host is waiting for. */
 const awaited = new Set<Buffer>();
 
-/** Classes whose reads are already tracked. */
+/** Classes of buffers whose reads are already tracked. */
 const watched = new WeakSet();
 
 /** Devices that may be working. */

@@ -92,8 +92,8 @@ describe('predictWithSavedModel', () => {
         `repair: unchanged: 1 row without a value of 'gender'`,
         `few: ${UNKNOWN}`,
         `few: unchanged: 2 rows without a value of 'race'`,
-        `remove: race: the group 'unknown' not seen in fit: nothing is removed`,
-        `remove: 2 rows without a value of 'race': nothing is removed`,
+        `remove: race: nothing is removed from rows of the group 'unknown' (not seen in fit)`,
+        `remove: nothing is removed from 2 rows without a value of 'race'`,
       ],
     },
   ];

@@ -169,7 +169,7 @@ function notSensitive(
   isSuggested: boolean,
 ): PathProblem {
   const suggestion = !isSuggested
-    ? 'Add it to sensitive, or take it out.'
+    ? 'Add it to sensitive, or remove it.'
     : nearestNames(name, known).length > 0
       ? suggestNames(name, known, 'attributes')
       : `Add it to sensitive, or use one of these: ${known.join(', ')}.`;

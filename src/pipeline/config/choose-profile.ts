@@ -78,7 +78,7 @@ function profileProblems(profiles: unknown, chosen: string | undefined, wording:
 }
 
 function brokenName(path: readonly string[], wording: Wording): PathProblem {
-  const message = `${wording(path).key}: a profile's name must be of one line, without control characters`;
+  const message = `${wording(path).key}: a profile's name must be one line, without control characters`;
   return { path, at: 'key', message, suggestion: 'Take that character out.' };
 }
 

@@ -24,12 +24,12 @@ export interface DetectorConfig {
    */
   readonly benchmarks?: Benchmarks | undefined;
   /**
-   * A p-value of at most this counts as a difference, in (0, 1).
+   * The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * An association of at least this makes a column a proxy, in [0, 1].
+   * The smallest association of a proxy, in [0, 1].
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;

@@ -4,9 +4,9 @@ import type { ReportSection } from './report-numbers.ts';
 
 /** The limits that decide what counts as a finding. */
 export interface DetectorSettings {
-  /** A p-value of at most this counts as a difference, in (0, 1). */
+  /** The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this. */
   readonly alpha: number;
-  /** An association of at least this makes a column a proxy, in [0, 1]. */
+  /** The smallest association of a proxy, in [0, 1]. */
   readonly proxyThreshold: number;
 }
 

@@ -40,7 +40,7 @@ interface MissingValues {
   readonly contrast: Contrast | null;
 }
 
-/** The eta squared that chance alone may reach before a note is added. */
+/** A note is added if the eta squared that is expected by chance is at least this. */
 const CHANCE_WORTH_A_NOTE = 0.05;
 
 /** Counts and tests one column against one attribute. */
@@ -116,13 +116,13 @@ function countMissing(column: Column, codes: Int32Array, counts: Float64Array): 
 
 function tableReason({ n, rowTotals, columnTotals }: CrossCounts): string | null {
   if (n === 0) return 'no row has both a value and a group';
-  if (occupied(rowTotals) < 2) return 'its values are in one group only';
+  if (occupied(rowTotals) < 2) return 'all its values are in one group';
   return occupied(columnTotals) < 2 ? 'all rows with a group have the same value' : null;
 }
 
 function numbersReason({ n, groups, between, within }: VarianceParts): string | null {
   if (n === 0) return 'no row has both a value and a group';
-  if (groups < 2) return 'its values are in one group only';
+  if (groups < 2) return 'all its values are in one group';
   if (between + within === 0) return 'all rows with a group have the same value';
   return n > groups ? null : 'no group has more than one value';
 }

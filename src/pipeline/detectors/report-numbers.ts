@@ -12,7 +12,7 @@ export interface ReportTable {
 /** A section of a report. */
 export interface ReportSection {
   readonly title: string;
-  /** The question and the method. */
+  /** A sentence about the question and the method. */
   readonly intro: string;
   readonly tables: readonly ReportTable[];
 }

@@ -30,7 +30,7 @@ export function sectionsOf({ meta, body }: DetectorReportFields): ReportSection[
   ]);
   const untested: ReportSection = {
     title: 'Not tested',
-    intro: 'In addition to the attributes themselves and the target.',
+    intro: 'Columns that were not tested, in addition to the attributes and the target.',
     tables: [reportTable('Columns', ['column', 'attribute', 'reason'], skipped)],
   };
   return [...sections, ...(skipped.length > 0 ? [untested] : [])];

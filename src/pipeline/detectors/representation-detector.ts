@@ -8,16 +8,16 @@ import { type ReportTable, reportTable } from './report-numbers.ts';
 /** The deviation of a benchmark's sum from 1 above which a note is added. */
 const ROUNDED_SUM = 0.01;
 
-/** Shares that differ by less count as equal. */
+/** Shares that differ by less than this are considered equal. */
 const TIE = 1e-12;
 
 /** The observed and the expected share of a group. */
 export interface GroupRepresentation {
   readonly group: string;
   readonly n: number;
-  /** Its share of the rows that have a group. */
+  /** The group's share of the rows that have a group. */
   readonly share: number;
-  /** Its share in the benchmark, normalised to a sum of 1; null if the benchmark has none. */
+  /** The group's share in the benchmark, normalised to a sum of 1; null if the benchmark does not name the group. */
   readonly benchmarkShare: number | null;
 }
 
@@ -75,7 +75,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
     return {
       title: 'Representation',
       intro:
-        "The share of each group; compared with a benchmark by Pearson's chi-square test of fit, with p-values adjusted over all attributes by Benjamini and Hochberg.",
+        "The share of each group. Shares are compared with benchmarks, if there are any, by Pearson's chi-square test of fit, with p-values adjusted over all attributes by Benjamini and Hochberg.",
       tables: findings.map(tableOf),
     };
   },
@@ -131,8 +131,8 @@ function benchmarkNotes({ benchmark }: AnalysedAttribute, groups: readonly Group
   const absent = groups.filter(({ n, benchmarkShare }) => n === 0 && benchmarkShare !== 0).map(({ group }) => group);
   const impossible = groups.filter(({ n, benchmarkShare }) => n > 0 && benchmarkShare === 0).map(({ group }) => group);
   return [
-    ...(absent.length > 0 ? [`${nameGroups(absent)} of the benchmark never occurs`] : []),
-    ...(impossible.length > 0 ? [`${nameGroups(impossible)} occurs with a benchmark of 0`] : []),
+    ...(absent.length > 0 ? [`no row is in ${nameGroups(absent)} of the benchmark`] : []),
+    ...(impossible.length > 0 ? [`rows are in ${nameGroups(impossible)}, for which the benchmark is 0`] : []),
     ...(Math.abs(total - 1) > ROUNDED_SUM
       ? [`the benchmark sums to ${formatStatistic(total)} and is rescaled to 1`]
       : []),

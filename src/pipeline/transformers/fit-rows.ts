@@ -22,7 +22,7 @@ export async function readRows(data: TableSource): Promise<Table> {
 export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
   const table = await readRows(data);
   if (table.rowCount === 0) {
-    throw new DataValidationError('data has no rows to learn from.', {
+    throw new DataValidationError('data has no rows, so the transformer cannot be fitted.', {
       code: 'empty-data',
       context: { argument: 'data' },
       suggestion: 'Provide at least one row.',

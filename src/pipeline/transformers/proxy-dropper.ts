@@ -162,5 +162,5 @@ function warningsOf(dropped: readonly DroppedColumn[], kept: readonly DroppedCol
   );
   if (kept.length === 0) return said;
   const names = nameSome(kept.map(({ column }) => column));
-  return [...said, `kept ${names}, though above ${String(threshold)}: maxDrop is reached`];
+  return [...said, `kept ${names}, although above ${String(threshold)}, because maxDrop is reached`];
 }

@@ -107,7 +107,7 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
   const groups = readGroups(table, sensitive);
   if (groups.codes.some((code) => code >= 0)) return groups;
   const names = sensitiveNames(sensitive).join(', ');
-  throw new DataValidationError(`No row has a value of ${names}, so there are no groups to fit on.`, {
+  throw new DataValidationError(`No row has a value of ${names}, so there are no groups.`, {
     code: 'empty-data',
     context: { argument: 'sensitive', columns: names },
     suggestion: 'Provide rows whose sensitive values are known, or choose another column.',

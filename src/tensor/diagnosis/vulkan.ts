@@ -36,7 +36,7 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** Returns the missing part, with its fix, if Vulkan finds no hardware. All files of Vulkan may be present. */
+/** Returns missing hardware as a missing part, with its fix. It applies even if all files of Vulkan are present. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,

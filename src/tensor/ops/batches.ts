@@ -10,7 +10,7 @@ export interface NetworkRows {
   readonly x: Float32Array;
   /** [n]; 0 or 1, or a regression's targets. */
   readonly y: Float32Array;
-  /** [n], group codes, -1 for none. */
+  /** [n], group codes; -1 for rows without a group. */
   readonly groups: Int32Array;
   /** [n], 0 or more; equal weights by default. */
   readonly weights?: Float32Array | undefined;

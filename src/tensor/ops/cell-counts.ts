@@ -22,7 +22,7 @@ export interface CellValues {
   readonly largest: number;
 }
 
-/** float32 represents all integers up to 2 to the power of this number exactly. */
+/** The number of bits of the integers that float32 represents exactly. */
 const FLOAT32_BITS = 24;
 
 /**

@@ -17,7 +17,7 @@ export type Slice = (rows: Tensor1D) => Tensor1D;
 /** A reduction of rows to a table of numbers, chunk by chunk. */
 export interface ChunkedReduction {
   readonly rows: number;
-  /** At most {@link ROWS_PER_READING}. */
+  /** The number of rows of a chunk, at most {@link ROWS_PER_READING}. */
   readonly rowsPerChunk: number;
   /** The number of entries of the table. */
   readonly size: number;

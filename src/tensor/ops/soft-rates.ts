@@ -65,7 +65,7 @@ export function largestGap(tf: Tf, rates: SoftRates): Tensor1D {
   return gapOf(tf, rates).gap.reshape<Tensor1D>([-1]);
 }
 
-/** Computes the gap, [k, 1], and the extremes whose difference it is. */
+/** Computes the gap, [k, 1], and the highest and the lowest rate. */
 function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readonly gap: Tensor2D } {
   const { highest, lowest } = extremes(tf, rates);
   const gap = highest.sub<Tensor2D>(lowest);

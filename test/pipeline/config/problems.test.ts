@@ -784,7 +784,7 @@ const BAD: readonly BadConfig[] = [
     text: 'sensitive: sex\nprofiles:\n  "a\\nb": {}\n',
     at: '3:3',
     key: "profiles['a\\nb']",
-    message: "profiles['a\\nb']: a profile's name must be of one line, without control characters",
+    message: "profiles['a\\nb']: a profile's name must be one line, without control characters",
     suggestion: 'Take that character out.',
   },
   // Problems with other forms

@@ -209,7 +209,7 @@ describe('the detectors: representation', () => {
     const [fit] = body.representation;
     expect(fit?.statistic).to.be.closeTo(100 / 60 + 10, 1e-12);
     expect(fit?.groups[2]).to.deep.equal({ group: 'x', n: 0, share: 0, benchmarkShare: 0.1 });
-    expect(fit?.notes).to.deep.equal(["the group 'x' of the benchmark never occurs"]);
+    expect(fit?.notes).to.deep.equal(["no row is in the group 'x' of the benchmark"]);
   });
 
   it('names a group without a benchmark, and tests nothing', async () => {
@@ -225,7 +225,7 @@ describe('the detectors: representation', () => {
     const { body } = await runDetectors({ sex: cycle(90, ['f', 'm', 'x']) }, { ...SEX, benchmarks: { sex: { f: 0.5, m: 0.5, x: 0 } } }); // prettier-ignore
     const [fit] = body.representation;
     expect([fit?.statistic, fit?.pValue, fit?.flagged]).to.deep.equal([Infinity, 0, true]);
-    expect(fit?.notes).to.include("the group 'x' occurs with a benchmark of 0");
+    expect(fit?.notes).to.include("rows are in the group 'x', for which the benchmark is 0");
   });
 
   it('rescales a benchmark that does not sum to 1, with a note', async () => {
@@ -357,7 +357,7 @@ describe('the detectors: what is not tested', () => {
     const reasons = Object.fromEntries(body.disparities.map(({ column, reason }) => [column, reason]));
     expect(reasons).to.deep.equal({
       one: 'all rows with a group have the same value',
-      side: 'its values are in one group only',
+      side: 'all its values are in one group',
       number: 'all rows with a group have the same value',
       away: 'no row has both a value and a group',
       scarce: 'no group has more than one value',

@@ -181,24 +181,27 @@ describe('CorrelationRemover', () => {
       { g: ['a', null, 'z'], x: [1, 7, 8] },
     );
     expect(columns['x']).to.deep.equal([2, 7, 8]);
-    expect(remover.warnings.join()).to.match(/'z' not seen in fit: nothing is removed/);
+    expect(remover.warnings.join()).to.match(/nothing is removed from rows of the group 'z' \(not seen in fit\)/);
   });
 
   for (const { title, sensitive, notes } of [
     {
       title: 'one text column',
       sensitive: ['g'],
-      notes: [`1 row without a value of 'g': nothing is removed`],
+      notes: [`nothing is removed from 1 row without a value of 'g'`],
     },
     {
       title: 'one column of numbers',
       sensitive: ['s'],
-      notes: [`2 rows without a value of 's': nothing is removed`],
+      notes: [`nothing is removed from 2 rows without a value of 's'`],
     },
     {
       title: 'columns of both kinds',
       sensitive: ['g', 's'],
-      notes: [`1 row without a value of 'g': nothing is removed`, `2 rows without a value of 's': nothing is removed`],
+      notes: [
+        `nothing is removed from 1 row without a value of 'g'`,
+        `nothing is removed from 2 rows without a value of 's'`,
+      ],
     },
   ]) {
     it(`counts the rows without a value of ${title}, for the latest transform`, async () => {
@@ -234,7 +237,7 @@ describe('CorrelationRemover', () => {
     const { columns, remover } = await remove({ sensitive: 's' }, { s: [1, null], x: [null, 5], y: [1, 2] });
     expect(columns['x']).to.deep.equal([null, 5]);
     expect(remover.warnings.join()).to.match(
-      /^1 row without a value of 's' is excluded from the fit,unchanged: 'x', without a row that has all sensitive values,/,
+      /^1 row without a value of 's' is excluded from the fit,unchanged: 'x', because no row has all sensitive values,/,
     );
   });
 

@@ -123,7 +123,7 @@ describe('InstanceReweighting', () => {
         { g: ['a', 'a', 'b', 'b', 'b', 'b', 'c'] },
       );
       expectClose(weights, [1.5, 1.5, 0.75, 0.75, 0.75, 0.75, 1]);
-      expect(weigher.warnings.join()).to.match(/'c' with fewer than 2 rows: weight 1$/);
+      expect(weigher.warnings.join()).to.match(/'c' have the weight 1 \(fewer than 2 rows in a group\)$/);
     });
 
     it('for groups that the benchmark does not name', async () => {
@@ -132,14 +132,14 @@ describe('InstanceReweighting', () => {
         { g: ['a', 'b', 'b', 'c'] },
       );
       expectClose(weights, [1.5, 0.75, 0.75, 1]);
-      expect(weigher.warnings.join()).to.match(/'c' without a benchmark: weight 1$/);
+      expect(weigher.warnings.join()).to.match(/'c' have the weight 1 \(no benchmark\)$/);
     });
 
     it('for rows without a group, and for groups that the fit has not seen', async () => {
       const weigher = await new InstanceReweighting({ sensitive: 'g' }).fit({ g: ['a', 'b', 'b', null] });
       const { sampleWeight } = await weigher.transform({ g: ['a', null, 'z'] });
       expectClose([...(sampleWeight ?? [])], [1.5, 1, 1]);
-      expect(weigher.warnings).to.deep.equal([`g: the group 'z' not seen in fit: weight 1`]);
+      expect(weigher.warnings).to.deep.equal([`g: rows of the group 'z' have the weight 1 (not seen in fit)`]);
     });
 
     it('for all, if every group is too small', async () => {
@@ -154,7 +154,9 @@ describe('InstanceReweighting', () => {
       { g: ['a', 'b', 'b', 'b'] },
     );
     expectClose(weights, [2, 2 / 3, 2 / 3, 2 / 3]);
-    expect(weigher.warnings.join()).to.match(/'z' of the benchmark without rows: no weight can change that$/);
+    expect(weigher.warnings.join()).to.match(
+      /no row is in the group 'z' of the benchmark, and weights cannot change that$/,
+    );
   });
 
   it('rescales benchmarks, with a warning', async () => {

@@ -204,7 +204,7 @@ describe('LearnedFairRepresentations', () => {
 
   it('warns if the search ended early, or if there is only one group', async () => {
     expect((await learn({ maxIterations: 2 })).warnings.join()).to.match(
-      /^the search ended after 2 iterations, before a minimum$/,
+      /^the search stopped after 2 iterations without reaching a minimum$/,
     );
     expect((await learn({ maxIterations: 2 }, { ...ROWS, g: g.map(() => 'a') })).warnings.join()).to.match(
       /^there is only one group, so there is no gap to constrain,/,

@@ -64,7 +64,9 @@ describe('ProxyDropper', () => {
   it('drops at most maxDrop columns, the strongest, and names those it keeps', async () => {
     const { dropped, dropper } = await drop({ maxDrop: 1 });
     expect(dropped).to.deep.equal(['same']);
-    expect(dropper.warnings.at(-1)).to.match(/^kept 'pronoun', 'half', though above 0.3: maxDrop is reached$/);
+    expect(dropper.warnings.at(-1)).to.match(
+      /^kept 'pronoun', 'half', although above 0.3, because maxDrop is reached$/,
+    );
     expect((await drop({ maxDrop: 0 })).dropped).to.deep.equal([]);
   });
 

@@ -131,7 +131,9 @@ describe('ReweighingTransformer', () => {
     });
     const { sampleWeight } = await weigher.transform({ s: ['a', null, 'b', 'z'], y: [1, 0, null, 1] });
     expect([...(sampleWeight ?? [])]).to.deep.equal([1, 1, 1, 1]);
-    expect(weigher.warnings.join()).to.match(/'a with label 1', 'z with label 1' not seen in fit: weight 1$/);
+    expect(weigher.warnings.join()).to.match(
+      /'a with label 1', 'z with label 1' have the weight 1 \(not seen in fit\)$/,
+    );
   });
 
   it('gives equal weights to one group, and to one label', async () => {

@@ -111,13 +111,15 @@ function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   });
   const unseen = labels.filter((label) => !effectOf.has(label));
   return [
-    ...(unseen.length > 0 ? [`${term.column}: ${nameGroups(unseen)} not seen in fit: nothing is removed`] : []),
+    ...(unseen.length > 0
+      ? [`${term.column}: nothing is removed from rows of ${nameGroups(unseen)} (not seen in fit)`]
+      : []),
     ...missingNote(countMissing(groups), term.column),
   ];
 }
 
 function missingNote(count: number, column: string): string[] {
-  return count === 0 ? [] : [`${nameMissing(count, [column])}: nothing is removed`];
+  return count === 0 ? [] : [`nothing is removed from ${nameMissing(count, [column])}`];
 }
 
 /** Options of {@link CorrelationRemover}. */
@@ -221,7 +223,7 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
       features: learned,
       warnings: [
         ...leftOutWarning(countIncomplete(attributes, table.rowCount), sensitive),
-        ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, without a row that has all sensitive values`] : []),
+        ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, because no row has all sensitive values`] : []),
       ],
     };
   }

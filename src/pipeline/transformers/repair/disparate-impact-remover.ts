@@ -274,7 +274,9 @@ function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number)
   const byColumns = groupBy(byLabel, ([, pairs]) => nameSome(pairs.map(({ feature }) => feature)));
   const min = String(minGroupSize);
   return [
-    ...(idle.length > 0 ? [`unchanged: ${nameSome(idle)}, where no two groups have at least ${min} values`] : []),
+    ...(idle.length > 0
+      ? [`unchanged: ${nameSome(idle)}, because fewer than two groups have at least ${min} values`]
+      : []),
     ...Array.from(byColumns, ([columns, labels]) => {
       const groups = nameGroups(labels.map(([label]) => label));
       return `unchanged: ${groups}, with fewer than ${min} values of ${columns}`;

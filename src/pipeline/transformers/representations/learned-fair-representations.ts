@@ -55,7 +55,7 @@ export interface RepresentationLosses {
 }
 
 /**
- * Replaces features by a mixture of a few prototypes. The prototypes are learned such that the mixture predicts the
+ * Replaces features with a mixture of a few prototypes. The prototypes are learned such that the mixture predicts the
  * features and the label, but not the group.
  *
  * A row x (each feature centred, in units of its standard deviation) belongs to prototype v_k with m_k = softmax(-|x
@@ -200,12 +200,14 @@ function warningsOf(rows: PrototypeRows, all: number, features: readonly ScaledF
     ...(left > 0 ? [`${String(left)} rows without a group or a label are excluded from the fit`] : []),
     ...(constant.length > 0 ? [`constant: ${nameSome(constant)}; other values become that constant`] : []),
     ...(rows.groupCount < 2 ? ['there is only one group, so there is no gap to constrain'] : []),
-    ...(found.hasConverged ? [] : [`the search ended after ${String(found.iterations)} iterations, before a minimum`]),
+    ...(found.hasConverged
+      ? []
+      : [`the search stopped after ${String(found.iterations)} iterations without reaching a minimum`]),
   ];
 }
 
 function noFeatures(features: readonly ScaledFeature[]): DataValidationError {
-  return new DataValidationError('There is no feature to represent: no numeric column has two values or more.', {
+  return new DataValidationError('No numeric column has two or more values, so there is no feature to represent.', {
     code: 'empty-data',
     context: { argument: 'features', constant: features.map(({ feature }) => feature) },
     suggestion: 'Name numeric features that vary, and convert text to numbers first.',
@@ -299,8 +301,8 @@ interface ColumnScale {
 }
 
 /**
- * Computes mean and spread of the values that are not NaN, in units of the largest deviation, so that squares stay
- * finite.
+ * Computes the mean and the spread of the values that are not NaN. Deviations are divided by the largest deviation, so
+ * that squares stay finite.
  */
 function scaleColumn(values: Float64Array): ColumnScale {
   const known = values.filter((value) => !Number.isNaN(value));

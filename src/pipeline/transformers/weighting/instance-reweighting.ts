@@ -191,7 +191,7 @@ function scaleCells(
 }
 
 function nothingLeft(): DataValidationError {
-  return new DataValidationError('The benchmarks leave no row a weight above 0.', {
+  return new DataValidationError('With these benchmarks, every row has the weight 0.', {
     code: 'empty-data',
     context: { argument: 'benchmarks' },
     suggestion: 'Set shares above 0 for groups that occur together.',
@@ -228,5 +228,5 @@ function multiplyFactors(
   });
   const met = new Set(groups.codes);
   const unseen = groups.labels.filter((label, code) => met.has(code) && !factorOf.has(label));
-  return unseen.length > 0 ? [`${attribute}: ${nameGroups(unseen)} not seen in fit: weight 1`] : [];
+  return unseen.length > 0 ? [`${attribute}: rows of ${nameGroups(unseen)} have the weight 1 (not seen in fit)`] : [];
 }

@@ -23,7 +23,7 @@ const MAX_ROUNDS = 1000;
  */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
 
-/** The gap at which the shares count as reached. */
+/** The largest gap at which the target shares are considered reached. */
 const NEAR_ENOUGH = 1e-13;
 
 /**

@@ -185,7 +185,7 @@ function weighRows(
     if (weight === undefined) unseen.push(label === null ? group : `${group} with label ${label}`);
     return weight ?? 1;
   });
-  const notes = unseen.length > 0 ? [`${nameGroups(unseen.sort())} not seen in fit: weight 1`] : [];
+  const notes = unseen.length > 0 ? [`rows of ${nameGroups(unseen.sort())} have the weight 1 (not seen in fit)`] : [];
   return { sampleWeight: Float64Array.from(cellOfRow, (cell) => weights[cell] as number), notes };
 }
 

@@ -8,7 +8,7 @@ export type Proportions = Readonly<Record<string, number>>;
 
 /** The target shares of groups. */
 export interface TargetShares {
-  /** One per label, with sum 1; NaN for groups whose rows keep the weight 1. */
+  /** One share per label, with sum 1; NaN for groups whose rows have the weight 1. */
   readonly shares: Float64Array;
   readonly warnings: readonly string[];
 }
@@ -70,7 +70,7 @@ function countRows({ codes, labels }: CategoricalColumn): Int32Array {
 
 function smallWarning(what: string, small: readonly string[], minCount: number): string[] {
   if (small.length === 0) return [];
-  return [`${what}: ${nameGroups(small)} with fewer than ${String(minCount)} rows: weight 1`];
+  return [`${what}: rows of ${nameGroups(small)} have the weight 1 (fewer than ${String(minCount)} rows in a group)`];
 }
 
 function benchmarkWarnings(
@@ -85,9 +85,9 @@ function benchmarkWarnings(
   const sum = [...known.values()].reduce((all, share) => all + share, 0);
   return [
     ...(absent.length > 0
-      ? [`${what}: ${nameGroups(absent)} of the benchmark without rows: no weight can change that`]
+      ? [`${what}: no row is in ${nameGroups(absent)} of the benchmark, and weights cannot change that`]
       : []),
-    ...(unnamed.length > 0 ? [`${what}: ${nameGroups(unnamed)} without a benchmark: weight 1`] : []),
+    ...(unnamed.length > 0 ? [`${what}: rows of ${nameGroups(unnamed)} have the weight 1 (no benchmark)`] : []),
     ...(Math.abs(sum - 1) > ROUNDED_SUM ? [`${what}: the benchmark sums to ${String(sum)}, rescaled to 1`] : []),
   ];
 }
