@@ -68,7 +68,7 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
     ...settingsOf(options),
     ...parts,
     renderMetrics: renderMetrics ?? (() => metrics.render()),
-    notReady: () => (isEnding ? 'The service is ending.' : null),
+    notReady: () => (isEnding ? 'The service is shutting down.' : null),
   };
   return {
     app: createAppOf(service, metrics.middleware),

@@ -250,9 +250,9 @@ async function endMember({ worker, channel, exited }: Member): Promise<void> {
 }
 
 function endedAgainAndAgain({ code, signal }: Exit): FairnessToolkitError {
-  const how = signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
+  const how = signal === null ? `ended with exit code ${String(code)}` : `was stopped by ${signal}`;
   return new FairnessToolkitError(
-    `The workers of the service ended ${String(MAX_QUICK_DEATHS)} times in a row soon after they began, the last ${how}.`,
+    `The workers of the service ended ${String(MAX_QUICK_DEATHS)} consecutive times soon after they started. The last one ${how}.`,
     {
       context: { code, signal },
       suggestion: 'See the log lines above for the reason. With --workers 1 the service runs in one process.',

@@ -146,6 +146,7 @@ export function createJobRunner({ threads, queue, logger, createId = randomUUID 
   let isClosed = false;
   return {
     get isFull() {
+      // Jobs that wait for a language-model thread count towards the same limit as all other waiting jobs.
       return isClosed || compute.slots.taken + this.queued >= threads + queue;
     },
     get queued() {

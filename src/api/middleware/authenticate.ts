@@ -41,7 +41,7 @@ export function checkKeys(given: readonly string[], from: string): readonly stri
   if (wrong === -1) return Object.freeze([...new Set(given)]);
   const problem = given[wrong] === '' ? 'is empty' : 'is not valid';
   throw new ConfigValidationError(
-    `${from} must hold keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${problem}.`,
+    `${from} must contain keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${problem}.`,
     { context: { variable: from, index: wrong + 1 }, suggestion: MAKE_ONE },
   );
 }

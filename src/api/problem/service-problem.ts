@@ -195,7 +195,7 @@ export function serviceEnds(): ServiceProblem {
 /** Returns the problem of a run that the store could not save. */
 export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   const headers = { 'Retry-After': String(RETRY_SECONDS) };
-  const detail = 'The run could not be kept in the store.';
+  const detail = 'The run could not be saved in the store.';
   return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId, headers }, cause);
 }
 
@@ -236,7 +236,7 @@ export function cancelledByEnd(runId: string): ProblemJson {
 
 /** Returns the problem of an unfinished run of an earlier process. */
 export function leftByEarlierProcess(runId: string): ProblemJson {
-  const detail = 'The service ended while this ran.';
+  const detail = 'The service ended while this run was in progress.';
   return new ServiceProblem(503, { detail, suggestion: 'Send the request again.', runId }).toJSON();
 }
 

@@ -278,7 +278,7 @@ export function createHttpServer(
   });
   return {
     listen: async (position) => {
-      if (isDraining) throw new Error('The server is ending.');
+      if (isDraining) throw new Error('The server is shutting down.');
       return listenOn(server, position);
     },
     take: (socket) => {

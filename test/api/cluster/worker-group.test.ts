@@ -131,7 +131,7 @@ describe('createWorkerGroup', () => {
     );
     const error = await rejection(group.started);
     expect(error.message).to.equal(
-      'The workers of the service ended 10 times in a row soon after they began, the last with exit code 7.',
+      'The workers of the service ended 10 consecutive times soon after they started. The last one ended with exit code 7.',
     );
     expect(await rejection(group.failed)).to.equal(error);
     expect(born).to.have.length(10);

@@ -294,7 +294,7 @@ describe('the service follows its OpenAPI document', function () {
       keeper.check(
         'getReadiness',
         503,
-        await ask(appWith({ notReady: () => 'The service is ending.' }), 'getReadiness'),
+        await ask(appWith({ notReady: () => 'The service is shutting down.' }), 'getReadiness'),
       );
       const follow = () => Promise.reject(new ServiceProblem(503, { detail: 'No.', headers: { 'Retry-After': '30' } }));
       const get = () => Promise.resolve({ ...endedRun('/validate', 'failed'), status: 'running' });

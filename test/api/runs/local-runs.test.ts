@@ -318,8 +318,8 @@ describe('runs', () => {
       for (const { job } of begun) job.succeed();
       for (const { runId } of begun) expect((await runs.wait(runId)).problem?.status).to.equal(503);
       const details = await Promise.all(begun.map(async ({ runId }) => (await runs.get(runId))?.problem?.detail));
-      expect(details[0]).to.equal('The service ended while this ran.');
-      expect(details[1]).to.equal(details[2]).and.to.include('could not be kept');
+      expect(details[0]).to.equal('The service ended while this run was in progress.');
+      expect(details[1]).to.equal(details[2]).and.to.include('could not be saved');
     });
   });
 
@@ -634,7 +634,7 @@ describe('runs', () => {
       expect(record).to.deep.include({ status: 'failed', finishedAt: now() });
       expect(record.problem).to.include({
         status: 503,
-        detail: 'The service ended while this ran.',
+        detail: 'The service ended while this run was in progress.',
         run_id: cut.runId,
       });
       expect(store.get(cut.runId)).to.deep.equal(record);
