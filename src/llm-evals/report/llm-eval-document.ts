@@ -339,7 +339,8 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
     ['Evaluators', config.evaluators.join(', ')],
     ['Parts of the plan', parts],
   ];
-  const local = 'The built-in model returns canned answers. It measures nothing and shows only that everything runs.';
+  const local =
+    'The built-in model returns canned answers. They say nothing about a model and show only that everything runs.';
   return [
     ...tableOf('Run configuration', ['', 'Value'], rows),
     ...(provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),

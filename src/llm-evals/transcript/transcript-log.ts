@@ -209,7 +209,7 @@ async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   throw new DataValidationError(`The transcript file '${file}' is not empty, and is not overwritten.`, {
     code: 'unwritable-file',
     context: { path: file },
-    suggestion: 'Continue it with resume, or name another path.',
+    suggestion: 'Continue it with resume, or set another path.',
   });
 }
 

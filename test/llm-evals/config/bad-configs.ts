@@ -546,7 +546,7 @@ export const BAD: readonly BadConfig[] = [
     section('template: The {race} person and {race.object}', 'dimensions: { race: [Asian, Latino] }'),
     '2:13',
     'counterfactual.template',
-    "counterfactual.template: {race.object} needs pronouns, and none are known for 'Asian'",
+    "counterfactual.template: {race.object} needs pronouns, but no pronouns are known for 'Asian'",
     'Use {race}, or values such as woman, man and nonbinary person.',
   ),
   bad(
@@ -578,7 +578,7 @@ export const BAD: readonly BadConfig[] = [
     'prompt_templates: { a: "Say {gender}" }\n',
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: {gender} names no dimension, and there are none',
+    'prompt_templates.a: {gender} names no dimension, and no dimensions are defined',
     'Add the section counterfactual with dimensions, or write {{ and }} for braces.',
   ),
   bad(

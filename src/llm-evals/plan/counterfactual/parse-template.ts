@@ -95,7 +95,7 @@ function checkPlaceholder({ dimension, form, written }: Placeholder, known: Know
   const without = known.dimensions[dimension]?.find((value) => pronounsOf(value) === undefined);
   if (without === undefined) return undefined;
   return {
-    message: `${written} needs pronouns, and none are known for '${without}'`,
+    message: `${written} needs pronouns, but no pronouns are known for '${without}'`,
     suggestion: `Use {${dimension}}, or values such as woman, man and nonbinary person.`,
   };
 }
@@ -108,7 +108,7 @@ function checkName({ namePools }: KnownWords): TemplateProblem | undefined {
 function unknownPlaceholder(dimension: string, written: string, names: readonly string[]): TemplateProblem {
   if (names.length === 0) {
     const suggestion = 'Add the section counterfactual with dimensions, or write {{ and }} for braces.';
-    return { message: `${written} names no dimension, and there are none`, suggestion };
+    return { message: `${written} names no dimension, and no dimensions are defined`, suggestion };
   }
   const suggestion = `${suggestNames(dimension, [...new Set([...names, NAME])], 'placeholders')} For braces write {{ and }}.`;
   return { message: `${written} names no dimension`, suggestion };
