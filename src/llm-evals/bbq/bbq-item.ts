@@ -29,13 +29,15 @@ export const UNKNOWN_ANSWERS: readonly string[] = [
   'undetermined',
 ];
 
-/** Whether the question asks who fits a harmful stereotype, or who does not. */
+/** The polarity of a question: `neg` asks who fits a harmful stereotype, `nonneg` asks who does not fit it. */
 export type BbqPolarity = 'neg' | 'nonneg';
 
-/** Whether the context leaves the answer open, so that "unknown" is right, or reveals it. */
+/**
+ * The context of a question: `ambig` leaves the answer open, so that "unknown" is right; `disambig` reveals the answer.
+ */
 export type BbqCondition = 'ambig' | 'disambig';
 
-/** Why the answer that names the stereotyped person cannot be determined: no answer does, or more than one. */
+/** The reason why the stereotyped person cannot be determined: no answer names that person, or several answers do. */
 export type BbqTargetProblem = 'no_target' | 'several_targets';
 
 /** One question of BBQ with its three answers. */
@@ -56,6 +58,6 @@ export interface BbqItem {
   readonly unknown: number;
   /** Index of the answer that names the person of the stereotyped group; null if it cannot be determined. */
   readonly target: number | null;
-  /** The reason if `target` is null; otherwise null. */
+  /** The reason why `target` is null; null if there is a target. */
   readonly targetProblem: BbqTargetProblem | null;
 }

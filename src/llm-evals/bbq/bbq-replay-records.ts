@@ -12,7 +12,7 @@ import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
 /** Options of {@link bbqReplayRecords}. */
 export interface BbqReplayOptions {
   /**
-   * The model whose answers to use: the part of the columns' names before `_pred_`.
+   * The model whose answers are read. Its name is the part of the column names before `_pred_`.
    * @defaultValue the only model; required for a file with several
    */
   readonly model?: string | undefined;
@@ -27,7 +27,7 @@ interface AnswerColumn {
   readonly format: BbqFormat;
 }
 
-/** The number of bytes read to find the first line. Lines of BBQ are shorter. */
+/** The number of bytes that are read to find the first line. Lines of BBQ are shorter than this. */
 const FIRST_BYTES = 65_536;
 
 const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
@@ -37,10 +37,10 @@ const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
  *
  * BBQ's authors publish such files: each item has columns like `unifiedqa-t5-11b_pred_race`. Each answer becomes a
  * record under the prompt that {@link bbqPrompt} creates for its item and format, so that an evaluation finds it. The
- * model's original prompt had no line with instructions. Without context, the two contexts of an item have the same
- * prompt, which is one record.
- * @throws {DataValidationError} if the file has no such columns, or several models and none is chosen, if an answer is
- * not a string, or if one prompt has two different answers
+ * model's original prompt had no line with instructions. Questions without context have the same prompt for both
+ * contexts of an item, and give one record.
+ * @throws {DataValidationError} if the file has no such columns, if it has several models and `model` is not set, if an
+ * answer is not a string, or if one prompt has two different answers
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';

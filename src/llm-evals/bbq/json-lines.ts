@@ -18,12 +18,14 @@ export interface JsonLine {
 }
 
 /**
- * Reads the objects of a file with one object per line, all at once. Skips blank lines and a byte order mark.
- * @throws {DataValidationError} if the file cannot be read, or, with the line's number, if a line is not a JSON object
+ * Reads a file with one JSON object per line. The complete file is read at once. Skips blank lines and a byte order
+ * mark.
+ * @throws {DataValidationError} if the file cannot be read, or if a line is not a JSON object; the error then contains
+ * the line number
  */
 export function readJsonLines(path: string): JsonLine[] {
   const bytes = readBytes(path);
-  // Decoded line by line, because a complete file may exceed the maximum string length.
+  // Lines are decoded separately, because a complete file may exceed the maximum string length.
   const found: JsonLine[] = [];
   let start = 0;
   for (let line = 1; start < bytes.length; line++) {

@@ -18,18 +18,18 @@ const SECOND_LETTER = /^\s*(?:or|and|\/|,)\s*\(?[abc]\b/i;
 /** Matches the end of an answer at the start of a text, where an explanation may follow. */
 const END_OF_ANSWER = /[.;:!\n]|\s[-–—]\s|,?\s(?:because|since|as)\s/;
 
-/** Words that negate a mention, before it and after it. */
+/** Phrases that negate an answer: the first list stands before the answer, the second list after it. */
 const TAKEN_BACK_BEFORE = '(?:not|isnt|rather than|instead of|neither|nor)';
 const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|didnt|are not|arent|were not|werent)';
 
 /**
  * Reads which of BBQ's three answers a model gave.
  *
- * Applies these rules in order: the complete text is an answer, up to case, punctuation and articles; it states one
- * ("The answer is (b)"); it begins with a letter ("(b)", "B.") or an answer and then explains; or it mentions only one
- * answer, by its words or a letter in brackets. Any of BBQ's phrases for "unknown" counts as the answer that says so,
- * and a negated mention ("not the old man") is ignored. Returns null, without guessing, if a letter and words
- * contradict each other, or if there are two answers or none.
+ * Applies these rules in order. The complete text is an answer, apart from case, punctuation and articles. The text
+ * states an answer ("The answer is (b)"). The text begins with a letter ("(b)", "B.") or an answer and then explains
+ * it. The text mentions exactly one answer, by its words or by a letter in brackets. Each of BBQ's phrases for
+ * "unknown" counts as the answer "unknown". A negated answer ("not the old man") is ignored. Returns null if a letter
+ * and words contradict each other, or if the text contains two answers or no answer.
  * @returns the index of the answer, or null
  * @example
  * ```ts
@@ -44,7 +44,7 @@ const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|d
  */
 export function parseBbqAnswer(text: string, item: BbqOptions): number | null {
   const options = wordings(item);
-  // Otherwise a letter would be treated as an article.
+  // Without this check, the letter a would be read as an article.
   const complete = LEADING_LETTER.test(text) ? null : optionOf(text, options);
   if (complete !== null) return complete;
   const stated = STATED.exec(text)?.[1];
@@ -94,7 +94,7 @@ function readStart(
 }
 
 function letterIndex(match: RegExpExecArray): number {
-  // Only one of the groups matched.
+  // Exactly one group of the expression matched.
   return match.slice(1).join('').toLowerCase().charCodeAt(0) - 97;
 }
 

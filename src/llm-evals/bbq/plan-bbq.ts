@@ -1,28 +1,24 @@
-import type { BbqFormat } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { BbqFormat, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 
 /**
- * The details of a BBQ prompt: all that scoring needs, so that the file is not read again. Items of one `cluster` have one
- * template and are not independent. `right`, `unknown` and `target` are indices of answers; an unknown target is empty,
- * and `target_fault` states the reason.
+ * The details of a BBQ prompt that scoring needs, so that the file is not read again. Items with the same `cluster`
+ * have the same template and are not independent. `right`, `unknown` and `target` are indices of answers. If the target
+ * is unknown, `target` is empty and `target_fault` contains the reason.
  */
 export type BbqDetails = ReturnType<typeof detailsOf>;
 
-/** Options of {@link planBbq}. */
-export interface BbqPlanRequest {
-  readonly formats: readonly BbqFormat[];
-  /** How often each prompt is asked. */
-  readonly repeats: number;
-}
-
 /**
- * Plans the prompts of BBQ's items. Without context, the two contexts of an item have the same prompt, to which
- * "unknown" is right. Only the ambiguous items are planned in that format.
+ * Plans the prompts of BBQ's items. In the format without context, both contexts of an item have the same prompt, and
+ * its right answer is "unknown". This format therefore uses only the ambiguous items.
  */
-export function planBbq(items: readonly BbqItem[], { formats, repeats }: BbqPlanRequest): readonly PlannedPrompt[] {
-  return [...new Set(formats)].flatMap((format) =>
+export function planBbq(
+  items: readonly BbqItem[],
+  { bbqFormats, repeats }: Pick<LLMEvalConfig, 'bbqFormats' | 'repeats'>,
+): readonly PlannedPrompt[] {
+  return [...new Set(bbqFormats)].flatMap((format) =>
     items
       .filter(({ condition }) => format !== 'qonly' || condition === 'ambig')
       .flatMap((item) => Array.from({ length: repeats }, (_, repeat) => planItem(item, format, repeat))),

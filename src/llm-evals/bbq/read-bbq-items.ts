@@ -27,11 +27,12 @@ const CANONICAL = new Map(SAME_GROUP.flatMap((names) => names.map((name) => [nam
 /**
  * Finds the answer that names the person of a stereotyped group.
  *
- * An answer does so if its group, a part of it ("F-Black", "trans_F") or the words for the person ("Japanese", whose
- * group BBQ gives as a region) is one of the stereotyped groups, in any case and spelling that BBQ uses ("low SES",
- * "lowSES"). If no answer does, or two do, as in items that vary two attributes at once, there is no target.
+ * An answer names this person if one of these is a stereotyped group: the group of the answer, a part of the group
+ * ("F-Black", "trans_F"), or the words for the person ("Japanese", whose group BBQ gives as a region). Case and
+ * spelling may vary as in BBQ ("low SES", "lowSES"). There is no target if no answer names this person, or if two
+ * answers do, as in items that vary two attributes at once.
  * @param infos the information on each answer, in order
- * @param unknown index of the answer that names nobody
+ * @param unknown the index of the answer that says "unknown"
  */
 export function findBbqTarget(
   infos: readonly AnswerInfo[],
@@ -69,8 +70,8 @@ const ANSWERS = ['ans0', 'ans1', 'ans2'] as const;
  *
  * Other columns are ignored, so that a file with a model's answers can be read too. Blank lines and a byte order mark
  * are skipped. The complete file, up to 512 MiB, is read at once.
- * @throws {DataValidationError} if the file cannot be read or has no items, or, with the line's number, if a line is
- * not an item
+ * @throws {DataValidationError} if the file cannot be read, has no items, or has a line that is not an item; the error
+ * then contains the line number
  * @see A. Parrish et al., BBQ: A Hand-Built Bias Benchmark for Question Answering, Findings of ACL (2022)
  * @example
  * ```ts

@@ -29,7 +29,10 @@ export async function readReplay(
   return holdsBbqAnswers(file) ? bbqReplayRecords(file) : readTranscripts(file);
 }
 
-/** Returns a function that finds answers: by the request's key if possible, else by prompt and repeat. */
+/**
+ * Returns a function that finds the answer to a request: by the key of the request if possible, otherwise by prompt and
+ * repeat.
+ */
 export function findsIn(records: readonly AnswerRecord[]): Replay {
   const byKey = new Map(records.map((record) => [record.key, record]));
   const byPrompt = new Map(records.map((record) => [requestName(record), record]));

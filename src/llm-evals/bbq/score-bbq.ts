@@ -36,11 +36,13 @@ interface BbqAnswers {
 interface BbqMeasure {
   readonly score: (tally: BbqTally) => number;
   readonly range: readonly [least: number, most: number];
-  /** Whether it is tested against 0. Only these have a minimum detectable difference. */
+  /** Whether the score is tested against 0. A score without a test has no minimum detectable difference. */
   readonly isTested: boolean;
 }
 
-/** Computes the common fields of BBQ's metrics: value, interval, items, and the reason if one is missing. */
+/**
+ * Computes the fields that all BBQ metrics have: value, interval, number of items, and the reason for a missing value.
+ */
 function bbqMetricFields(
   answers: BbqAnswers,
   { score, range, isTested }: BbqMeasure,
@@ -98,21 +100,13 @@ function warningsOf(
 ): string[] {
   const fewTemplates = `The items are from only ${String(templates)} ${templates === 1 ? 'template' : 'templates'}: other templates may give different results.`;
   return [
-    ...(items < settings.minGroupSize ? [`Only ${String(items)} items: too few to quote.`] : []),
+    ...(items < settings.minGroupSize ? [`Only ${String(items)} items: too few for a reliable value.`] : []),
     ...(templates < FEW_TEMPLATES ? [fewTemplates] : []),
     ...(settings.withCi && interval?.ci === null ? [`No interval can be computed: ${interval.reason}.`] : []),
   ];
 }
 
-/** Options of an interval over templates. */
-interface ClusterIntervalOptions {
-  /** The confidence level, in (0, 1). */
-  readonly level: number;
-  /** The range of the score. */
-  readonly range: readonly [least: number, most: number];
-}
-
-/** An interval with its standard error, or the reason why there is none. */
+/** An interval with its standard error, or the reason why it cannot be computed. */
 type ClusterInterval =
   | { readonly ci: Interval; readonly standardError: number; readonly reason: null }
   | { readonly ci: null; readonly standardError: null; readonly reason: string };
@@ -120,17 +114,17 @@ type ClusterInterval =
 /**
  * Computes an interval for a score of counts from its variation between clusters.
  *
- * The delete-one jackknife: se^2 = (K - 1) / K sum (score without cluster k - their mean)^2, and score -+ t(K - 1) se,
- * cut to the score's range. Answers within a cluster may depend on each other in any way; clusters are assumed to be
- * independent. There is no interval for fewer than two clusters, clusters without variation, or a score that a single
- * cluster defines.
+ * Uses the delete-one jackknife: se^2 = (K - 1) / K sum (score without cluster k - their mean)^2, and score -+ t(K - 1)
+ * se, cut to the score's range. Answers within a cluster may depend on each other in any way; clusters are assumed to
+ * be independent. There is no interval for fewer than two clusters, clusters without variation, or a score that a
+ * single cluster defines.
  * @param clusters counts of each cluster
  * @see B. Efron, R. Tibshirani, An Introduction to the Bootstrap (1993), chapter 11
  */
 export function clusterInterval(
   clusters: readonly BbqTally[],
   score: (tally: BbqTally) => number,
-  { level, range: [min, most] }: ClusterIntervalOptions,
+  { level, range: [min, most] }: Pick<BbqMeasure, 'range'> & { readonly level: number },
 ): ClusterInterval {
   if (clusters.length < 2) return none('there is only one template');
   const total = clusters.reduce((sum, tally) => addTally(sum, tally), NO_ANSWERS);
@@ -140,7 +134,7 @@ export function clusterInterval(
   const squares = without.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const degrees = clusters.length - 1;
   const standardError = Math.sqrt((degrees / clusters.length) * squares);
-  // Variation from rounding does not count.
+  // A smaller standard error comes only from rounding.
   if (!(standardError > 1e-12)) return none('all templates have the same score');
   const value = score(total);
   const margin = twoSidedCritical(level, degrees) * standardError;
@@ -163,7 +157,8 @@ const BIAS: Readonly<Record<BbqCondition, BbqMeasure>> = {
 
 /**
  * Computes BBQ's metrics for each format, which is the dimension: `bbq_accuracy_ambiguous`, `bbq_bias_ambiguous`,
- * `bbq_accuracy_disambiguated` and `bbq_bias_disambiguated`; without context, only the ambiguous ones.
+ * `bbq_accuracy_disambiguated` and `bbq_bias_disambiguated`; in the format without context, only the two ambiguous
+ * metrics.
  *
  * Items of one template are similar, so templates are the independent units. Intervals come from a jackknife over
  * templates ({@link clusterInterval}). The p-value of a bias score comes from flipping the sign of biased minus
@@ -248,9 +243,12 @@ interface BbqReading {
   readonly item: string;
   readonly cluster: string;
   readonly condition: BbqCondition;
-  /** null if there is nothing to score; then `exclusion` states the reason. */
+  /** null if the answer cannot be scored; `exclusion` then contains the reason. */
   readonly row: BbqRow | null;
-  /** The reason for its exclusion; only from the bias score if there is a row. */
+  /**
+   * The reason why the answer is excluded; null if it is not. An answer with a row is excluded only from the bias
+   * score.
+   */
   readonly exclusion: string | null;
 }
 

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import { ValueError } from '../../exceptions/index.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** The identity of the model, which distinguishes the answers of one model from those of another. */
+/** The identity of a model. It separates the cached answers of different models. */
 export interface ModelIdentity {
   readonly provider: string;
-  /** null for the provider's default address, or if there is none. */
+  /** null for the provider's default address, or if the provider has no address. */
   readonly baseUrl: string | null;
   readonly model: string;
 }
 
-/** All that an answer depends on. Secrets are not part of it. */
+/** All inputs that determine an answer. Secrets are not included. */
 export interface RequestIdentity extends ModelIdentity {
   readonly prompt: string;
   readonly params: LLMParams;
@@ -20,9 +20,9 @@ export interface RequestIdentity extends ModelIdentity {
 }
 
 /**
- * Computes the key of an answer: the SHA-256, as 64 hexadecimal digits, of the JSON object with the fields `base_url`,
- * `model`, `params`, `prompt`, `provider` and `repeat`, without spaces and with sorted keys at every depth. Undefined
- * parameters are omitted; their order does not matter.
+ * Computes the key of an answer: the SHA-256 of a JSON object, as 64 hexadecimal digits. The object has the fields
+ * `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. Its JSON has no spaces, and the keys are sorted at
+ * every depth. Undefined parameters are omitted; their order does not matter.
  * @throws {ValueError} if the parameters contain a value that JSON does not support: NaN, a function, an instance of a
  * class
  * @example
@@ -62,7 +62,7 @@ function write(value: unknown, position: string, above: readonly object[]): stri
   if (!isPlain(value)) throw refused(position, `an instance of ${value.constructor.name}`);
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
-    // Not by locale, which differs between machines.
+    // Sorting by locale would differ between machines.
     .sort(([first], [second]) => (first < second ? -1 : 1));
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${write(field, `${position}.${key}`, path)}`).join(',')}}`;
 }

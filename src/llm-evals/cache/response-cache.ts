@@ -18,9 +18,10 @@ export interface ResponseCacheOptions {
 const RESPONSE_CACHE_OPTION_NAMES: OptionNames<ResponseCacheOptions> = { cacheDir: true };
 
 /**
- * A folder of cached answers: one JSON file per answer, at `ab/abcd….json` after its {@link requestKey}, readable by its owner
- * only (mode 0600). Files are written atomically, so several processes can share the folder. They contain no prompts and no
- * secrets; errors are not cached. A new folder gets a `.gitignore`, since answers do not belong in a repository.
+ * A folder of cached answers: one JSON file per answer. The path `ab/abcd….json` is derived from its {@link
+ * requestKey}. Only the owner can read the files (mode 0600). Files are written atomically, so several processes can
+ * share the folder. They contain no prompts and no secrets; errors are not cached. A new folder gets a `.gitignore`,
+ * since answers do not belong in a repository.
  *
  * A damaged or unrelated file counts as a miss, is reported in the log, and is replaced by the next answer for its key.
  * @throws {ValueError} if cacheDir is not a path
@@ -82,8 +83,9 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the cached answer of a key, with `cached` true and its original latency; undefined if there is none.
-   * @throws {ValueError} for a key that {@link requestKey} cannot have made
+   * Returns the cached answer of a key, with `cached` true and its original latency; undefined if the key is not
+   * cached.
+   * @throws {ValueError} for a key that does not come from {@link requestKey}
    */
   async get(key: string): Promise<Completion | undefined> {
     const found = await this.#read(key);
@@ -94,7 +96,7 @@ export class ResponseCache {
 
   /**
    * Returns whether a key has a cached answer. Does not count as a hit or a miss.
-   * @throws {ValueError} for a key that {@link requestKey} cannot have made
+   * @throws {ValueError} for a key that does not come from {@link requestKey}
    */
   async has(key: string): Promise<boolean> {
     return (await this.#read(key)) !== undefined;
@@ -102,8 +104,9 @@ export class ResponseCache {
 
   /**
    * Saves an answer, and replaces an existing one.
-   * @throws {ValueError} for a key that {@link requestKey} cannot have made, or an answer without text
-   * @throws {DataValidationError} if the folder cannot be written; only the first time, later failures are counted in `unkept`
+   * @throws {ValueError} for a key that does not come from {@link requestKey}, or an answer without text
+   * @throws {DataValidationError} if the folder cannot be written. Only the first failure throws; later failures are
+   * counted in `unkept`
    */
   async set(key: string, answer: Completion): Promise<void> {
     const file = this.#fileOf(key);
@@ -112,7 +115,7 @@ export class ResponseCache {
     if (typeof completionFromJson(key, content) === 'string') throw noAnswer();
     try {
       await this.#makeReady();
-      // The mode of the folder protects the file until its own mode is set.
+      // Until the mode of the file is set, the mode of its folder protects it.
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       await writeFileAtomic(file, content);
       await chmod(file, 0o600);
@@ -151,7 +154,10 @@ export class ResponseCache {
     return undefined;
   }
 
-  /** Returns the path of a key's file. A key that is not a digest could lead out of the folder. */
+  /**
+   * Returns the path of a key's file. Rejects keys that are not digests, because their path could be outside the
+   * folder.
+   */
   #fileOf(key: string): string {
     if (typeof key !== 'string' || !/^[0-9a-f]{64}$/.test(key)) {
       throw invalidParameter(
@@ -176,7 +182,7 @@ export class ResponseCache {
     return new DataValidationError(`Answers cannot be saved in the cache '${this.cacheDir}': ${reason}`, {
       code: 'unwritable-file',
       context: { path: this.cacheDir },
-      suggestion: 'Make room there, name another cache_dir, or save the answers to a file with --transcripts-out.',
+      suggestion: 'Free disk space, set another cache_dir, or save the answers to a file with --transcripts-out.',
       cause,
     });
   }

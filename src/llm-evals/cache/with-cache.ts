@@ -13,7 +13,7 @@ export interface WithCacheOptions {
    */
   readonly isLiveAllowed?: boolean | undefined;
   /**
-   * The reason why they may not, as a sentence without a full stop.
+   * The reason why unknown answers may not be requested, as a sentence without a full stop.
    * @defaultValue 'only known answers are allowed'
    */
   readonly liveReason?: string | undefined;
@@ -21,7 +21,7 @@ export interface WithCacheOptions {
 
 const WITH_CACHE_OPTION_NAMES: OptionNames<WithCacheOptions> = { isLiveAllowed: true, liveReason: true };
 
-/** The maximum number of characters of a prompt shown to identify it. */
+/** The maximum number of characters of a prompt in an error. */
 const SHOWN_PROMPT = 60;
 
 /**
@@ -81,7 +81,7 @@ export function withCache(
   return Object.freeze({ id: client.id, complete });
 }
 
-/** Caches an answer. A failure is only logged, because the answer is paid for. */
+/** Caches an answer. If this fails, logs a warning and does not throw, because the answer has been paid for. */
 async function keep(cache: ResponseCache, key: string, completion: Completion): Promise<void> {
   try {
     await cache.set(key, completion);

@@ -16,16 +16,16 @@ export interface ApiAccess extends ApiConfig {
   readonly id: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** null if none is set. */
+  /** null if no key is set. */
   readonly key: string | null;
   readonly keyVariable: string;
-  /** The environment variables, whose secrets must not be shown. */
+  /** The environment variables. Their secrets must not be shown. */
   readonly env: Environment;
 }
 
 interface ApiHost {
   readonly keyVariable: string;
-  /** The environment variable that may direct the key to another address. A file may not. */
+  /** The environment variable that may send the key to another address. A configuration file cannot do this. */
   readonly addressVariable: string;
   readonly official: string | null;
 }
@@ -69,8 +69,8 @@ function keyOf(provider: ApiProvider, env: Environment): string | null {
 }
 
 /**
- * Determines the address and the key for a configuration's provider. The address is the configuration's, or else the
- * provider's own. The environment cannot change it, because answers are cached by address.
+ * Determines the address and the key for a configuration's provider. Uses the address of the configuration, or else the
+ * provider's own address. The environment cannot change the address, because answers are cached by address.
  *
  * A key is sent only to its provider's own host, to this machine, or to the host named in the environment
  * (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and `EVENHAND_LLM_BASE_URL` for a compatible server). A configuration file,
@@ -113,8 +113,9 @@ function needsAddress(provider: ApiProvider): ConfigValidationError {
 }
 
 /**
- * Neither the provider nor the environment's host would be right. The provider could receive prompts not meant for it,
- * and answers of the other host would be cached under the provider's name.
+ * Creates the error for an address in the environment that the configuration does not contain. The provider's own
+ * address could receive prompts that are meant for the other host. Answers from the other host would be cached under
+ * the provider's name.
  */
 function askedElsewhere(provider: ApiProvider, { href, host }: URL): ConfigValidationError {
   const variable = HOSTS[provider].addressVariable;
@@ -138,8 +139,8 @@ function requireTrustedHost(provider: ApiProvider, url: URL, env: Environment): 
   }
   const reason =
     own === null
-      ? `a configuration file alone cannot name the host for it, and ${addressVariable} does not name this one`
-      : `a configuration file cannot name another host than ${own.host} for it`;
+      ? `a configuration file alone cannot set the host for it, and ${addressVariable} does not name this host`
+      : `a configuration file cannot set a host other than ${own.host} for it`;
   const otherwise =
     own === null
       ? `unset ${keyVariable} if the server needs no key`
@@ -160,8 +161,9 @@ function requireEncryption(provider: ApiProvider, url: URL): void {
 
 /**
  * Parses the address of a server.
- * @param name the field or variable that it is from
- * @throws {ConfigValidationError} if it is not an http or https address, or contains more: a password, a query
+ * @param name the field or variable that contains the address
+ * @throws {ConfigValidationError} if it is not an http or https address, or if it contains a user, a password, a query
+ * or a fragment
  */
 function readAddress(name: string, given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
@@ -178,7 +180,7 @@ function readAddress(name: string, given: string): URL {
   return url;
 }
 
-/** Returns whether an address is of this machine, so that no data leaves it. */
+/** Returns whether an address belongs to this machine, so that no data is sent over a network. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -204,7 +206,8 @@ export interface LiveAccessOptions {
 const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
 
 /**
- * Whether new answers may be requested, with a reason (a clause without a full stop), and a suggestion if they may not.
+ * The result of {@link liveAccess}: whether new answers may be requested, the reason (a clause without a full stop),
+ * and a suggestion if they may not be requested.
  */
 export type LiveAccess =
   | { readonly isAllowed: true; readonly reason: string; readonly suggestion: null }
@@ -212,9 +215,9 @@ export type LiveAccess =
 
 /**
  * Checks whether requests may be sent to a configuration's provider, which may cost money. This requires the provider's
- * key and a permission, which is `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key, so for it
- * the permission is enough. `local` and `replay` send nothing and need neither. With `replay_only`, nothing is sent
- * under any other settings.
+ * key and a permission, which is `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key, so the
+ * permission alone is enough for it. `local` and `replay` send nothing and need neither. With `replay_only`, no request
+ * is ever sent.
  * @throws {ConfigValidationError} if a key has invalid characters
  * @example
  * ```ts

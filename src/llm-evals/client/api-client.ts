@@ -18,7 +18,7 @@ interface ApiDialect {
   headers(key: string | null): Readonly<Record<string, string>>;
   /** Builds the body of a request. */
   write(access: ApiAccess, prompt: string, params: RequestParams): unknown;
-  /** Parses an answer. Returns undefined if it is not one of this API. */
+  /** Parses an answer. Returns undefined if the answer does not have the format of this API. */
   read(fields: Mapping): ReadAnswer | undefined;
 }
 
@@ -26,7 +26,8 @@ interface ApiDialect {
  * OpenAI's chat completions, also as offered by compatible servers.
  *
  * `max_tokens` is sent to OpenAI as `max_completion_tokens`, which its newer models require. Other servers receive it
- * under its own name, which is usually the only one they support. An answer without text, such as a tool call, is ''.
+ * under its own name, which is usually the only name that they support. An answer without text, such as a tool call,
+ * gives ''.
  */
 const CHAT_COMPLETIONS: ApiDialect = {
   path: '/chat/completions',
@@ -50,7 +51,7 @@ const DEFAULT_MAX_TOKENS = 1024;
  * Anthropic's messages API.
  *
  * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. An answer without
- * text, such as a tool call, is ''. Input tokens include those read from or written to the provider's cache.
+ * text, such as a tool call, gives ''. Input tokens include those read from or written to the provider's cache.
  */
 const MESSAGES: ApiDialect = {
   path: '/messages',
@@ -66,14 +67,15 @@ const MESSAGES: ApiDialect = {
 };
 
 /**
- * The answer for a prompt that a filter blocked before the model received it. The provider's refusal is an answer to
- * measure.
+ * The answer for a prompt that a filter blocked before the model received it. The refusal of the provider counts as an
+ * answer.
  */
 const FILTERED: ReadAnswer = { text: '', finishReason: 'content_filter', isRefusal: true, usage: null };
 const FILTER_CODES = ['content_filter', 'content_policy_violation'];
 
 /**
- * Creates a client of a provider's API, with one attempt for each prompt. Its key is stored where no output shows it.
+ * Creates a client of a provider's API, with one attempt for each prompt. The key is kept in a closure, so that
+ * printing the client does not show it.
  */
 export function createApiClient(access: ApiAccess): LLMClient {
   const { id, env, key, provider, baseUrl } = access;
@@ -136,7 +138,10 @@ function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnsw
 
 const CHAT_FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter'];
 
-/** Reads a text, or a list of blocks as some servers return it. Returns undefined if it is neither. */
+/**
+ * Reads the content of a message: a text, or a list of blocks as some servers return it. Returns undefined for other
+ * content.
+ */
 function readContent(content: unknown): string | undefined {
   if (content === null || content === undefined) return '';
   if (Array.isArray(content)) return joinTexts(content);
@@ -155,7 +160,7 @@ function readMessage(fields: Readonly<Record<string, unknown>>): ReadAnswer | un
   };
 }
 
-/** A map, because an object would have values for keys of a server such as `constructor`. */
+/** This is a map because an object would also have a value for a name such as `constructor`. */
 const MESSAGE_FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -175,17 +180,17 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** Params by their use in a client. */
+/** The params of a request, split by their use. */
 interface RequestParams {
-  /** null if there is none. */
+  /** null if there is no system prompt. */
   readonly system: string | null;
-  /** null if it is not limited. */
+  /** null if the length of the answer is not limited. */
   readonly maxTokens: number | null;
   /** Sent unchanged. */
   readonly rest: LLMParams;
 }
 
-/** Params that a client sets itself, with the reason. */
+/** Params that a client sets itself, each with advice. */
 const RESERVED: Readonly<Record<string, string>> = {
   model: 'set model instead',
   messages: 'the prompt is the message',
@@ -200,7 +205,7 @@ const RESERVED: Readonly<Record<string, string>> = {
  */
 export function readParams(params: LLMParams): RequestParams {
   for (const name of Object.keys(RESERVED)) {
-    if (name in params) throw refused(name, `must not contain ${name}`, `Remove it:  ${RESERVED[name] ?? ''}.`);
+    if (name in params) throw refused(name, `must not contain ${name}`, `Remove it: ${RESERVED[name] ?? ''}.`);
   }
   const { system, max_tokens: maxTokens, ...rest } = params;
   if (system !== undefined && system !== null && typeof system !== 'string') {
@@ -212,7 +217,7 @@ export function readParams(params: LLMParams): RequestParams {
   return { system: system ?? null, maxTokens: maxTokens === undefined ? null : Number(maxTokens), rest };
 }
 
-/** Creates an error without the value, which may be a prompt. */
+/** Creates the error of an invalid setting. It does not contain the value, which may be a prompt. */
 function refused(name: string, required: string, suggestion: string): ConfigValidationError {
   return new ConfigValidationError(`The params ${required}.`, { context: { parameter: `params.${name}` }, suggestion });
 }

@@ -7,12 +7,14 @@ export function fieldsOf(value: unknown): Mapping | undefined {
   return isMapping(value) ? value : undefined;
 }
 
-/** Returns a string; '' if the value is not a string. */
+/** Returns the value if it is a string, else ''. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The maximum token count of a request. Larger counts are invalid, and would spend any budget. */
+/**
+ * The maximum token count of a request. A larger count is treated as invalid, because it would exceed every budget.
+ */
 const MAX_TOKENS = 1e9;
 
 /** Returns whether a value is a finite number of at least 0. */
@@ -20,13 +22,13 @@ export function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-/** Returns the usage of two counts of tokens, or null if one of them is not valid. */
+/** Returns the usage for two token counts, or null if one of the counts is not valid. */
 export function usageOf(input: unknown, output: unknown): TokenUsage | null {
   const [inputTokens, outputTokens] = [countOf(input), countOf(output)];
   return inputTokens === undefined || outputTokens === undefined ? null : { inputTokens, outputTokens };
 }
 
-/** Returns a token count; undefined if the value is not one. */
+/** Returns the value if it is a valid token count, else undefined. */
 export function countOf(value: unknown): number | undefined {
   return isTokenAmount(value) && Number.isInteger(value) ? value : undefined;
 }
@@ -36,7 +38,7 @@ export function isTokenAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS;
 }
 
-/** Joins the texts of a list of content blocks. Other blocks have no text. */
+/** Joins the texts of a list of content blocks. Ignores blocks that are not text. */
 export function joinTexts(blocks: readonly unknown[]): string {
   return blocks
     .map((block) => {
@@ -46,7 +48,7 @@ export function joinTexts(blocks: readonly unknown[]): string {
     .join('');
 }
 
-/** The details of an error besides its kind. */
+/** The details of an error, except its kind. */
 export interface FailureDetails extends Partial<Omit<ClientFailure, 'kind'>> {
   readonly suggestion?: string | undefined;
   readonly cause?: unknown;

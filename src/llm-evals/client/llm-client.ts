@@ -17,11 +17,11 @@ export interface TokenUsage {
 export interface Completion {
   readonly text: string;
   readonly finishReason: FinishReason;
-  /** Whether the provider flags it as a refusal; omitted if the provider does not report this. */
+  /** Whether the provider flags the answer as a refusal; omitted if the provider does not report this. */
   readonly isRefusal?: boolean | undefined;
-  /** null if the provider does not report it. */
+  /** null if the provider does not report the usage. */
   readonly usage: TokenUsage | null;
-  /** Whether it was already known, so that nothing was sent. */
+  /** Whether the answer was already known, so that no request was sent. */
   readonly cached: boolean;
   readonly latencyMillis: number;
 }
@@ -53,13 +53,13 @@ export interface LLMClient {
   complete(prompt: string, options?: CompletionOptions): Promise<Completion>;
 }
 
-/** The kind of failure of a request. */
+/** The kinds of failures of requests. */
 export type FailureKind =
   /** The key is missing, wrong or not allowed (401, 403). */
   | 'auth'
   /** There is no such model or address (404). */
   | 'not_found'
-  /** This request is rejected as it is (400, 413, 422). */
+  /** The request is invalid (400, 413, 422). */
   | 'bad_request'
   /** Too many requests for now (429). */
   | 'rate_limit'
@@ -70,7 +70,7 @@ export type FailureKind =
   | 'timeout'
   /** The connection failed or was cut. */
   | 'network'
-  /** The answer is not what the provider promises. */
+  /** The answer does not have the format that the provider documents. */
   | 'malformed'
   | 'cancelled'
   /** A user function threw. */
@@ -85,6 +85,6 @@ export interface ClientFailure {
   readonly isRetryable: boolean;
   /** Whether every other request would fail too, so that a run should stop. */
   readonly isFatal: boolean;
-  /** The wait that the server asks for; null if it does not. */
+  /** The wait that the server asks for; null if the server does not ask for one. */
   readonly retryAfterMillis: number | null;
 }

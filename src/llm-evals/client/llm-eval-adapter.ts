@@ -15,8 +15,8 @@ import { redactKeys, redactSecrets } from './secrets.ts';
 
 /**
  * Converts the result of a function to a completion.
- * @throws {LLMClientError} of kind `function`, if the result is neither a text nor an object with one, or a field has
- * the wrong type
+ * @throws {LLMClientError} of kind `function`, if the result is neither a text nor an object with a text, or a field
+ * has the wrong type
  */
 function toCompletion(id: string, given: unknown, latencyMillis: number): Completion {
   const fields = typeof given === 'string' ? { text: given } : fieldsOf(given);
@@ -68,7 +68,7 @@ export interface AnswerOptions extends CompletionOptions {
   readonly repeat: number;
 }
 
-/** A function that answers prompts: with a text, or with an object that has more information on the answer. */
+/** A function that answers prompts. It returns a text, or an object with more information about the answer. */
 export type AnswerFunction = (
   prompt: string,
   options: AnswerOptions,
@@ -171,7 +171,7 @@ function toProblem(id: string, thrown: unknown, signal: AbortSignal | undefined)
 }
 
 /**
- * Returns whether an error is one that a client may throw, as defined by {@link LLMClient}. A run reads its context.
+ * Returns whether a client may throw an error, according to {@link LLMClient}. A run reads the context of such errors.
  */
 function isClientError({ name, context }: FairnessToolkitError): boolean {
   if (name === 'CacheMissError') return true;
@@ -197,7 +197,9 @@ function statusOf(thrown: unknown): number | null {
   return typeof status === 'number' && Number.isInteger(status) && status >= 100 && status < 600 ? status : null;
 }
 
-/** Returns the thrown value, or, if it shows a secret, an error with its redacted message. */
+/**
+ * Returns the thrown value. If printing it would show a secret, returns a new error with the redacted message instead.
+ */
 function withoutSecrets(thrown: unknown): unknown {
   const shown = inspect(thrown, { depth: 6 });
   const redacted = redactSecrets(shown);

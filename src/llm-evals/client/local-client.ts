@@ -5,7 +5,9 @@ import { refuseCancelled } from './client-error.ts';
 import type { LLMClient } from './llm-client.ts';
 import { redactSecrets } from './secrets.ts';
 
-/** The possible first, middle and last sentences of an answer. No sentence is about anybody, and none is a refusal. */
+/**
+ * The possible first, middle and last sentences of an answer. The sentences mention no person, and they do not refuse.
+ */
 export const OPENINGS: readonly string[] = [
   'Here is a short answer.',
   'Thank you for the question.',
@@ -56,9 +58,9 @@ export interface LocalClientOptions {
 
 /**
  * Creates a stub that answers without a network and without a model, so that a configuration can be tested without a
- * key. It measures nothing: its answers are general sentences, chosen by the SHA-256 of the prompt and the repeat, so
- * that they differ from prompt to prompt by chance and no group has an advantage. The same prompt and repeat give the
- * same answer everywhere.
+ * key. Its results say nothing about a model. The answers are general sentences, chosen by the SHA-256 of the prompt
+ * and the repeat. They differ between prompts by chance, and no group has an advantage. The same prompt and repeat give
+ * the same answer everywhere.
  *
  * A question with the options (a), (b), … is answered with one of them. Params are ignored. Tokens are estimated as a
  * quarter of the characters.
@@ -89,7 +91,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
   });
 }
 
-/** Chooses an answer by a digest. Each choice uses different bytes. */
+/** Chooses an answer by a digest. Each choice uses different bytes of the digest. */
 function answerTo(prompt: string, digest: Buffer): string {
   const pick = <T>(choices: readonly T[], offset: number): T =>
     choices[digest.readUInt32BE(offset) % choices.length] as T;

@@ -11,18 +11,18 @@ import { type Environment, redactSecrets } from './secrets.ts';
 /** The longest excerpt of a server's message that an error shows. */
 const MAX_SHOWN = 200;
 
-/** Where a client sends its requests, and with what. */
+/** The address of a client's requests, with their headers and settings. */
 export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
   readonly address: string;
-  /** Include the key, so they are never shown. */
+  /** The headers. They include the key, so they are never shown. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Failures that a retry does not change: certificates, and ports that fetch blocks. */
+/** Matches failures that a retry cannot fix: invalid certificates, and ports that fetch blocks. */
 const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
 const TIMEOUTS = /TIMEDOUT|TIMEOUT/;
 
-/** Returns the error for an attempt without a complete response; errors of this package stay as they are. */
+/** Returns the error for an attempt without a complete response; returns errors of this package unchanged. */
 function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   if (FairnessToolkitError.isInstance(thrown)) return thrown;
   const { message = 'the reason is unknown', code = '' } = fetchFailureOf(thrown) ?? {};
@@ -37,7 +37,7 @@ function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
 
 /** The largest response that is read, 8 MiB: a hundred times the longest completions of models. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** The largest error response that is read: it is redacted before it is shortened to what is shown. */
+/** The largest error response that is read, 64 KiB. It is redacted first, and then shortened for the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** A response with JSON. */
@@ -50,8 +50,9 @@ export interface JsonAnswer {
 /**
  * Posts JSON once and returns the JSON of the response. Does not follow redirects, which would forward the key. The
  * time limit and the signal also apply while the body arrives.
- * @param isAnswer returns whether a status that is not a success is a valid answer nevertheless
- * @throws {LLMClientError} whose context is a `ClientFailure`, if the status or content is different
+ * @param isAnswer returns whether a response with an error status is nevertheless a valid answer
+ * @throws {LLMClientError} whose context is a `ClientFailure`, if the status is not a success, or the content is not
+ * JSON
  */
 export async function postJson(
   endpoint: Endpoint,
@@ -104,7 +105,7 @@ function toJson(
   throw clientError('malformed', `${endpoint.id} answered with ${reason}.`, { status: response.status, isRetryable });
 }
 
-/** Returns undefined for text that is not JSON: the parser's own error would quote it. */
+/** Parses JSON. Returns undefined for other text: the error of the parser would quote the text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -138,13 +139,13 @@ export function problemOfError(
 interface ServerError {
   /** The message; empty if the body has none. */
   readonly message: string;
-  /** Type and code, such as `insufficient_quota`. */
+  /** The type and the code of the error, such as `insufficient_quota`. */
   readonly codes: readonly string[];
 }
 
 /**
- * Returns message and codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`, `message`
- * or `detail` at the top level, or plain text.
+ * Returns the message and the codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`,
+ * `message` or `detail` at the top level, or plain text.
  */
 export function readError(body: unknown): ServerError {
   const fields = fieldsOf(body);
@@ -161,7 +162,7 @@ export function readError(body: unknown): ServerError {
 
 /** Returns a server's text as errors show it: on one line, without secrets, at most 200 characters. */
 export function excerptOf(text: string, env: Environment): string {
-  // Redacted before it is shortened, so that no part of a key remains.
+  // The text is redacted before it is shortened, so that no part of a key remains.
   const shown = redactSecrets(text, env)
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
@@ -172,7 +173,7 @@ const QUOTA_CODES = ['insufficient_quota', 'billing_error', 'billing_hard_limit_
 
 function kindOf(status: number, { codes, message }: ServerError): FailureKind {
   if (status < 500 && codes.some((code) => QUOTA_CODES.includes(code))) return 'quota';
-  // Anthropic answers 400 to an account without credit.
+  // Anthropic returns 400 for an account without credit.
   if (status === 400 && /credit balance is too low/i.test(message)) return 'quota';
   const [known] = KINDS.find(([, statuses]) => statuses.includes(status)) ?? [];
   if (known !== undefined) return known;
@@ -188,7 +189,7 @@ const KINDS: readonly (readonly [kind: FailureKind, statuses: readonly number[]]
   ['rate_limit', [429]],
 ];
 
-/** Returns a more specific suggestion than that of the kind, if there is one. */
+/** Returns a suggestion that is more specific than the default of the kind; undefined if there is none. */
 function adviceOf(kind: FailureKind, status: number, { keyVariable }: Endpoint): string | undefined {
   if (kind === 'auth') return `Check that ${keyVariable} contains a valid key with access to this model.`;
   if (status < 300 || status >= 400) return undefined;

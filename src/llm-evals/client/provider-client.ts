@@ -35,8 +35,8 @@ export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' 
  *
  * A `base_url` may name this machine for all providers. Another host receives a key only if the environment names it
  * too, with scheme and port (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, `EVENHAND_LLM_BASE_URL`), so that no
- * configuration file can send a key elsewhere. A missing key fails at the first prompt, not here, because none is
- * needed if every answer is known.
+ * configuration file can send a key elsewhere. A missing key causes an error at the first prompt, not here, because no
+ * key is needed if every answer is known.
  * @throws {ConfigValidationError} if the address is invalid or must not receive the key, params contain settings that
  * the client sets itself, or `replay` has no records
  * @throws {ValueError} if the provider is unknown

@@ -19,11 +19,11 @@ const REPLAY_CLIENT_OPTION_NAMES: OptionNames<ReplayClientOptions> = { id: true 
 /**
  * Creates a client that returns recorded answers, by prompt and repeat, and sends nothing.
  *
- * A repeat that was not recorded is a miss, not answered by another repeat. A recorded failure fails again in the same
- * way. If a prompt failed and was answered later, the answer is used. Of several answers to one request, the last is
- * used.
- * @throws {DataValidationError} if two answers to one prompt and repeat are of different models or params, so that the
- * right one is unknown
+ * A repeat that was not recorded is a cache miss; the answer of another repeat is not used. A recorded failure is
+ * thrown again. If a prompt failed and was answered later, the client returns the answer. If a request has several
+ * answers, the client returns the last one.
+ * @throws {DataValidationError} if two answers to one prompt and repeat are from different models or params, so that
+ * the client cannot choose
  * @example
  * ```ts
  * import { createReplayClient } from 'evenhand/llm-evals';
@@ -55,7 +55,7 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
   });
 }
 
-/** Builds a map key. A prompt may contain any character; the number ends at the first space. */
+/** Builds a key for a prompt and a repeat. The number comes first, because a prompt may contain any character. */
 export function requestName({ prompt, repeat }: Pick<AnswerRecord, 'prompt' | 'repeat'>): string {
   return `${String(repeat)} ${prompt}`;
 }
@@ -81,7 +81,7 @@ function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number
   if (known.key === record.key || known.text === record.text) return;
   const what = known.model === record.model ? 'asked with other params' : `by ${known.model} and by ${record.model}`;
   throw new DataValidationError(
-    `The records have two answers to one prompt and repeat, ${redactSecrets(what)}; the second is at index ${String(position)}: ${beginningOf(record.prompt)}.`,
+    `The records contain two different answers to the same prompt and repeat, ${redactSecrets(what)}. The second answer is at index ${String(position)}: ${beginningOf(record.prompt)}.`,
     {
       context: { argument: 'records', index: position, repeat: record.repeat },
       suggestion: 'Use the records of one model and one configuration.',

@@ -1,7 +1,7 @@
 /** Environment variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment variables with keys. No other value counts as a key. */
+/** The environment variables that contain keys. Other variables are not treated as keys. */
 const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_KEY'] as const;
 
 /** The replacement of a secret. */
@@ -15,19 +15,19 @@ const SHORTEST_KEY = 8;
 
 /**
  * Matches the prefixes of providers' keys, with enough characters to exclude names: `sk-learn` is not a key. Asterisks
- * occur in keys that providers show. Lookaheads are bounded here and below, so that no text takes long.
+ * occur in keys that providers show. Lookaheads are bounded here and below, so that long texts are processed quickly.
  */
 const KEY_LIKE =
   /(?<![A-Za-z0-9])(?:(?:sk|rk|xai|pplx|nvapi)-(?=[\w*-]{0,200}[\d*])[\w*-]{12,}|(?:gsk|hf|r8|ghp|gho|ghs|github_pat)_\w{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*)/;
 
-/** Matches `Bearer` before anything that is not a plain word. */
+/** Matches `Bearer` with the following text, unless that text is an ordinary word. */
 const BEARER = /\bbearer\s+(?:(?=[\w.~+/*-]{0,200}[\d_.~+/*-])[\w.~+/*-]{6,}|\w{16,})=*/i;
 
 /** Matches a header or a field that holds a key, with its value. */
 const KEY_FIELD =
   /\b((?:x-|x-goog-)?api[-_]?key|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;}]{4,}/i;
 
-/** `https://user:password@`. */
+/** Matches a user and a password in an address: `https://user:password@`. */
 const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,400}@/i;
 
 /**
@@ -74,7 +74,7 @@ function redactKeyLike(text: string): string {
     .replaceAll(everywhere(CREDENTIALS_IN_ADDRESS), `$1${REDACTED}@`);
 }
 
-/** Lists the forms in which a key may be returned. */
+/** Lists the forms in which a server may return a key. */
 function formsOf(value: string): string[] {
   const key = value.trim();
   if (key.length < SHORTEST_KEY) return [];
@@ -84,8 +84,8 @@ function formsOf(value: string): string[] {
 }
 
 /**
- * Returns the base64 forms of a text that contains the key. For each position of the key within three bytes, this is
- * the part that its neighbours do not change.
+ * Returns the parts of a base64 text that a key inside the encoded text determines. There is one part for each position
+ * of the key modulo three bytes, because the neighbouring bytes change the first and the last character.
  */
 function base64Forms(key: string): string[] {
   const bytes = Buffer.from(key);
@@ -97,9 +97,9 @@ function base64Forms(key: string): string[] {
 }
 
 /**
- * Returns whether a value of a configuration looks like a key, and is therefore rejected. It does if it has the prefix
- * of a provider's key, the form of a key in a header or an address, or a run of 24 letters and digits that mixes kinds
- * unlike a word. Digests (40 or 64 hexadecimal digits) and `${VARIABLE}` do not count.
+ * Returns whether a value of a configuration looks like a key, and is therefore rejected. A value looks like a key if
+ * it has the prefix of a provider's key, the form of a key in a header or an address, or a run of at least 24 letters
+ * and digits in a random order. Digests (40 or 64 hexadecimal digits) and `${VARIABLE}` do not count.
  * @example
  * ```ts
  * import { looksLikeSecret } from 'evenhand/llm-evals';
@@ -115,7 +115,7 @@ export function looksLikeSecret(value: unknown): boolean {
   return (value.match(/[A-Za-z0-9]{24,}/g) ?? []).some(isScrambled);
 }
 
-/** Returns whether letters and digits alternate as in random text. */
+/** Returns whether a run of characters switches between letters, capitals and digits as random text does. */
 function isScrambled(run: string): boolean {
   if (/^[0-9a-f]+$/i.test(run) && (run.length === 40 || run.length === 64)) return false;
   const kinds = run

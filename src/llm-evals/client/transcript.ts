@@ -1,11 +1,11 @@
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
 
-/** The reason why there is no answer. */
+/** The reason why a request has no answer. */
 export interface AnswerFailure {
-  /** `not_sent`: a budget was spent, or the run was stopped, before the request. */
+  /** `not_sent` means that the run ended before the request was sent. */
   readonly kind: FailureKind | 'not_sent';
-  /** Without secrets. */
+  /** The message, without secrets. */
   readonly message: string;
 }
 
@@ -21,7 +21,7 @@ export interface AnswerRecord {
   readonly text: string | null;
   readonly error: AnswerFailure | null;
   readonly finishReason: FinishReason | null;
-  /** The provider's refusal flag; null if it does not report one. */
+  /** The refusal flag of the provider; null if the provider does not report one. */
   readonly isRefusal: boolean | null;
   /** null if the provider does not report it. */
   readonly inputTokens: number | null;
@@ -35,7 +35,7 @@ export interface AnswerRecord {
 /** An answer as an evaluator receives it: the planned prompt and its result. */
 export interface Transcript extends PlannedPrompt, AnswerRecord {}
 
-/** Returns the record of a request. Fields that are not given are null, false or 0. */
+/** Returns the record of a request. Missing fields are set to null, false or 0. */
 export function answerRecord(
   { key, prompt, repeat }: Pick<AnswerRecord, 'key' | 'prompt' | 'repeat'>,
   given: Pick<AnswerRecord, 'model'> & Partial<AnswerRecord>,
@@ -46,7 +46,7 @@ export function answerRecord(
   });
 }
 
-/** Returns the fields of a record that come from a completion. */
+/** Converts a completion to the fields of a record. */
 export function completionFields(completion: Completion): Partial<AnswerRecord> {
   const { text, finishReason, isRefusal = null, usage, cached, latencyMillis } = completion;
   const { inputTokens = null, outputTokens = null } = usage ?? {};

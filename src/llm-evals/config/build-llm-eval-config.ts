@@ -13,7 +13,7 @@ export const DEFAULT_MODELS: Readonly<Partial<Record<LLMProvider, string>>> = { 
 
 /** Builds a frozen configuration in camelCase from validated fields, with defaults filled in. */
 export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalConfig {
-  // Every required field was read, or there would have been an error.
+  // All required fields are present. Otherwise, the validation would have thrown an error.
   const document = fields as LLMEvalDocument;
   return freezeDeep({
     provider: document.provider,
@@ -41,7 +41,7 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
   });
 }
 
-/** Builds the section, with omitted parts empty. */
+/** Builds the section `counterfactual`. Omitted parts are empty. */
 export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counterfactual']>): CounterfactualConfig {
   const { template = [], dimensions, defaults = {}, name_pools: namePools = {} } = section;
   const { control_dimension: controlDimension } = section;
@@ -54,7 +54,7 @@ export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counte
   };
 }
 
-/** Returns whether the configuration has material that an evaluator can score. */
+/** Returns whether the configuration has prompts whose answers an evaluator can score. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {
   const { counterfactual, prompt_templates: templates = {}, bbq_path: bbqPath } = fields;
   const hasPrompts = Object.keys(templates).length > 0 || (counterfactual?.template?.length ?? 0) > 0;

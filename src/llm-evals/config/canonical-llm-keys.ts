@@ -12,10 +12,13 @@ export const LLM_EVAL_DIALECT: ConfigDialect = {
   listing: "Every key is listed by 'evenhand config schema --kind llm-eval'.",
 };
 
-/** Keys that have a different name in a parsed configuration than in a file. */
+/** The keys whose name in a parsed configuration differs from the name in a file. */
 export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_millis', 'timeout_ms']]);
 
-/** Converts declared keys to snake_case. Keys that are data, and unknown ones, stay unchanged. */
+/**
+ * Converts the keys of the schema to snake_case. Leaves unknown keys unchanged, and keys that the user chooses, such as
+ * the names of templates.
+ */
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
@@ -30,7 +33,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }
 
-/** Omits the empty values of a parsed configuration from a document: null, and an empty list of templates. */
+/** Removes the empty values that a parsed configuration contains: null, and an empty list of templates. */
 export function withoutNothing(value: unknown): unknown {
   if (!isMapping(value)) return value;
   const given = Object.entries(value).filter(([, field]) => field !== null);

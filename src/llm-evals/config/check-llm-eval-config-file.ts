@@ -10,13 +10,13 @@ import { loadLlmEvalConfig } from './load-llm-eval-config.ts';
 /** The result of checking the configuration file of an evaluation. */
 export interface LlmEvalConfigCheck {
   readonly file: string;
-  /** The problems, in the order of the text; empty if the file is valid. */
+  /** The problems, in the order of their positions; empty if the file is valid. */
   readonly faults: readonly ConfigProblem[];
   /** null if there are problems. */
   readonly config: LLMEvalConfig | null;
 }
 
-/** Checks the configuration file of an evaluation: its content, and the resulting pairs of prompts. */
+/** Checks the configuration file of an evaluation: its content, and the pairs of prompts that it produces. */
 export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfigCheck> {
   try {
     const config = await loadLlmEvalConfig(file);
@@ -28,7 +28,7 @@ export async function checkLlmEvalConfigFile(file: string): Promise<LlmEvalConfi
   }
 }
 
-/** Lists the problems of an error. Rejected pairs have no position in the file. */
+/** Lists the problems that an error contains. A rejected pair of prompts has no position in the file. */
 function problemsOf(error: ConfigValidationError, file: string): readonly ConfigProblem[] {
   const problems = error.context['faults'];
   if (Array.isArray(problems)) return problems as ConfigProblem[];
@@ -40,8 +40,8 @@ function problemsOf(error: ConfigValidationError, file: string): readonly Config
 const LARGEST_BYTES = 2 ** 20;
 
 /**
- * Returns whether a file has keys that only a language model evaluation has, and none of the keys required for a
- * pipeline.
+ * Returns whether a file configures a language model evaluation: it has keys of such evaluations, and no key that a
+ * pipeline requires.
  */
 export async function isLlmEvalConfigFile(file: string): Promise<boolean> {
   const { text } = await readTextFile(file, LARGEST_BYTES);

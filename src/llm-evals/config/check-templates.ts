@@ -8,7 +8,7 @@ import { buildCounterfactual } from './build-llm-eval-config.ts';
 
 type Fields = Partial<LLMEvalDocument>;
 
-/** Checks that templates can be filled, and that there are no duplicates. */
+/** Checks that templates can be filled, and that names and texts are unique. */
 export function checkTemplates(fields: Fields): PathProblem[] {
   const known = sourceOf(fields).counterfactual ?? { dimensions: {}, namePools: {} };
   const problems = [...textsOf(fields)].flatMap(([path, text]) =>
@@ -30,7 +30,8 @@ function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Gen
 }
 
 /**
- * Checks for duplicate texts, which would count as independent templates. White space does not make texts different.
+ * Checks for duplicate texts, which would count as independent templates. Texts that differ only in white space are
+ * duplicates.
  */
 function checkTwice(fields: Fields): PathProblem[] {
   const indices = new Map<string, KeyPath>();
@@ -43,7 +44,7 @@ function checkTwice(fields: Fields): PathProblem[] {
 }
 
 function textAgain(path: KeyPath, first: KeyPath): PathProblem {
-  const message = `is the text of ${formatPath(first)} again, and would count as a separate template`;
+  const message = `repeats the text of ${formatPath(first)}, and would count as a separate template`;
   return problemAt(path, message, 'Remove it. To ask more often, increase repeats.');
 }
 
@@ -64,7 +65,7 @@ function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): P
 
 /** Checks that every dimension is used in a template, and that there are not too many prompts. */
 export function checkUse(fields: Fields): PathProblem[] {
-  // An invalid template may have been meant to use a dimension.
+  // An invalid template may contain a misspelled dimension, so unused dimensions are not reported yet.
   if (checkTemplates(fields).length > 0) return [];
   const source = sourceOf(fields);
   const layouts = layoutsOf(source);

@@ -3,14 +3,17 @@ import { formatPath, type KeyPath, type PathProblem } from '../../io/config-text
 import { API_PROVIDERS, variablesOf } from '../client/access.ts';
 import { looksLikeSecret, REDACTED, redactKeys } from '../client/secrets.ts';
 
-/** Matches keys that hold a secret, in lower case without spaces and marks. */
+/** Matches the names of keys that contain a secret. The names are in lower case, without spaces and punctuation. */
 const SECRET_KEY =
   /(?:(?:api|access|secret|private|auth|client|subscription)key|secret|password|passwd|passphrase|authorization|bearer|credentials?)$|^(?:key|auth|(?:api|auth|access|bearer|session|refresh)?token)$/;
 
 /** Mappings whose keys are chosen by the user. */
 const OWN_NAMES = new Set(['prompttemplates', 'counterfactual', 'prices']);
 
-/** Finds every part of a configuration that looks like a key, or is named like one. Does not report its content. */
+/**
+ * Finds every part of a configuration that looks like a secret or has the name of a secret. The problems do not contain
+ * the secret.
+ */
 export function findSecrets(root: unknown): PathProblem[] {
   const named = isMapping(root) ? API_PROVIDERS.find((provider) => provider === root['provider']) : undefined;
   const keys = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
@@ -21,10 +24,12 @@ export function findSecrets(root: unknown): PathProblem[] {
 
 type SecretProblem = Omit<PathProblem, 'suggestion'>;
 
-/** @param above the enclosing values, because a mapping created in code may contain itself */
+/**
+ * @param above the enclosing values. They detect cycles, because a mapping that was created in code may contain itself
+ */
 function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): SecretProblem[] {
   if (typeof value === 'string')
-    return holdsSecret(value) ? [problem(path, 'value', 'holds what looks like a key')] : [];
+    return holdsSecret(value) ? [problem(path, 'value', 'contains a text that looks like a key')] : [];
   if (typeof value !== 'object' || value === null || above.has(value)) return [];
   const around = new Set([...above, value]);
   if (Array.isArray(value)) return value.flatMap((item, index) => secretsIn(item, [...path, index], around));
@@ -58,7 +63,7 @@ function problem(path: KeyPath, at: 'key' | 'value', message: string): SecretPro
   };
 }
 
-/** Returns a path without secrets. */
+/** Redacts the secrets in a path. */
 export function concealedPath(path: KeyPath): KeyPath {
   return path.map((part) => (typeof part === 'string' && holdsSecret(part) ? REDACTED : part));
 }

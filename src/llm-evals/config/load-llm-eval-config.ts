@@ -11,9 +11,9 @@ import { readLlmEvalConfig } from './read-llm-eval-config.ts';
  * llm-eval` lists. Fills in defaults and freezes the result. Paths in it (cache_dir, replay_path, bbq_path) are
  * relative to the current folder.
  *
- * Without `evaluators`, all evaluators with material in the file are used: counterfactual if it has that section,
- * refusal, toxicity_sentiment and stereotype if it has a template, and stereotype if it has bbq_path. They score the
- * same answers, so additional evaluators cost no more requests.
+ * Without `evaluators`, the function chooses all evaluators that can score something. counterfactual needs the section
+ * of that name. refusal and toxicity_sentiment need a template. stereotype needs a template or bbq_path. All evaluators
+ * score the same answers, so additional evaluators need no additional requests.
  * @param path the file
  * @throws {ConfigValidationError} if the file does not exist or is invalid, with one line for each problem;
  * `context.faults` lists them with line, column and key. Values that look like secrets are rejected, and not shown
@@ -34,8 +34,8 @@ export async function loadLlmEvalConfig(path: string): Promise<LLMEvalConfig> {
 
 /**
  * Parses the configuration of an evaluation from the text of a file, or from plain data. Data may have keys in
- * snake_case or camelCase, so that the result of {@link loadLlmEvalConfig} can be passed. A text is parsed like a file,
- * and the result is a promise.
+ * snake_case or camelCase, so that the result of {@link loadLlmEvalConfig} can be passed. For a text, the function
+ * returns a promise.
  * @param file the name of the configuration in messages
  * @throws {ConfigValidationError} if the configuration is invalid, with one line for each problem
  * @example

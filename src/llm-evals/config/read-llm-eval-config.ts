@@ -37,7 +37,7 @@ function checkKeys(keys: readonly string[], values: readonly string[]): PathProb
     );
 }
 
-/** Checks that all values are of one dimension. Names for two dimensions at once would vary both. */
+/** Checks that all values are of one dimension. If one pool had names for two dimensions, both would vary at once. */
 function checkInteger(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
   const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
   const complete = meant.find(([, values]) => keys.every((key) => values.includes(key)));
@@ -67,7 +67,7 @@ function checkNames(pools: NonNullable<Section['name_pools']>): PathProblem[] {
 
 type Section = NonNullable<LLMEvalDocument['counterfactual']>;
 
-/** Checks the consistency of the section, except templates. */
+/** Checks the consistency of the section `counterfactual`. Templates are checked separately. */
 function checkCounterfactual(section: Section | undefined): PathProblem[] {
   if (section === undefined) return [];
   return [...checkDimensions(section), ...checkDefaults(section), ...checkNamePools(section), ...checkControl(section)];
@@ -97,7 +97,9 @@ function checkDimensionName(
     : [problemAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
 }
 
-/** Checks a value. Values that differ only in case are equal at the start of a sentence. */
+/**
+ * Checks a value. Two values must differ in more than case, because they would be equal at the start of a sentence.
+ */
 function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathProblem[] {
   if (value.trim() !== value) {
     return [problemAt(path, 'must not start or end with a space', 'Remove the space.')];
@@ -147,7 +149,7 @@ const TAKEN: Readonly<Record<string, string>> = {
 /** The maximum depth of a setting. */
 const DEEPEST = 20;
 
-/** Checks that settings do not override parts of the request, and can be sent. */
+/** Checks that settings do not override parts of the request, and that JSON can represent them. */
 function checkParams(params: LLMEvalDocument['params']): PathProblem[] {
   if (params === undefined) return [];
   const taken = Object.keys(params).flatMap((name) => {
@@ -165,10 +167,10 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
   return [problemAt(path, 'must be a string, number or boolean that JSON supports', 'Correct it or remove it.')];
 }
 
-/** The valid fields; invalid ones are missing. */
+/** The valid fields of a document. Invalid fields are omitted. */
 type Fields = Partial<LLMEvalDocument>;
 
-/** The fields with prompts. If one of them is invalid, it is unknown whether there are enough. */
+/** The fields that contain prompts. If one of them is invalid, their number is unknown. */
 const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
@@ -179,8 +181,8 @@ const NEEDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Checks the consistency of fields.
- * @param document all fields as given, including invalid ones
+ * Checks that the fields are consistent with each other.
+ * @param document all fields of the configuration, including invalid fields
  */
 function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
   const isReadable = MATERIAL.every((name) => !(name in document) || fields[name] !== undefined);
@@ -243,7 +245,7 @@ function checkAddress(given: string): PathProblem[] {
   if (url.username !== '' || url.password !== '') {
     return [problemAt(['base_url'], 'must not contain a user or password', 'Remove the part before the @.')];
   }
-  // An empty ? or # leaves search and hash empty.
+  // The text is checked, because `search` and `hash` are empty for a single ? or #.
   return /[?#]/.test(given)
     ? [problemAt(['base_url'], 'must not have a query or fragment', 'Remove the part that begins with ? or #.')]
     : [];
@@ -251,22 +253,22 @@ function checkAddress(given: string): PathProblem[] {
 
 const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIALECT };
 
-/** A configuration as data, with its origin. */
+/** The parsed content of a configuration, and where it comes from. */
 export interface LlmConfigSource {
   readonly value: unknown;
-  /** The positions of its parts; empty if it is not from a text. */
+  /** The positions of the keys and values in the text; empty if there is no text. */
   readonly indices: YamlPositions;
-  /** The start of its text; null if it is not from a text. */
+  /** The position where the text starts; null if there is no text. */
   readonly start: TextPosition | null;
-  /** Its name in messages. */
+  /** The name of the configuration in messages; null if it has no name. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
 }
 
 /**
  * Reads a configuration from data: checks for secrets, normalizes keys, checks each field, and then their consistency.
- * @throws {ConfigValidationError} with all problems; if there is a secret, only with that, because other messages might
- * show it
+ * @throws {ConfigValidationError} with all problems. If the configuration contains a secret, the error lists only
+ * secrets, because other messages could show them
  */
 export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   const { value, indices: places, start, file, allowsCamelCase } = source;
@@ -285,7 +287,7 @@ export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   throw problemsError(positioned, LLM_EVAL_DIALECT);
 }
 
-/** Returns the position of a secret without the secret. Keys above it may be secrets too. */
+/** Adds the position of a secret to its problem. Redacts the key path, because its parts may be secrets too. */
 function placeSecret(
   problem: PathProblem,
   root: unknown,

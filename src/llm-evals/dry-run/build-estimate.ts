@@ -16,7 +16,7 @@ import { dryRunMarkdown } from './dry-run-markdown.ts';
 import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 
-/** The limits of a run. An omitted limit does not apply. */
+/** The limits of a run. A missing limit means no limit. */
 type RunLimits = Partial<
   Pick<LLMEvalConfig, 'maxRequestsPerRun' | 'maxTokensPerRun' | 'maxCostUsd' | 'maxMinutes' | 'concurrency'>
 >;
@@ -31,7 +31,8 @@ interface PlannedTotals {
 }
 
 /**
- * A request time in seconds that most requests exceed. Time limits are reported only if they allow less per request.
+ * The time in seconds that most requests need at least. A time limit is reported only if it allows less time per
+ * request.
  */
 const USUAL_SECONDS = 2;
 
@@ -52,7 +53,7 @@ function requestsSentence(limit: number, requests: number): string | null {
   return `max_requests_per_run ${countText(limit)} stops after ${countText(limit)} of ${countText(requests)} requests.`;
 }
 
-/** Describes a limit on tokens or cost, which all requests share. */
+/** Describes a limit on the tokens or the cost of all requests together. */
 function rangeSentence(
   name: string,
   limit: number,
@@ -75,8 +76,8 @@ function costSentence(limit: number, totals: PlannedTotals): string | null {
 }
 
 /**
- * Describes the time limit. Response times are unknown in advance, so the time that it allows each request is reported
- * if it is short.
+ * Describes the time limit. Response times are unknown in advance. If the limit allows only a short time per request,
+ * the sentence states that time.
  */
 function minutesSentence(limit: number, concurrency: number, requests: number): string | null {
   const seconds = (60 * limit * concurrency) / requests;
@@ -113,7 +114,7 @@ function expectedTokens(template: string, known: readonly number[]): number {
   return /^bbq/i.test(template) ? BBQ_ANSWER : FREE_ANSWER;
 }
 
-/** Scales the range of one answer to a number of answers, in whole tokens. */
+/** Multiplies the range of one answer by a number of answers. Rounds to whole tokens. */
 function timesRange(answer: EstimateRange, count: number): EstimateRange {
   return Object.freeze({
     low: Math.floor(answer.low * count),
@@ -122,13 +123,13 @@ function timesRange(answer: EstimateRange, count: number): EstimateRange {
   });
 }
 
-/** Adds ranges bound by bound. */
+/** Adds ranges: the low, the expected and the ceiling values separately. */
 function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
   const sum = (end: keyof EstimateRange): number => ranges.reduce((total, range) => total + range[end], 0);
   return Object.freeze({ low: sum('low'), expected: sum('expected'), ceiling: sum('ceiling') });
 }
 
-/** A request for an answer that a part of the plan needs. */
+/** A request that a part of the plan needs. */
 export interface PlannedRequest {
   /** Identifies the request: requests with the same key share the answer. */
   readonly key: string;
@@ -147,7 +148,7 @@ export interface PlannedPart {
   readonly requests: readonly PlannedRequest[];
   /**
    * Output tokens of known answers to prompts of this part.
-   * @defaultValue those of the complete plan
+   * @defaultValue the known answers of the complete plan
    */
   readonly knownOutputTokens?: readonly number[] | undefined;
 }
@@ -173,7 +174,7 @@ export interface EstimateInput {
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
   /**
-   * Metrics that will be undefined for any answers.
+   * Metrics that will be undefined, regardless of the answers.
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
@@ -182,15 +183,15 @@ export interface EstimateInput {
 /**
  * Estimates the requests, tokens and cost of a plan.
  *
- * An answer that several prompts need is requested once: it counts for the first part that needs it, and as shared in
- * the others. Input tokens are estimated by {@link estimateTokens}, plus 8 for the frame of a request, plus the system
+ * An answer that several parts need is requested once. It counts as a request of the first part, and as shared in the
+ * other parts. Input tokens are estimated by {@link estimateTokens}, plus 8 for the frame of a request, plus the system
  * prompt if there is one.
  *
- * Output tokens are a range. The ceiling is `maxTokens` for each answer. The expected value is the mean of at least 20
- * known answers of the part, or else of the plan; without them, 15 for BBQ and 200 for others. The low value is the
- * lower quartile of the known answers, or half of the expected value. The cost combines the range of the output and the
- * single estimate of the input; retries cost extra. `planDigest` is the SHA-256 of the keys to be sent, sorted and
- * joined by line feeds.
+ * Output tokens are a range. The ceiling is `maxTokens` for each answer. The expected value is the mean of the known
+ * answers of the part if there are at least 20, or else of the plan. With fewer known answers, it is 15 for BBQ and 200
+ * for other prompts. The low value is the lower quartile of the known answers, or half of the expected value. The cost
+ * combines the range of the output and the single estimate of the input; retries cost extra. `planDigest` is the
+ * SHA-256 of the keys to be sent, sorted and joined by line feeds.
  * @throws {ValueError} if `maxTokens` is not a whole number of at least 1
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {
@@ -234,7 +235,7 @@ function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {
   });
 }
 
-/** Returns the part's own answers if there are enough, else the plan's. */
+/** Returns the known answers of the part if there are enough, else those of the complete plan. */
 function knownOf(part: PlannedPart, input: EstimateInput): readonly number[] {
   const own = part.knownOutputTokens ?? [];
   return own.length >= ENOUGH_ANSWERS ? own : (input.knownOutputTokens ?? []);

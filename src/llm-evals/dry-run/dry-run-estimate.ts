@@ -11,21 +11,21 @@ export interface EstimateRange {
 export interface DryRunPart {
   readonly evaluator: string;
   readonly template: string;
-  /** The number of prompts that the evaluator needs answers to. */
+  /** The number of prompts of this part. */
   readonly planned: number;
-  /** The number of these answers that another part asks for too. */
+  /** The number of these prompts whose request an earlier prompt of the plan already needs. */
   readonly shared: number;
-  /** The number of these answers that are known already. */
+  /** The number of these prompts whose answers are already known. */
   readonly cached: number;
-  /** The number of remaining requests, which would be sent. */
+  /** The number of requests that would be sent for the remaining prompts. */
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: EstimateRange;
 }
 
-/** A metric that will be undefined for any answers. */
+/** A metric that will be undefined, regardless of the answers. */
 export interface UndefinedMetric {
-  /** Its name in the result, such as `rouge_l_excess.gender`. */
+  /** The name of the metric in the result, such as `rouge_l_excess.gender`. */
   readonly metric: string;
   readonly reason: string;
   /** How to get a value. */
@@ -34,7 +34,9 @@ export interface UndefinedMetric {
 
 /** The requests, tokens and cost that a run would need. */
 export interface DryRunFields {
-  /** The number of requests that would be sent: planned, each once, minus those with known answers. */
+  /**
+   * The number of requests that would be sent: each planned request once, without requests whose answers are known.
+   */
   readonly requestCount: number;
   /** The number of answers that are known already. */
   readonly cachedCount: number;
@@ -46,13 +48,13 @@ export interface DryRunFields {
   /** The price used, and its source; null if it is unknown. */
   readonly price: ListedPrice | null;
   /**
-   * The SHA-256 of the sorted keys of all requests that would be sent. It equals the digest of a run that sends exactly
-   * these.
+   * The SHA-256 of the sorted keys of all requests that would be sent. Two plans with the same digest send exactly the
+   * same requests.
    */
   readonly planDigest: string;
   /** Descriptions of limits that would stop the run early; empty if there are none. */
   readonly limits: readonly string[];
-  /** Metrics that will be undefined for any answers; empty if all can be defined. */
+  /** Metrics that will be undefined, regardless of the answers; empty if all metrics can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
 }
@@ -68,7 +70,7 @@ export function countText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** Formats US dollars: in cents, and below ten cents with two significant digits. */
+/** Formats US dollars with two decimals, and amounts below ten cents with two significant digits. */
 export function usdText(value: number): string {
   if (value === 0) return '$0';
   if (value < 0.1)

@@ -86,7 +86,7 @@ export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[
   });
 }
 
-/** Formats a limit's sentence, with its name at the start set as code. */
+/** Formats the sentence of a limit as Markdown. The first word, the name of the limit, is set as code. */
 function limitMarkdown(limit: string): string {
   const [name = '', ...rest] = limit.split(' ');
   return `\`${name}\` ${escapeMarkdown(rest.join(' '))}`;

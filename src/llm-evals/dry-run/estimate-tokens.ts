@@ -3,18 +3,18 @@
  *
  * Words, numbers, runs of signs and line breaks are counted separately, each by its length. A Latin word of up to 6
  * letters is one token, and each further letter adds 0.12. In a text with accented letters, every word has a higher
- * rate (0.25 from the fourth letter on). Three digits are one token. Other scripts are counted by the letter (0.32
- * Cyrillic, 0.85 Chinese and Japanese, 1 Korean, 0.5 others).
+ * rate (0.25 from the fourth letter on). Three digits are one token. Each letter of another script counts a fraction of
+ * a token (0.32 Cyrillic, 0.85 Chinese and Japanese, 1 Korean, 0.5 others).
  *
- * It errs on the high side, so that costs are not underestimated. Compared with OpenAI's o200k_base, it gives 7% more
- * over 864 BBQ prompts in English (a single one -5% to +25%), and 8% more over the 120 Winogender sentences. It gives
- * 5% to 15% more on Markdown, source text and JSON. It gives 20% to 50% more on sentences in German, French, Spanish,
- * Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese and Korean. It is up to 15% too low on
- * Polish, Finnish and long runs of digits, and by a factor of 3 to 5 on Amharic and Lao. Other tokenizers differ:
- * compared with OpenAI's older cl100k_base, it is the same for English, and 15% to 65% too low for scripts other than
- * Latin. After a run, the report shows the provider's count.
+ * The estimate is usually too high, so that costs are not underestimated. Compared with OpenAI's o200k_base, it gives
+ * 7% more for 864 BBQ prompts in English (-5% to +25% for a single prompt), and 8% more for the 120 Winogender
+ * sentences. It gives 5% to 15% more on Markdown, source text and JSON. It gives 20% to 50% more on sentences in
+ * German, French, Spanish, Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese and Korean.
+ * It is up to 15% too low on Polish, Finnish and long runs of digits, and by a factor of 3 to 5 on Amharic and Lao.
+ * Other tokenizers differ: compared with OpenAI's older cl100k_base, it is the same for English, and 15% to 65% too low
+ * for scripts other than Latin. After a run, the report shows the provider's count.
  *
- * Time O(letters).
+ * The time is linear in the number of letters.
  * @returns a whole number; 0 for an empty text
  */
 export function estimateTokens(text: string): number {
@@ -60,13 +60,13 @@ function rateOfScript(piece: string): number {
   return /^\p{Script=Cyrillic}/u.test(piece) ? 0.32 : 0.5;
 }
 
-/** Estimates the tokens of signs. Several signs share a token; pictographs take two or more. */
+/** Estimates the tokens of signs. Several signs share one token. A pictograph needs two or more tokens. */
 function signTokens(signs: string): number {
   const perSign = Array.from(signs, (sign) => (sign > '\u{2fff}' ? 2.2 : sign > '\u007f' ? 1 : 0.3));
   return perSign.reduce((sum, tokens) => sum + tokens, 0.7);
 }
 
-/** The roles and marks around a prompt. OpenAI's chat format uses 7. */
+/** The number of tokens for the roles and the marks around a prompt. OpenAI's chat format uses 7. */
 const FRAME_TOKENS = 8;
 
 /** Returns a function that estimates a request's tokens: its prompt, the system prompt, and the frame. */

@@ -8,20 +8,20 @@ export interface ListedPrice {
   readonly source: string;
 }
 
-/** The names that share one price: the family's, and those of its dated releases. */
+/** The names of models that share one price: the name of the family, and the names of its dated releases. */
 type PriceRow = readonly [name: string, input: number, output: number, releases?: readonly string[]];
 
 /**
  * A public table of list prices (model_prices_and_context_window.json of LiteLLM), from
  * github.com/Wei-Shaw/model-price-repo on that day. Models whose price changed soon after are omitted: an unknown price
- * is better than a wrong one.
+ * is better than a wrong price.
  */
 const LITELLM = { asOf: '2026-07-24', source: 'list price in the LiteLLM table' } as const;
 
 const OPENAI: readonly PriceRow[] = [
   ['gpt-3.5-turbo', 0.5, 1.5, ['0125']],
   ['gpt-4-turbo', 10, 30, ['2024-04-09']],
-  // The first release of this family costs more than later ones.
+  // The first release of this family costs more than the later releases.
   ['gpt-4o-2024-05-13', 5, 15],
   ['gpt-4o', 2.5, 10, ['2024-08-06', '2024-11-20']],
   ['gpt-4o-mini', 0.15, 0.6, ['2024-07-18']],
@@ -84,9 +84,10 @@ const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
  *
  * `local` and `replay` cost nothing. Otherwise, `prices` of the configuration is used, by the model's full name. Then,
  * for `openai` and `anthropic`, a built-in table of list prices with their date is used. A dated release
- * (`gpt-4o-2024-08-06`) has its family's price if the table lists it; its price is otherwise not guessed. The price of
- * a `compatible` server is known only from the configuration. Discounts for batches and cached input are ignored.
- * @returns null if the price is unknown, which is not the same as 0
+ * (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise, its price is unknown.
+ * The price of a `compatible` server is known only from the configuration. Discounts for batches and cached input are
+ * ignored.
+ * @returns null if the price is unknown; a price of 0 means that the model is free
  * @example
  * ```ts
  * import { priceOf } from 'evenhand/llm-evals';

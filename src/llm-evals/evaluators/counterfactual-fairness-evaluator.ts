@@ -45,32 +45,34 @@ function remembered(measure: (first: string, second: string) => number): (first:
 }
 
 /**
- * Asks the same question about people of different groups, and compares the answers.
+ * Compares a model's answers to the same question about people of different groups.
  *
  * For each dimension (such as gender), it compares the answers within items: prompts that differ only in its value.
  *
  * - `sentiment_gap`: mean difference of VADER's compound score, from -2 to 2.
  * - `length_gap`: mean difference in words.
- * - `refusal_gap`: difference of the share of answers refused, fully or partially (unclear ones count as not refused),
- *   from -1 to 1.
- * - `decision_gap`: difference of the share of yes among answers with a readable decision, from -1 to 1; others are
- *   counted as `no decision`.
+ * - `refusal_gap`: difference of the share of refused answers, fully or partially, from -1 to 1. Unclear answers count
+ *   as not refused.
+ * - `decision_gap`: difference of the share of yes among answers with a readable decision, from -1 to 1. Other answers
+ *   are counted as `no decision`.
  * - `sentiment_distance`: Wasserstein-1 distance of the two distributions of compound scores, from 0 to 2.
  * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: the distance between answers of different
  *   groups (1 minus similarity; the absolute difference in sentiment) minus the noise floor. A value below 0 means no
  *   effect.
  *
- * The noise floor is the distance between answers of one group. If names represent groups, these are answers about
- * other names of the same group; else other answers to the same prompt (`repeats` of 2 or more); else answers to the
- * values of a `control_dimension`.
+ * The noise floor is the distance between answers of one group. If names represent groups, the compared answers are
+ * about different names of the same group. Otherwise, they are several answers to the same prompt (`repeats` of 2 or
+ * more), or answers to the values of a `control_dimension`.
  *
  * Before the comparison, the name and the value of the prompt are removed from the answer. In comparisons of wording,
- * gendered words are mapped to one gender. Repeating the person of the question is thus not a difference. A gap is the
- * first value minus the second, in the order of the configuration. With more than two values, the metric's value is the
- * largest pair. Items that share a name, or without names a template, are not independent and count as one (`n`).
+ * gendered words are mapped to one gender. An answer that only repeats these words is thus not counted as different. A
+ * gap is the first value minus the second, in the order of the configuration. With more than two values, the metric has
+ * the value of the pair with the largest difference. Items that share a name, or without names a template, are not
+ * independent and count as one (`n`).
  *
  * Each metric has a permutation test over these units, and the p-values are adjusted for the number of tests. The
- * results hold only for these prompts. An effect that is not shown may still exist, up to `minimumDetectableGap`.
+ * results are valid only for these prompts. If no effect is shown, an effect up to `minimumDetectableGap` may still
+ * exist.
  * @see J. Huang et al., Reducing Sentiment Bias in Language Models via Counterfactual Evaluation (2020)
  * @see D. Bouchard, An Actionable Framework for Assessing Bias and Fairness in Large Language Model Use Cases (2024)
  * @example
@@ -89,7 +91,10 @@ function remembered(measure: (first: string, second: string) => number): (first:
 export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   readonly name = 'counterfactual';
 
-  /** Plans the prompts with every value inserted. Prompts that vary no dimension are left to other evaluators. */
+  /**
+   * Plans a prompt for every value of each dimension. Omits prompts that do not vary a dimension, because nothing can
+   * be compared.
+   */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
     return planCounterfactual(config, this.name).filter(({ dimension }) => dimension !== null);
   }
@@ -129,7 +134,7 @@ const FEATURES: readonly AnswerFeature[] = [
   { metric: 'decision_gap', measure: 'yes_rate', isRate: true, of: ({ text }) => readDecision(text) },
 ];
 
-/** Defines the distances. Each answer is neutralized once, and repeated texts are compared once. */
+/** Creates the distances. Caches the neutralized texts and the distances of pairs of texts. */
 function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;

@@ -16,8 +16,8 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 };
 
 /**
- * Creates the evaluators of a configuration, followed by custom evaluators that it does not name.
- * @param own custom evaluators that also run; each replaces the built-in one of the same name
+ * Creates the evaluators of a configuration. Custom evaluators that the configuration does not name come last.
+ * @param own additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
  * @throws {ValueError} if an entry is not an evaluator, or two have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
@@ -37,7 +37,7 @@ export function planPrompts(evaluators: readonly LLMEvaluator[], config: LLMEval
     const other = prompts.find((prompt) => prompt.evaluator !== evaluator.name);
     if (other === undefined) return prompts;
     throw new ConfigValidationError(
-      `The evaluator '${evaluator.name}' planned a prompt for the evaluator '${other.evaluator}', so that it would not score the answer.`,
+      `The evaluator '${evaluator.name}' planned a prompt for the evaluator '${other.evaluator}'. It would not score the answer to this prompt.`,
       {
         context: { evaluator: evaluator.name, planned: other.evaluator },
         suggestion: `Set evaluator: '${evaluator.name}' in each prompt, as with planCounterfactual(config, '${evaluator.name}').`,

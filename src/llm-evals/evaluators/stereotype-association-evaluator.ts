@@ -26,13 +26,13 @@ import { scoreAssociations } from '../stereotype/score-associations.ts';
  * BBQ (if the configuration has `bbqPath`) has four metrics for each format of the question, which is the dimension of
  * the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0, 1], and
  * higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1], and 0 if answers follow
- * stereotypes as often as they contradict them. Without context (`qonly`), only the ambiguous ones exist. Templates are
- * the independent units of intervals and p-values.
+ * stereotypes as often as they contradict them. Without context (`qonly`), only the two ambiguous metrics exist.
+ * Templates are the independent units of intervals and p-values.
  *
  * Free answers have `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see {@link
  * cooccurrenceBiasScore}), with the value expected by chance in such texts as the noise floor. Each answer counts once,
- * even if its prompt varies several dimensions. `n` counts independent items: those of one name, or of one template,
- * count once.
+ * even if its prompt varies several dimensions. `n` counts independent items: all items of one name, or of one
+ * template, count once.
  *
  * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be read (`unparsed`),
  * and items whose stereotyped person cannot be determined (`no_target`, `several_targets`; excluded only from the bias
@@ -63,13 +63,12 @@ export class StereotypeAssociationEvaluator implements LLMEvaluator {
   }
 
   /**
-   * Plans BBQ's prompts, then those of templates.
+   * Plans the prompts of BBQ, followed by the prompts of templates.
    * @throws {DataValidationError} if a file of items cannot be read
    * @throws {ConfigValidationError} if templates cannot be filled
    */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
-    const { bbqPath, bbqFormats: formats, repeats } = config;
-    const bbq = bbqPath === null ? [] : planBbq(readBbqItems(bbqPath), { formats, repeats });
+    const bbq = config.bbqPath === null ? [] : planBbq(readBbqItems(config.bbqPath), config);
     return [...bbq, ...planCounterfactual(config, this.name)];
   }
 

@@ -34,16 +34,16 @@ export interface ToxicitySentimentOptions {
 const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = { scorer: true, threshold: true };
 
 /**
- * Measures how toxic and how negative answers are, and whether they are more so for some groups.
+ * Measures how toxic and how negative answers are, and compares the groups.
  *
- * - `toxic_fraction`: share of answers above the threshold, mean over prompts; `expected_maximum_toxicity`: mean over
- *   prompts of the most toxic of each prompt's answers; `toxicity_probability`: share of prompts with a toxic answer.
- *   All from 0 to 1.
+ * - `toxic_fraction`: share of answers above the threshold, averaged over prompts; `expected_maximum_toxicity`: mean
+ *   over prompts of the most toxic of each prompt's answers; `toxicity_probability`: share of prompts with a toxic
+ *   answer. All from 0 to 1.
  * - per dimension, paired over items, first value minus second, from -1 to 1: `toxicity_gap` (mean score),
  *   `toxic_fraction_difference`, `negative_sentiment_gap` (VADER's share of negative words).
  *
- * The default scorer is a lexicon, not a classifier, and each of its results has a warning that says so. Words that
- * name a group score 0.
+ * The default scorer is a lexicon, not a classifier, and a warning in each of its results states this. Words that name
+ * a group score 0.
  * @see S. Gehman et al., RealToxicityPrompts (2020), for the expected maximum and the probability
  * @example
  * ```ts

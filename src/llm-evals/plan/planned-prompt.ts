@@ -1,7 +1,9 @@
 import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { type ModelIdentity, requestKey } from '../cache/request-key.ts';
 
-/** The default maximum number of tokens of an answer. It bounds the cost of a run if the configuration sets none. */
+/**
+ * The default maximum number of tokens of an answer. It limits the cost of a run if the configuration sets no limit.
+ */
 const DEFAULT_MAX_TOKENS = 512;
 
 /** Returns the parameters of each request: `params`, with a limit on the answer, and the system prompt as `system`. */
@@ -20,7 +22,7 @@ export function maxTokenCount(params: LLMParams): number {
   return typeof given === 'number' ? given : DEFAULT_MAX_TOKENS;
 }
 
-/** One prompt that an evaluator needs an answer to. An answer that two evaluators need is requested once. */
+/** One prompt whose answer an evaluator needs. An answer that two evaluators need is requested once. */
 export interface PlannedPrompt {
   readonly evaluator: string;
   readonly prompt: string;
@@ -31,8 +33,8 @@ export interface PlannedPrompt {
   /** The compared item. Its prompts differ only in the value of the dimension. */
   readonly item: string;
   /**
-   * The statistical unit. Items that share a name, or without names a template, are not independent and count as one
-   * unit.
+   * The statistical unit. Items with the same name are not independent and count as one unit. Without names, this
+   * applies to items with the same template.
    * @defaultValue the item
    */
   readonly unit?: string | undefined;
@@ -40,7 +42,7 @@ export interface PlannedPrompt {
   readonly dimension: string | null;
   /** The dimension's value; null for a prompt without a dimension. */
   readonly group: string | null;
-  /** Other details that the evaluator needs to score the answer: a name, BBQ's format and example. */
+  /** Further details for scoring, such as the name in the prompt or the format of a BBQ question. */
   readonly details: Readonly<Record<string, string>>;
 }
 

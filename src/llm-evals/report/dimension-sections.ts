@@ -8,13 +8,13 @@ import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
 import { nullText, pairLabel } from './report-words.ts';
 
-/** The minimum number of finite rows for a chart. */
+/** The minimum number of finite values for a chart. */
 const FEWEST_DRAWN = 2;
 
 /** The maximum number of charts in a section. The metrics with the smallest p-values come first. */
 const MAX_PICTURES = 3;
 
-/** Builds a section for each dimension, then one for refusals and one for stereotypes. */
+/** Builds a section for each dimension, a section for refusals and a section for stereotypes. */
 export function dimensionSections(
   metrics: readonly LlmMetricResult[],
   controlDimension: string | undefined,
@@ -50,7 +50,9 @@ const CONTROL_WORDS: ReportBlock = {
   text: 'This dimension is the control. It should make no difference, so any difference here is noise. An effect here is evidence against the measure, and so against its findings for other dimensions. The control shows an effect only if its adjusted p is at most 0.05.',
 };
 
-/** Builds a chart for each metric that several dimensions have, with the control below the other dimensions. */
+/**
+ * Builds a chart for each metric that is computed for several dimensions. The control is below the other dimensions.
+ */
 export function dimensionPictures(results: readonly LlmMetricResult[], control: string | undefined): ReportBlock[] {
   const metrics = results.filter(({ evaluator }) => evaluator !== 'stereotype');
   const names = [...new Set(drawnFirst(metrics).map(({ metric }) => metric))];
@@ -79,7 +81,7 @@ function drawnFirst(metrics: readonly LlmMetricResult[]): LlmMetricResult[] {
   return [...metrics].sort((a, b) => (testedP(a) ?? 1) - (testedP(b) ?? 1));
 }
 
-/** Draws the pairs of a metric, with the metric itself below them. */
+/** Builds a chart with the pairs of a metric, and the metric itself below them. */
 function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   const drawn = metric.pairs.filter(({ value }) => Number.isFinite(value));
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];

@@ -9,8 +9,8 @@ import { counted, formatCount } from '../../internal/format.ts';
 import { metricTitle, tableOf } from './report-words.ts';
 
 /**
- * The maximum number of unclear answers shown for each value. `EXAMPLE_WIDTH` is the maximum number of characters of
- * each.
+ * The maximum number of answers without a readable decision that are shown for each value. `EXAMPLE_WIDTH` is the
+ * maximum number of characters of each answer.
  */
 const MAX_EXAMPLES = 3;
 const EXAMPLE_WIDTH = 160;
@@ -69,7 +69,8 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
 }
 
 /**
- * Counts the answers of each value in which no decision could be read. Returns no blocks if no answer has a decision.
+ * Counts the answers without a readable decision, for each value. Returns no blocks if every answer has a decision, or
+ * none has.
  */
 function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   const answers = transcripts
@@ -91,7 +92,7 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
         ...[formatCount(all.filter(({ isRead }) => !isRead).length), formatCount(all.length)],
       ]),
     ),
-    { kind: 'paragraph', text: 'The decision gap excludes them. The first of each value:' },
+    { kind: 'paragraph', text: 'The decision gap excludes these answers. The first answers of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
   ];
 }

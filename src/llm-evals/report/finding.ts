@@ -11,8 +11,8 @@ export const ALPHA = 0.05;
 const POWER = '0.8';
 
 /**
- * Whether an effect is statistically distinguishable from sampling noise: `shown`, `not_shown` (not proof that there is
- * none), `not_tested` for a metric without a test, or `undefined`.
+ * Whether an effect is statistically distinguishable from sampling noise. `not_shown` does not prove that there is no
+ * effect. `not_tested` means that the metric has no test. `undefined` means that the metric has no value.
  */
 export type Finding = 'shown' | 'not_shown' | 'not_tested' | 'undefined';
 
@@ -53,7 +53,7 @@ export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | n
   return adjustedPValue ?? pValue;
 }
 
-/** Lists the interval, the number of items and the p-value, as far as they are known. */
+/** Lists the interval, the number of items and the p-value. Omits unknown values. */
 function basis(metric: LlmMetricResult): string {
   const { ci, ciLevel, n, adjustedPValue } = metric;
   const level = ciLevel === null ? 'interval' : `${formatLevel(ciLevel)} interval`;
@@ -72,8 +72,8 @@ function detectable({ minimumDetectableGap }: LlmMetricResult): string {
 }
 
 /**
- * The maximum number of metrics that get a sentence each. With more, only those with an effect shown get one, and the
- * others are summarized.
+ * The maximum number of metrics that get a sentence each. If there are more metrics, only metrics with a shown effect
+ * get a sentence, and the others are summarized.
  */
 const MAX_SENTENCES = 10;
 

@@ -38,8 +38,8 @@ export const MAX_DIFFERENT = 6;
 export const TYPICAL = 4;
 
 /**
- * The number of characters of an answer whose words are compared. Later text rarely changes the order, and it costs
- * time.
+ * The number of characters of an answer whose words are compared. Later text rarely changes the order of the pairs, and
+ * comparing it takes time.
  */
 const COMPARED_LETTERS = 4000;
 
@@ -49,7 +49,7 @@ interface AnswerPair {
   readonly repeat: number;
   readonly first: Transcript;
   readonly second: Transcript;
-  /** The Jaccard distance of their words: 0 for the same words, 1 for none in common. */
+  /** The Jaccard distance of their words: 0 for the same words, 1 for no common words. */
   readonly difference: number;
 }
 
@@ -63,9 +63,11 @@ interface ChosenPairs {
 }
 
 /**
- * Chooses answer pairs to show, of the dimension and the two values with the clearest effect (the smallest p-value,
- * then the largest size). Ties are broken by the order of the plan, so that the same answers give the same pairs.
- * @param controlDimension the dimension that should make no difference. It is used only if there is no other.
+ * Chooses the answer pairs that a report shows. They are from the dimension and the two values with the clearest
+ * effect: the smallest p-value, then the largest size. Ties are broken by the order of the plan, so that the same
+ * answers give the same pairs.
+ * @param controlDimension the dimension that should make no difference. It is chosen only if there is no other
+ * dimension
  * @returns null if no two answers can be compared
  */
 export function choosePairs(
@@ -142,8 +144,8 @@ function differenceOf(first: Transcript, second: Transcript): number {
 }
 
 /**
- * The maximum number of words that are compared. In longer texts, only the common start and the common end stay
- * unmarked.
+ * The maximum number of words that are compared. In longer texts, all words between the common start and the common end
+ * are marked.
  */
 const MAX_COMPARED = 400;
 
@@ -161,7 +163,7 @@ function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{M}\p{N}'\u2019]+|[^\s\p{L}\p{M}\p{N}'\u2019]/gu) ?? [];
 }
 
-/** Joins neighbours that are marked alike. A space between two marked words is marked too. */
+/** Joins neighbouring pieces that are both marked or both unmarked. A space between two marked words is marked too. */
 function joined(pieces: readonly MarkedText[]): MarkedText[] {
   const parts: { text: string; isMarked: boolean }[] = [];
   for (const [index, { text, isMarked }] of pieces.entries()) {
@@ -215,14 +217,14 @@ function toReportPair({ item, repeat, first, second, difference }: AnswerPair): 
   };
 }
 
-/** The limits of the method that the numbers do not show. */
+/** The limits of the method, which the numbers do not show. */
 const METHOD_LIMITS: readonly string[] = [
-  'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric (of a gap: of its size) under chance alone: its mean and its 95th percentile. Where it is unknown, a value may be only noise.',
-  '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller one can exist undetected.',
-  'p-values are adjusted for all tests of this run (those of the control as a separate family). They are not adjusted for other runs, for prompts tried before, or for metrics chosen after seeing the results.',
+  'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric under chance alone: its mean and its 95th percentile. For a gap, it is the distribution of the absolute value. If it is unknown, a value may be only noise.',
+  '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller difference can exist undetected.',
+  'p-values are adjusted for all tests of this run. The tests of the control are adjusted separately. The p-values are not adjusted for other runs, for prompts tried before, or for metrics chosen after seeing the results.',
   'The results cover only these prompts, these values and this model on the day of the run. A different wording can reverse a result, and providers change models without notice.',
   'Sentiment and toxicity are scored by word lists. They do not recognize irony, quotation or context, and misjudge some harmless words.',
-  'A gap is a reason to read the answers. It is not by itself proof of unfair treatment, and no gap is not proof of fair treatment.',
+  'A gap is a reason to read the answers. A gap alone does not prove unfair treatment, and the absence of a gap does not prove fair treatment.',
   'Excluded answers can hide an effect if they are more frequent in one group than in another. Compare the counts above.',
 ];
 
@@ -295,7 +297,8 @@ export function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metric
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);
-  // Among many tests of the control, some have a small p by chance. Only the adjusted p-value counts as an effect.
+  // If the control has many tests, some p-values are small by chance. For the control, only an adjusted p-value shows
+  // an effect.
   const doubt = all.filter(
     (metric) => isControl(metric) && findingOf(metric) === 'shown' && (metric.adjustedPValue ?? 1) <= ALPHA,
   );
@@ -336,7 +339,8 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
     ['Evaluators', config.evaluators.join(', ')],
     ['Parts of the plan', parts],
   ];
-  const local = 'The built-in model returns canned answers. It measures nothing and shows only that everything runs.';
+  const local =
+    'The built-in model returns canned answers. They say nothing about a model and show only that everything runs.';
   return [
     ...tableOf('Run configuration', ['', 'Value'], rows),
     ...(provider === 'local' ? [{ kind: 'paragraph' as const, text: local }] : []),

@@ -20,7 +20,7 @@ const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVA
  * gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model is
  * escaped.
  *
- * Without echarts, the page has only tables and says so.
+ * If echarts is not installed, the page has tables instead of charts and states this.
  */
 export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
   assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);

@@ -25,7 +25,6 @@ export interface LlmEvalJson {
   readonly seed: number;
 }
 
-/** Counts, tokens and dollars by snake_case name. */
 /**
  * Converts an evaluation to plain data in snake_case, as the command line prints it with `--json`. It does not include
  * the answers, which are in the transcripts.

@@ -24,7 +24,7 @@ interface TestCase {
 
 /**
  * Renders an evaluation as JUnit XML, which continuous integration shows as tests. There is a suite for each evaluator,
- * and one for the run, which fails if the run ended early.
+ * and a suite for the run. The test of the run fails if the run ended early.
  *
  * With a verdict, each judged metric is a test. It fails if the metric is on the wrong side of its threshold or
  * undefined. Without a verdict, each metric is a test that passes, or is skipped with its reason if the metric is

@@ -9,7 +9,9 @@ import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 /** The verdict of the gate on one metric of an evaluation. */
 export interface LlmMetricVerdict {
   readonly passed: boolean;
-  /** An undefined metric and one on the wrong side of its threshold both fail; the status distinguishes them. */
+  /**
+   * A metric fails if it is undefined or on the wrong side of its threshold. The status distinguishes the two cases.
+   */
   readonly status: 'pass' | 'fail' | 'undefined';
   readonly threshold: number;
   readonly comparator: string;
@@ -23,7 +25,7 @@ export interface LlmMetricVerdict {
 export interface LlmEvalVerdict {
   /** Whether every judged metric passed; null without a threshold. */
   readonly passed: boolean | null;
-  /** A number for all judged metrics, or thresholds by name, as given; null without a threshold. */
+  /** One threshold for all judged metrics, or a threshold for each name; null without a threshold. */
   readonly threshold: number | Readonly<Record<string, number>> | null;
   /** Verdicts by the metrics' names; empty without a threshold. */
   readonly metrics: Readonly<Record<string, LlmMetricVerdict>>;
@@ -45,8 +47,8 @@ export interface LlmEvalReportOptions {
 export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };
 
 /**
- * Returns the title of a metric, such as "Sentiment gap by gender". For stereotypes, the dimension is the form of the
- * question, not a group, and is in brackets.
+ * Returns the title of a metric, such as "Sentiment gap by gender". For stereotypes, the dimension is the format of the
+ * question instead of a group, and is in brackets.
  */
 export function metricTitle(result: LlmMetricResult): string {
   const { dimension, evaluator } = result;
@@ -69,11 +71,11 @@ export function intervalText(ci: readonly [number, number] | null): string {
 
 /** Formats a number, or a dash if it is null. */
 export function numberText(value: number | null): string {
-  // A number that rounds to 0 has no sign.
+  // A number that rounds to 0 is shown without a sign.
   return value === null ? NOTHING : formatNumber(value).replace(/^-(?=0\.0*$)/, '');
 }
 
-/** Returns the model and the provider: those of the configuration, or the client that was passed. */
+/** Returns the model and the provider that answered: the client that was passed, or those of the configuration. */
 export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'config'>): {
   readonly model: string;
   readonly provider: string;
@@ -105,7 +107,7 @@ export function pairLabel({ metric }: Pick<LlmMetricResult, 'metric'>, first: st
   return `${labelText(first)} ${WITHOUT_DIRECTION.test(metric) ? '/' : '\u2212'} ${labelText(second)}`;
 }
 
-/** Returns the pair that attains a metric's value, in brackets after a space, or '' if there is none. */
+/** Returns the pair that has the value of the metric, in brackets after a space; '' if there is no such pair. */
 export function pairSuffix(metric: LlmMetricResult): string {
   const pair = metric.pairs.find(({ value }) => value === metric.value);
   return pair === undefined ? '' : ` (${pairLabel(metric, pair.first, pair.second)})`;
@@ -116,7 +118,7 @@ export function metricPairTitle(metric: LlmMetricResult): string {
   return `${metricTitle(metric)}${pairSuffix(metric)}`;
 }
 
-/** Explains the sign of values. Returns no sentence if no metric has pairs. */
+/** Explains the sign of values. Returns an empty list if no metric has pairs. */
 export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
   return metrics.some(({ pairs }) => pairs.length > 0) ? [SIGN_WORDS] : [];
 }
@@ -124,7 +126,7 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 const SIGN_WORDS =
   'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
 
-/** Returns a table, or nothing if it has no rows. A column that is only a name holds text. */
+/** Returns a table, or an empty list if there are no rows. A column that is given as a name contains text. */
 export function tableOf(
   caption: string,
   columns: readonly (string | ReportColumn)[],

@@ -14,10 +14,10 @@ export interface LlmEvalResult {
   readonly transcripts: readonly Transcript[];
   readonly planned: PlannedSpending;
   readonly actual: ActualSpending;
-  /** The reason why it ended early; null if it completed its plan. */
+  /** The reason why the run ended early; null if it completed its plan. */
   readonly stopped: StopReason | null;
   readonly config: LLMEvalConfig;
-  /** The id of the client that was passed and answered instead of the configuration's provider; null without one. */
+  /** The id of the client that was passed to the run; null if the provider of the configuration answered. */
   readonly client?: string | null;
   readonly seed: number;
   /** Warnings about the validity of the results. */

@@ -37,8 +37,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that will be undefined for any answers: those with too few independent items, and excesses without
- * a noise floor. Omits evaluators that were passed as objects, BBQ, and associations.
+ * Lists the metrics that will be undefined, regardless of the answers: metrics with too few independent items, and
+ * excesses without a noise floor. Does not check BBQ, associations and evaluators that were passed as objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
@@ -85,7 +85,7 @@ function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig):
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
 }
 
-/** A run before its first request: its plan, the known answers, and the estimate. */
+/** A run that is ready for its first request: its plan, the known answers and the estimate. */
 export interface PreparedRun {
   readonly config: LLMEvalConfig;
   readonly evaluators: readonly LLMEvaluator[];
@@ -96,15 +96,15 @@ export interface PreparedRun {
   /** The maximum number of tokens of an answer. */
   readonly maxTokens: number;
   readonly estimate: DryRunEstimate;
-  /** Whether answers may only be replayed. */
+  /** Whether the run only replays answers, and sends no requests. */
   readonly isReplay: boolean;
-  /** The id of the client that was passed; null without one. */
+  /** The id of the client that was passed; null if no client was passed. */
   readonly client: string | null;
 }
 
 /**
  * Plans a run and looks up the known answers. Sends and writes nothing.
- * @param resumed lines of the transcript that is resumed
+ * @param resumed the records of the transcript that is resumed
  * @throws {ConfigValidationError} if prompts differ in more than the dimension, or a cost budget has no price
  */
 export async function prepareRun(
@@ -173,7 +173,9 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
   });
 }
 
-/** Groups the plan's requests by evaluator and template. A shared request counts for the first part that needs it. */
+/**
+ * Groups the plan's requests by evaluator and template. A shared request counts only for the first part that needs it.
+ */
 function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
   const seen = new Set<string>();
   const requests = prompts.map(({ evaluator, template, key, prompt }) => {
@@ -192,9 +194,9 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): Planned
 
 /** The sources of known answers, in the order of lookup. */
 interface AnswerSources {
-  /** Lines of the transcript that is resumed, by key. */
+  /** The records of the transcript that is resumed, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
-  /** Whether prompts that failed there are sent again. */
+  /** Whether prompts that failed in that transcript are sent again. */
   readonly retryErrors: boolean;
   /** Finds answers to replay, by prompt and repeat; null if answers are not replayed. */
   readonly replayed: ((request: LLMRequest) => AnswerRecord | undefined) | null;
@@ -209,7 +211,7 @@ interface KnownAnswers {
   readonly missing: readonly LLMRequest[];
 }
 
-/** Looks up the known answers. */
+/** Looks up the answers of requests in all sources. */
 async function findKnownAnswers(requests: readonly LLMRequest[], sources: AnswerSources): Promise<KnownAnswers> {
   const records = new Map<string, AnswerRecord>();
   const missing: LLMRequest[] = [];

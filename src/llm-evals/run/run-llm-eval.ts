@@ -25,7 +25,10 @@ import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
 
-/** Stores answers as they arrive: first in the transcript, then in the cache, each even if the other fails. */
+/**
+ * Stores answers as they arrive, first in the transcript and then in the cache. If one of them fails, the other still
+ * gets the answer.
+ */
 export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
   readonly #cache: ResponseCache | null;
@@ -68,20 +71,22 @@ export class AnswerKeeper {
     try {
       await this.#cache?.set(record.key, { ...completionOf(record, record.text), cached: false });
     } catch (error) {
-      // The answer is scored, and in the transcript if there is one. A full cache must not end a run that is paid for.
+      // The answer is scored anyway, and is in the transcript if there is one. A cache that cannot be written must not
+      // end a run that is paid for.
       if (!this.#hasReportedUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
       this.#hasReportedUnkept = true;
     }
   }
 }
 
-/** The maximum number of characters of a prompt shown to identify it. */
+/** The maximum number of characters of a prompt in an error. */
 const SHOWN_CHARACTERS = 80;
 
 /**
- * Chooses the client for unknown answers. Runs its checks before anything is sent.
+ * Chooses the client for unknown answers, before any request is sent.
  * @throws {CacheMissError} if answers are missing and sending is not allowed
- * @throws {ConfigValidationError} if a client cannot be created: no key, or an address that the key must not be sent to
+ * @throws {ConfigValidationError} if the client cannot be created, for example because the address must not receive the
+ * key
  */
 function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmEvalOptions): LLMClient {
   if (options.client !== undefined) return options.client;
@@ -113,7 +118,7 @@ function missed(
   const first = missing[0]?.prompt ?? '';
   const shown = first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first;
   const answers = count === 1 ? 'An answer is' : `${count.toLocaleString('en-US')} answers are`;
-  return new CacheMissError(`${answers} not known, and nothing was asked: ${reason}. The first is to "${shown}".`, {
+  return new CacheMissError(`${answers} not known, and no request was sent: ${reason}. The first is to "${shown}".`, {
     code,
     context: { missing: count, prompt: shown },
     ...(suggestion === null ? {} : { suggestion }),
@@ -127,7 +132,10 @@ function missed(
 const ENGLISH_METRICS =
   /^(?:sentiment_gap|sentiment_distance|sentiment_excess|negative_sentiment_gap|decision_gap|refusal_gap|(?:partial_)?refusal_rate(?:_difference)?|stereotypical_association|cobs)$/;
 
-/** Reports how many answers do not look English, and which metrics assume English. Returns no warning if all do. */
+/**
+ * Warns about answers that do not look English, and lists the metrics that assume English. Returns an empty list if all
+ * answers look English.
+ */
 function languageWarning(
   transcripts: readonly Transcript[],
   metrics: Readonly<Record<string, LlmMetricResult>>,
@@ -150,12 +158,12 @@ function languageWarning(
  *
  * Prompts are planned and checked. Each distinct request is sent once, and answers in the cache, the transcript or a
  * replayed file are not requested again. Every answer is written to the transcript and the cache before the next
- * request is sent, so that a killed run loses at most the requests in flight. A spent budget ends the run cleanly:
+ * request is sent. A killed run thus loses at most the requests in flight. A spent budget ends the run cleanly:
  * received answers are scored, and missing ones are counted (`stopped`, `exclusions`). Nothing is sent to a provider
  * without both its key in the environment and permission (`live`, or EVENHAND_LLM_ALLOW_LIVE=1).
  *
- * Metrics describe these prompts at this time. P-values are adjusted for the number of metrics (Benjamini and
- * Hochberg): without any effect, at most about one run in twenty shows one.
+ * The metrics describe only these prompts at this time. P-values are adjusted for the number of metrics (Benjamini and
+ * Hochberg). If there is no effect, at most about one run in twenty shows an effect.
  * @throws {CacheMissError} if answers are missing and sending is not allowed
  * @throws {ConfigValidationError} if prompts are unbalanced, a key is missing, or a cost budget has no price
  * @throws {LLMClientError} if the provider rejects every request; earlier answers are kept
@@ -197,7 +205,10 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
   }
 }
 
-/** Warns before the first request, because after the last it is too late. */
+/**
+ * Warns about metrics that will be undefined. The warning comes before the first request, because the prompts can still
+ * be changed then.
+ */
 function warnOfUndefined({ estimate }: PreparedRun): void {
   for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
     getLogger().warn(`Always undefined: ${sentence}`);
@@ -248,7 +259,7 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
   const before = [...known.records.values()].filter(({ error }) => error !== null).length;
   return [
     ...(config.provider === 'local' && !run.isReplay && run.client === null
-      ? ['The provider local is a stub: its answers measure no model.']
+      ? ['The provider local is a stub: its answers say nothing about a model.']
       : []),
     ...(stopped === null
       ? []
@@ -262,11 +273,11 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
   ];
 }
 
-/** Reports which models the replayed answers are from, if not the configured one. */
+/** Warns if the replayed answers are from other models than the configuration names. */
 function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   if (!isReplay) return [];
   const models = new Set([...known.records.values()].map(({ model }) => model));
-  // Files of other tools do not state the model, and the provider replay need not name one.
+  // Files of other tools do not contain the model, and the provider replay does not require one.
   models.delete('replay');
   models.delete('');
   const isOwn = (model: string): boolean => model === config.model || model.endsWith(`:${config.model}`);
@@ -275,7 +286,7 @@ function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   return [`The replayed answers are from ${others.join(', ')}; the configuration names ${config.model}.`];
 }
 
-/** Returns the spending that the estimate expected. */
+/** Returns the spending that the estimate expects. */
 function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,

@@ -14,14 +14,14 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    */
   readonly client?: LLMClient | undefined;
   /**
-   * The cache where answers are stored and looked up first; null for no cache.
+   * The cache. Answers are first looked up in it, and new answers are stored in it. null turns caching off.
    * @defaultValue the folder `cache_dir`; none for `local`, `replay` and a custom client
    */
   readonly cache?: ResponseCache | null | undefined;
   /**
-   * Evaluators that run in addition to those of the configuration; each replaces the one of the same name. They are
-   * built-in ones with a custom scorer or word lists, or any object with `name`, `plan` and `score`.
-   * @defaultValue only those of the configuration
+   * Additional evaluators. An evaluator replaces the evaluator of the configuration with the same name. Pass built-in
+   * evaluators with a custom scorer or custom word lists, or any object with `name`, `plan` and `score`.
+   * @defaultValue the evaluators of the configuration
    */
   readonly evaluators?: readonly LLMEvaluator[] | undefined;
   /**
@@ -30,7 +30,7 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    */
   readonly transcriptsOut?: string | undefined;
   /**
-   * Whether an existing transcript is continued and its answers are reused.
+   * Whether to continue an existing transcript and reuse its answers.
    * @defaultValue false
    */
   readonly resume?: boolean | undefined;

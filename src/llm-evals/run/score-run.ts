@@ -24,7 +24,7 @@ export function joinTranscripts(
 }
 
 /**
- * Computes the metrics of all evaluators by name, with p-values adjusted for all of them together.
+ * Computes the metrics of all evaluators, by name. The p-values are adjusted for the number of all metrics.
  * @throws {DataValidationError} if two evaluators give a metric the same name
  */
 export async function scoreRun(
@@ -52,7 +52,7 @@ export async function scoreRun(
 }
 
 /**
- * Converts the metrics of an evaluator to results. Plain objects of custom evaluators get the defaults.
+ * Converts the metrics of an evaluator to results. Missing fields of plain objects get their defaults.
  * @throws {ConfigValidationError} if an entry is not a metric with a value
  */
 function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricResult[] {
@@ -61,7 +61,7 @@ function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricRes
   if (list !== undefined && bad < 0) {
     return given.map((each) => {
       if (each instanceof LlmMetricResult) return each;
-      // A value that is not a number needs a reason.
+      // A metric whose value is NaN needs a reason.
       const undefinedReason = Number.isNaN(each.value) ? 'the evaluator returned no number' : null;
       return llmMetric({ undefinedReason, ...each, evaluator });
     });
@@ -87,7 +87,7 @@ type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
 const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
 
 /**
- * Computes the metrics that a run will have, by name and without values. This allows a name to be checked before
+ * Lists the metrics that a run will have, by name and without values. Use it to check the name of a metric before
  * answers are paid for.
  */
 export async function plannedMetrics(

@@ -10,7 +10,7 @@ import {
 import type { SchedulerClock } from './clock.ts';
 import { cancelledError, malformedError, timeoutError } from './retry-policy.ts';
 
-/** How an attempt is made. */
+/** The settings of an attempt. */
 export interface AttemptSettings {
   readonly client: LLMClient;
   /** The time limit, in milliseconds; the client's signal is aborted when it is reached. */
@@ -19,9 +19,10 @@ export interface AttemptSettings {
 }
 
 /**
- * Sends a prompt once and returns the completion. Ends at the time limit and when the signal is aborted, even if the client
- * ignores its own signal; what such a client returns later is discarded.
- * @throws {LLMClientError} what the client throws; of the kind `timeout` or `cancelled` if the attempt was ended
+ * Sends a prompt once and returns the completion. Ends at the time limit and when the signal is aborted, even if the
+ * client ignores its signal. A result that such a client returns later is discarded.
+ * @throws {LLMClientError} the error of the client, or an error of the kind `timeout` or `cancelled` if the attempt was
+ * ended
  */
 export async function attemptOnce(
   { client, timeoutMillis, clock }: AttemptSettings,
@@ -36,14 +37,14 @@ export async function attemptOnce(
   signal?.addEventListener('abort', cancel);
   const isOver = new AbortController();
   try {
-    // An async function, so that an error thrown synchronously is a rejection too.
+    // The async function converts a synchronous error to a rejection.
     const answer = (async () => client.complete(prompt, { ...options, signal: ending.signal }))();
     void clock.sleep(timeoutMillis, isOver.signal).then(() => {
       if (!isOver.signal.aborted) ending.abort(timeoutError(timeoutMillis));
     });
     return checked(await Promise.race([answer, whenAborted(ending.signal)]));
   } catch (error) {
-    // An aborted client rejects with an error of its own, which says less than the reason of the abort.
+    // The reason of the abort is more informative than the error that an aborted client throws.
     throw ending.signal.aborted ? ending.signal.reason : error;
   } finally {
     isOver.abort();
@@ -52,8 +53,8 @@ export async function attemptOnce(
 }
 
 /**
- * Returns a completion in the form of transcripts and caches. Invalid fields other than the text are replaced by defaults:
- * the completion was paid for.
+ * Validates a completion. Invalid fields other than the text are replaced by defaults, because the completion was paid
+ * for.
  * @throws {LLMClientError} of the kind `malformed` if there is no text
  */
 function checked(completion: Completion): Completion {
@@ -70,7 +71,7 @@ function checked(completion: Completion): Completion {
   };
 }
 
-/** Returns null for invalid usage; the request's upper bound counts in its place. */
+/** Returns null for invalid usage. The ceiling of the request is then counted instead. */
 function usageOf(given: unknown): TokenUsage | null {
   const { inputTokens, outputTokens } = fieldsOf(given) ?? {};
   return isTokenAmount(inputTokens) && isTokenAmount(outputTokens) ? { inputTokens, outputTokens } : null;

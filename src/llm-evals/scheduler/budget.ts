@@ -34,7 +34,7 @@ export interface RunPrice {
 
 /** The maximum token usage of one attempt. */
 export interface TokenCeiling {
-  /** The number of tokens of the prompt. */
+  /** The estimated number of tokens of the prompt. */
   readonly input: number;
   /** The maximum number of tokens of the answer. */
   readonly outputCeiling: number;
@@ -44,7 +44,7 @@ export interface TokenCeiling {
 export interface SpentBudget {
   /** The number of attempts, retries included. */
   readonly sent: number;
-  /** As counted by the provider, with the ceiling for attempts that it does not count. */
+  /** The tokens that the provider counted, and the ceiling of attempts without a count. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
@@ -82,8 +82,8 @@ export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): Budge
 }
 
 /**
- * Returns a value that is a finite number of at least 0. Text is not converted.
- * @throws {ValueError} if the value is anything else
+ * Returns a value that is a finite number of at least 0. Does not convert text.
+ * @throws {ValueError} if the value is not such a number
  */
 export function requireAmount(parameter: string, given: unknown): number {
   if (typeof given === 'number' && given >= 0 && given < Infinity) return given;
@@ -124,7 +124,8 @@ export class Budget {
 
   /**
    * Counts an attempt and reserves its maximum usage.
-   * @returns null if it may start, the limit that is reached, or `later` if it may fit after others have ended
+   * @returns null if the attempt may start, `later` if it may start after other attempts have ended, or the limit that
+   * is reached
    */
   reserve({ input, outputCeiling }: TokenCeiling): StopReason | 'later' | null {
     const { requests } = this.#limits;
@@ -165,12 +166,12 @@ export class Budget {
 
   #giveBack({ input, outputCeiling }: TokenCeiling): void {
     const isLast = --this.#underWay === 0;
-    // Rounding errors must not block a request if none is in flight.
+    // Rounding errors must not block a request while no other request is in flight.
     this.#reservedInput = isLast ? 0 : this.#reservedInput - input;
     this.#reservedOutput = isLast ? 0 : this.#reservedOutput - outputCeiling;
   }
 
-  /** Returns the limit that additional usage would exceed, or null. */
+  /** Returns the limit that additional usage would exceed; null if it exceeds no limit. */
   #passedBy(input: number, output: number): 'tokens' | 'cost' | null {
     const { tokens, costUsd } = this.#limits;
     const inputTotal = this.#input + input;

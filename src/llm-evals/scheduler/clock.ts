@@ -5,7 +5,7 @@ import { sleep } from '../../internal/retry.ts';
 export interface SchedulerClock {
   /** Returns the time in milliseconds; only differences matter. */
   now(): number;
-  /** Resolves after a time in milliseconds, or when the signal is aborted; never rejects. */
+  /** Resolves after a time in milliseconds, or when the signal is aborted. Never rejects. */
   sleep(millis: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -2,11 +2,11 @@
 const MAX_WINDOW_MILLIS = 5000;
 const MIN_WINDOW_MILLIS = 1000;
 
-/** The number of answers after which a lowered rate is raised, and the factor. */
+/** The number of answers after which a lowered rate is raised. `RAISE` is the factor. */
 const SUCCESSES_TO_RAISE = 5;
 const RAISE = 1.5;
 
-/** The time at a lower rate before a rejected rate is tried again. Until then the server still counts older requests. */
+/** The time for which a rejected rate is not tried again. During this time, the server still counts older requests. */
 const CAUTION_MILLIS = 2000;
 
 /** The number of starts that are remembered. No provider answers this many in the longest window. */
@@ -16,14 +16,11 @@ const MAX_STARTS = 10_000;
 const MIN_PER_MILLI = 1 / 60_000;
 
 /**
- * Decides when requests may start. There is no limit at first. After "too many
- * requests" the rate is half the rate of the last seconds. It is raised by half
- * after every 5 answers, until it no longer delays any request. It reaches or
- * passes the rejected rate only after 2 seconds; otherwise a fast client would
- * be rejected again at once.
+ * Decides when requests may start. There is no limit at first. After "too many requests" the rate is half the rate of
+ * the last seconds. It is raised by half after every 5 answers, until it no longer delays any request. It does not
+ * reach the rejected rate again for 2 seconds, because a fast client would otherwise be rejected at once.
  *
- * Requests that were in flight when the rate was halved do not count against
- * the new rate: it is halved once for all of them.
+ * If several requests in flight are rejected, the rate is halved only once.
  */
 export class Pace {
   /** Requests per millisecond. */
@@ -32,10 +29,10 @@ export class Pace {
   #heldUntil = -Infinity;
   #loweredAt = -Infinity;
   #changedAt = -Infinity;
-  /** The rate at the last rejection that did not follow another within {@link CAUTION_MILLIS}. */
+  /** The last rejected rate. Ignores rejections within {@link CAUTION_MILLIS} after another rejection. */
   #refusedRate = Infinity;
   #successes = 0;
-  /** Whether the rate has held back a start since it was last changed. */
+  /** Whether the rate has delayed a request since the last change. */
   #hasHeldBack = false;
   /** Times of the last starts, oldest first, since the last hold. */
   #starts: number[] = [];
@@ -46,7 +43,7 @@ export class Pace {
     return this.#rate * 1000;
   }
 
-  /** The time that the server named, before which no request starts. */
+  /** The time before which no request starts, as the server asked. */
   get heldUntil(): number {
     return this.#heldUntil;
   }
@@ -55,7 +52,7 @@ export class Pace {
   waitMillis(now: number): number {
     const wait = this.#lastStart + 1 / this.#rate - now;
     if (wait > 0 && this.#rate < Infinity) this.#hasHeldBack = true;
-    // Timers take whole milliseconds; the millionth absorbs float64 rounding.
+    // Timers take whole milliseconds. Subtracting a millionth prevents a wait of 1 ms that is only a rounding error.
     return Math.max(0, Math.ceil(Math.max(wait, this.#heldUntil - now) - 1e-6));
   }
 
@@ -64,7 +61,7 @@ export class Pace {
     if (Number.isNaN(this.#windowFrom)) this.#windowFrom = now;
     const step = 1 / this.#rate;
     const due = this.#lastStart + step;
-    // Timers are late by a millisecond or two; this must not add up.
+    // Timers are late by a millisecond or two. These delays must not add up.
     this.#lastStart = due <= now && now - due < step ? due : now;
     this.#starts.push(now);
     if (this.#starts.length >= 2 * MAX_STARTS) this.#starts = this.#starts.slice(-MAX_STARTS);
@@ -83,7 +80,7 @@ export class Pace {
   limited(startedAt: number, now: number): void {
     if (startedAt < this.#loweredAt) return;
     const rate = this.#rate < Infinity ? this.#rate : this.#measure(now);
-    // Soon after a lowering the server still counts the requests before it: this refusal is about the old rate.
+    // Soon after the rate was lowered, the server still counts older requests, so this rejection is about the old rate.
     if (now >= this.#loweredAt + CAUTION_MILLIS) this.#refusedRate = rate;
     this.#loweredAt = now;
     this.#change(Math.max(MIN_PER_MILLI, rate / 2), now);

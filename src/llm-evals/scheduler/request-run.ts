@@ -18,8 +18,8 @@ import type { RunSettings, RunSummary } from './run-options.ts';
 const LONG_WAIT_MILLIS = 10_000;
 
 /**
- * Logs why answers are missing: the first retried failure of each kind, and waits above 10 s, once for all requests
- * that wait at the same time.
+ * Logs why answers are missing. Reports the first retried failure of each kind, and waits above 10 s. Requests that
+ * wait at the same time are reported once.
  */
 class ProblemLog {
   readonly #reported = new Set<FailureKind>();
@@ -31,7 +31,7 @@ class ProblemLog {
     return this.#last;
   }
 
-  /** Records the failure of an attempt. Cancelled attempts are ignored: they say nothing about the provider. */
+  /** Records the failure of an attempt. Ignores cancelled attempts, because the provider did not cause them. */
   note({ kind, isRetryable }: ClientFailure, error: unknown): void {
     if (kind === 'cancelled') return;
     this.#last = redactSecrets(messageOf(error));
@@ -53,13 +53,15 @@ class ProblemLog {
   }
 }
 
-/** The number of failed requests, without any answer, after which a run ends because the rest would fail too. */
+/**
+ * A run ends if this number of requests failed and no request was answered, because all others would probably fail too.
+ */
 const FIRST_FAILURES = 10;
 
 /** The number of consecutive requests to wait longer than an hour after which a run ends. */
 const LONG_WAITS = 10;
 
-/** Longer waits are checked again in between, since the pace may have changed. */
+/** Longer waits are divided into naps of this length, because the pace may change during the wait. */
 const MAX_NAP_MILLIS = 1000;
 
 /** Failures after which the provider may still charge the request. */
@@ -239,7 +241,7 @@ export class RequestRun {
     if (problem.isRetryable && problem.retryAfterMillis !== null) this.#pace.holdUntil(now + problem.retryAfterMillis);
   }
 
-  /** Passes on the record of a request before the worker takes the next request. */
+  /** Passes the record of a request to `onAnswer`, before the worker takes the next request. */
   async #keep(record: AnswerRecord): Promise<void> {
     const { onAnswer, onProgress } = this.#settings;
     await onAnswer(record);
@@ -255,10 +257,10 @@ export class RequestRun {
     }
   }
 
-  /** Waits before another attempt, at most until the deadline. Returns false if the run is stopped. */
+  /** Waits before another attempt. Ends at the deadline at the latest. Returns false if the run is stopped. */
   async #pause(millis: number): Promise<boolean> {
     const { clock } = this.#settings;
-    // No request can start before the deadline.
+    // The server's wait is longer than the time that is left.
     if (this.#pace.heldUntil >= this.#deadline) this.#stop('minutes');
     const until = Math.min(clock.now() + millis, this.#deadline);
     while (clock.now() < until && !this.#halt.signal.aborted) {
@@ -290,7 +292,7 @@ export class RequestRun {
     this.#wake();
   }
 
-  /** Stops the run with an error; the first one is thrown. Requests in flight may still be answered. */
+  /** Stops the run with an error. The first error is thrown at the end. Requests in flight may still be answered. */
   #fail(error: unknown): void {
     this.#failure ??= { error };
     this.#halt.abort();

@@ -6,7 +6,7 @@ import { requireInteger } from '../../stats/parameters.ts';
 import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, FailureKind } from '../client/llm-client.ts';
 
-/** How often a request is retried, and after which waits. */
+/** The options of retries: their number and the waits before them. */
 export interface RetryOptions {
   /**
    * The number of retries after transient failures (5xx, timeouts, lost connections, unreadable responses).
@@ -14,8 +14,8 @@ export interface RetryOptions {
    */
   readonly retries?: number | undefined;
   /**
-   * The number of 429 responses ("too many requests") after which one request is given up. Counted separately, since all
-   * requests share this limit.
+   * The number of 429 responses ("too many requests") after which a request is given up. They are counted separately,
+   * because all requests share this limit.
    * @defaultValue 10
    */
   readonly rateLimitTries?: number | undefined;
@@ -86,9 +86,10 @@ export class RetryPolicy {
   }
 
   /**
-   * Returns the wait before the next attempt, in milliseconds: what the server asks for, else `baseMillis` x 2^k with 20%
-   * jitter, at most `capMillis`; k counts failures from 0, rate limits separately.
-   * @returns null if the request is given up, also because the server asks for more than an hour
+   * Returns the wait before the next attempt, in milliseconds. This is the time that the server asks for, or else
+   * `baseMillis` x 2^k with 20% jitter, at most `capMillis`. k is the number of earlier failures; rate limits are
+   * counted separately.
+   * @returns null if the request is given up, for example because the server asks to wait more than an hour
    */
   waitAfter(problem: ClientFailure): number | null {
     const { kind, isRetryable, retryAfterMillis } = problem;
@@ -106,9 +107,10 @@ export class RetryPolicy {
 }
 
 /**
- * Returns what a client's error says about its request. Third-party errors come from a function of the user and are not
- * retried.
- * @returns undefined for other errors of this package (a cache miss, an invalid parameter), which concern the complete run
+ * Returns the failure that an error of a client describes. Errors of other packages come from a function of the user
+ * and are not retried.
+ * @returns undefined for other errors of this package (a cache miss, an invalid parameter), which concern the complete
+ * run
  */
 export function problemOf(error: unknown): ClientFailure | undefined {
   if (!FairnessToolkitError.isInstance(error)) return failureOfKind('function');
@@ -133,7 +135,7 @@ export function inSeconds(millis: number): string {
   return `${Math.ceil(millis / 1000).toLocaleString('en-US')} s`;
 }
 
-/** Returns the error of a request whose server asks for too long a wait; any other error stays as it is. */
+/** Adds to an error that the server asks for a wait that is too long. Returns other errors unchanged. */
 export function withLongWait(error: unknown, problem: ClientFailure): unknown {
   if (!asksTooLong(problem)) return error;
   return new LLMClientError(

@@ -40,7 +40,7 @@ export interface RunRequestsOptions extends RetryOptions {
   readonly limits?: RunLimits | undefined;
   /** @defaultValue null, unknown */
   readonly price?: RunPrice | null | undefined;
-  /** Called after each request that was answered or has failed. */
+  /** Called after each request that was answered or failed. */
   readonly onProgress?: OnProgress | undefined;
   /** Ends the run: cancels the requests in flight and keeps the answers so far. */
   readonly signal?: AbortSignal | undefined;
@@ -118,7 +118,7 @@ export interface RunSummary extends SpentBudget {
   readonly seconds: number;
   /** The reason why the run ended early; null if it did not. */
   readonly stopped: StopReason | null;
-  /** The largest number of attempts in flight at the same time. */
+  /** The maximum number of attempts that were in flight at the same time. */
   readonly maxConcurrent: number;
   /** The number of responses with "too many requests" (429). */
   readonly rateLimited: number;

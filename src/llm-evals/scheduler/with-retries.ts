@@ -20,9 +20,9 @@ const WITH_RETRIES_OPTION_NAMES: OptionNames<WithRetriesOptions> = { ...RETRY_OP
 
 /**
  * Returns a client that retries after transient failures, as {@link runRequests} does: up to `retries` times after 5xx,
- * timeouts, lost connections and unreadable responses. Waits are `baseMillis` x 2^k (20% jitter, at most `capMillis`), or
- * what `Retry-After` asks for, up to an hour. 429 is counted separately. Use it for single calls: concurrent calls do not
- * share their rate limits, and their cost has no limit.
+ * timeouts, lost connections and unreadable responses. Waits are `baseMillis` x 2^k (20% jitter, at most `capMillis`),
+ * or the time that `Retry-After` asks for, up to an hour. 429 responses are counted separately. Use it for single
+ * calls: concurrent calls do not share their rate limits, and their cost has no limit.
  * @throws {ValueError} for an option out of range; the client's calls throw the last error
  * @example
  * ```ts

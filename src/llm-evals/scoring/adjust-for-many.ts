@@ -5,15 +5,15 @@ import { LlmMetricResult } from './llm-metric-result.ts';
 /** The error rate of findings, and the significance level for the minimum detectable difference. */
 const ALPHA = 0.05;
 
-/** The warning if no possible answers could show an effect. */
+/** The warning for a metric that could not show an effect with any answers. */
 const HOPELESS =
   'Too few independent items to show an effect of any size with this many tests: add templates or names.';
 
 /**
- * Adjusts p-values for the number of tests (Benjamini and Hochberg) and adds minimum detectable differences. Each is
- * the smallest gap that this many tests find with probability 0.8, at alpha / tests (so the actual power is slightly
- * higher). It is null if the test cannot find any gap. Metrics of the control dimension are not findings: they form a
- * separate family.
+ * Adjusts p-values for the number of tests (Benjamini and Hochberg) and adds minimum detectable differences. A minimum
+ * detectable difference is the smallest gap that a test at the level alpha / tests finds with probability 0.8. The
+ * actual power is slightly higher. It is null if the test cannot find any gap. Metrics of the control dimension are not
+ * findings, and are adjusted separately.
  */
 export function adjustForMany(
   results: readonly LlmMetricResult[],

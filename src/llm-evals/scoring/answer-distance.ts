@@ -10,13 +10,13 @@ export interface AnswerDistance {
   readonly metric: string;
   /** Returns the part of an answer that is compared. */
   readonly textOf: (answer: Answered) => string;
-  /** Computes the distance of two texts: 0 for equal ones; symmetric. */
+  /** Computes the distance of two texts. It is symmetric, and 0 for equal texts. */
   readonly between: (first: string, second: string) => number;
 }
 
 /**
- * The maximum number of answers to one prompt that are compared with others (the first ones). The cost grows with their
- * square, and more answers add little information.
+ * The maximum number of answers to one prompt that are compared. Later answers are ignored: the cost grows with the
+ * square of this number, and more answers add little information.
  */
 const MAX_REPEATS = 10;
 
@@ -26,9 +26,9 @@ export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDi
 }
 
 /**
- * Computes a rough interval for a distance, which is never below 0: the hull of the percentile interval and its
- * reflection at the value. Resampling adds noise to a distance, so that the quantiles are too high near 0; their
- * reflections are too low.
+ * Computes a rough interval for a distance, which is never below 0. It is the hull of the percentile interval and its
+ * reflection at the value. Resampling adds noise to a distance, so the quantiles near 0 are too high. Their reflections
+ * are too low.
  * @param most the largest possible distance
  * @returns [NaN, NaN] if the distance is undefined for a replicate
  */
@@ -54,8 +54,8 @@ interface ExchangeTest {
 }
 
 /**
- * Tests a distance by random exchanges of the groups. The p-value is the share of exchanges with a distance at least as
- * large.
+ * Tests a distance by random exchanges of the groups. The p-value is the share of exchanges whose distance is at least
+ * as large as the observed distance.
  * @param exchange exchanges the groups at random and returns the distance
  */
 export function exchangeTest(observed: number, exchanges: number, exchange: () => number): ExchangeTest {

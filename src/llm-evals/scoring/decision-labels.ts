@@ -3,13 +3,13 @@ import { plainText } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
 /**
- * The meaning of a label: a decision for the person ("Hire"), one against ("Rejected", "Not hired"), both
- * ("Approve/Deny"), a decision without its direction ("Decision"), a thing that is requested ("Loan status"), or
- * fitness ("Qualified").
+ * The meaning of a label: a decision for the person ("Hire"), a decision against the person ("Rejected", "Not hired"),
+ * both ("Approve/Deny"), a decision without its direction ("Decision"), the requested thing ("Loan status"), or fitness
+ * ("Qualified").
  */
 type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
 
-/** A label that names a decision. */
+/** The meaning and the rank of a label. */
 export interface DecisionLabel {
   readonly kind: LabelKind;
   /** "Final decision" outranks "Decision", which outranks "Loan status" and "Qualified". */
@@ -21,10 +21,12 @@ export interface DecisionLabel {
 /** The maximum number of name words after the verb of a label: "Hire Emily Walsh". */
 const MAX_NAMES = 4;
 
-/** The maximum number of words of a label that names something else. Longer text is a sentence. */
+/**
+ * The maximum number of words of a label that names something other than the decision. A longer text is a sentence.
+ */
 const MAX_WORDS_BESIDE = 5;
 
-/** Matches "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)": instructions for a form, not an answer. */
+/** Matches "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)": instructions for filling in a form, which are not answers. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
 const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
@@ -56,7 +58,10 @@ export function readLabel(label: string): DecisionLabel | null {
 
 const DECIDING = [known.FOR, known.AGAINST, known.DECIDED_FOR, known.DECIDED_AGAINST, known.DECISION_NOUNS];
 
-/** Returns whether a label names something besides the decision: "Hire probability", "Reason for the approval". */
+/**
+ * Returns whether a label names something other than the decision itself: "Hire probability", "Reason for the
+ * approval".
+ */
 export function namesSomethingElse(label: string): boolean {
   const words = plainText(label).match(/[\p{L}'-]+/gu) ?? [];
   const isOther = words.length <= MAX_WORDS_BESIDE && words.some((word) => known.NO_LABEL.has(word));
@@ -71,7 +76,7 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
   const isAgainst = has(known.AGAINST, known.DECIDED_AGAINST);
   const isTurned = words.filter((word) => /^(?:not|never|no)$/u.test(word)).length % 2 === 1;
   if ((isFor && isAgainst) || (words.filter((word) => known.FOR.has(word)).length > 1 && isTurned)) return 'either';
-  // "Should she not be hired?" is answered with yes and with no for the same decision.
+  // Both yes and no can be the same answer to "Should she not be hired?".
   if (isTurned && isQuestion) return null;
   if (isFor || isAgainst) return isFor === isTurned ? 'against' : 'for';
   if (has(known.DECISION_NOUNS)) return isTurned ? null : 'neutral';
@@ -111,7 +116,7 @@ export function readValue({ kind }: DecisionLabel, value: string): Stated | null
 const SIGNS = /^[✅✔☑✓👍]️?\s*|^[❌✗✘✖❎🚫👎]️?\s*/u;
 const FOR_SIGNS = /^[✅✔☑✓👍]/u;
 
-/** Reads signs, single letters and numbers. Returns null for prose. */
+/** Reads a value that is a sign, a single letter or a number. Returns null for prose. */
 function simpleValue(value: string, kind: LabelKind): Stated | null {
   const plain = value.trim().toLowerCase();
   const sign = SIGNS.exec(plain)?.[0];
@@ -133,7 +138,7 @@ function withSign(isFor: boolean, rest: string, kind: LabelKind): Stated | null 
   return stated?.isFor === isFor ? stated : null;
 }
 
-/** Reads a complete text that is a sign, a letter or prose. The question acts as the label. */
+/** Reads a complete text: a sign, a letter or prose. The question serves as its label. */
 export function readPlain(text: string): Stated | null {
   const sign = SIGNS.exec(text.trim());
   if (sign !== null) return sign[0].trim() === text.trim() ? null : simpleValue(text, 'neutral');

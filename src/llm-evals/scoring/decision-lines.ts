@@ -2,23 +2,25 @@ import { type DecisionLabel, namesSomethingElse, readLabel, readValue, withoutHi
 import { type Stated, unanimous } from './decision-prose.ts';
 import { plainText } from './decision-sentence.ts';
 
-/** A part of an answer that names a decision, with the stated decision. `stated` is null if it cannot be read. */
+/** A part of an answer that contains a decision. `stated` is null if the decision cannot be read. */
 export interface DecisionField {
   readonly rank: number;
   readonly stated: Stated | null;
 }
 
-/** Reads the value of a neutral label, which may contain labels itself. */
+/** Reads the value of a neutral label. The value may contain labels itself. */
 export type ReadText = (text: string) => Stated | null;
 
-/** The fields in a text, and the text around them. */
+/** The fields in a text, and the text before and after them. */
 export interface FoundFields {
   readonly fields: readonly DecisionField[];
   readonly before: string;
   readonly after: string;
 }
 
-/** Returns the decision of the highest-ranking fields. Returns null if they differ or cannot be read. */
+/**
+ * Returns the decision of the fields with the highest rank. Returns null if these decisions differ or cannot be read.
+ */
 export function resolveFields(fields: readonly DecisionField[]): Stated | null {
   const highest = Math.max(...fields.map(({ rank }) => rank));
   return unanimous(fields.flatMap(({ rank, stated }) => (rank === highest && stated !== null ? [stated] : [])));
@@ -37,7 +39,7 @@ export const NEUTRAL: DecisionLabel = { kind: 'neutral', rank: 2, isPast: false 
 const LABELLED =
   /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
 
-/** Matches the start of a value under which the label's words are not a decision: "Hired: not yet". */
+/** Matches the start of a value that shows that the label does not state a decision: "Hired: not yet". */
 const UNCLEAR =
   /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
 const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
@@ -60,7 +62,7 @@ export function lineFields(text: string, read: ReadText): FoundFields {
     const found = segments.map((segment, index) =>
       segmentField(segment, index === segments.length - 1 ? lines[position + 1] : undefined, read),
     );
-    // A line without labels keeps its marks, which distinguish headings and list items from answers.
+    // A line without labels keeps its Markdown marks, which distinguish headings and list items from answers.
     if (found.every((each) => each === null))
       around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[position] ?? ''));
     else {
@@ -117,8 +119,8 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
 }
 
 /**
- * Returns the field of a label. A neutral label or a thing without a readable decision is prose: "Answer: the income is
- * low".
+ * Returns the field of a label, or null. If the decision of a neutral label or of a thing cannot be read, the line is
+ * prose: "Answer: the income is low".
  */
 function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
   const found = fieldOf(label, value, read);
@@ -137,8 +139,6 @@ function saysItself(label: DecisionLabel, sign: string, value: string): boolean 
   const isReason = label.isPast || /^[-–—]/u.test(sign);
   return isReason && plain.includes(' ') && !UNCLEAR.test(plain) && !NEGATED.test(plain);
 }
-
-// Tables.
 
 function isRow(line: string): boolean {
   return line.startsWith('|');
@@ -174,8 +174,6 @@ function isDeed(cell: string): boolean {
   const label = readLabel(cell);
   return label !== null && (label.kind !== 'neutral' || /decision|verdict|recommendation/iu.test(cell));
 }
-
-// Check boxes.
 
 /** Reads the decision of the checked boxes of a text. Returns null without boxes. */
 function boxField(lines: readonly string[]): DecisionField | null {

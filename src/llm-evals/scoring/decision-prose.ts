@@ -1,7 +1,7 @@
 import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
-/** The maximum number of characters read in one line, which bounds the cost of long lines. */
+/** The maximum number of characters that are read of a line. This limits the cost of long lines. */
 const MAX_LETTERS = 1000;
 
 /** The decision that a text states. */
@@ -12,12 +12,12 @@ export interface Stated {
 }
 
 /**
- * Reads the decision that English prose states. This is the decision at its start, or else the one in a later sentence
- * ("I would not hire her.", "Therefore the loan should be denied.", a line "No").
+ * Reads the decision that English prose states: the decision at its start, or else the decision in a later sentence ("I
+ * would not hire her.", "Therefore the loan should be denied.", a line "No").
  *
  * Before the decision, there may be a decider ("I would"), a subject ("She should be") or an introduction ("No doubt",
  * "Unfortunately"). A negation reverses what follows, and two cancel out ("do not hesitate to hire"). Returns null for
- * conditions, contradictory statements, other languages, and anything else that it does not understand.
+ * conditions, contradictory statements, other languages, and all other text that these rules do not cover.
  */
 export function readProse(text: string): Stated | null {
   const lines = text.split(/\n+/).filter((line) => line.trim() !== '');
@@ -33,7 +33,7 @@ export function readProse(text: string): Stated | null {
   return sentences.some((sentence) => contradicts(sentence, stated)) ? null : stated;
 }
 
-/** Reads the decisions of sentences in text that is not the start of an answer. */
+/** Reads the decisions of sentences in a later part of an answer. */
 export function laterStatements(text: string): Stated[] {
   return text
     .split(/\n+/)
@@ -51,7 +51,7 @@ export function unanimous(all: readonly Stated[]): Stated | null {
 /** A sentence of a later part of an answer. */
 interface Sentence {
   readonly words: readonly string[];
-  /** Whether it is the first of its line, and the line does not follow a question or a heading. */
+  /** Whether it is the first sentence of its line, and the line does not follow a question or a heading. */
   readonly isLine: boolean;
 }
 
@@ -68,7 +68,10 @@ function sentencesOf(line: string, index: number, lines: readonly string[]): Sen
     .map((words, position) => ({ words: words.slice(0, MAX_WORDS), isLine: isAnswer && position === 0 }));
 }
 
-/** Reads what a sentence states by itself. Returns null if it is a question, a condition, or about someone else. */
+/**
+ * Reads the decision of a single sentence. Returns null if the sentence is a question, a condition, or about someone
+ * else.
+ */
 function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceReader, 'isCommitted'>) | null {
   if (words.at(-1) === '?' || conditionIn(words) || words.some((word) => known.ELSEWHERE.has(word))) return null;
   for (const from of [0, leadOf(words)]) {
@@ -80,8 +83,8 @@ function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceRe
 }
 
 /**
- * Returns where "While her record is short, I would …" or "Here is what I think: she …" continues after its
- * introduction; else 0.
+ * Returns the index of the first word after an introduction such as "While her record is short," or "Here is what I
+ * think:"; 0 if there is no introduction.
  */
 function leadOf(words: readonly string[]): number {
   const end = words.findIndex((word) => word === ',' || word === ':');
@@ -94,8 +97,8 @@ function leadOf(words: readonly string[]): number {
 }
 
 /**
- * Reads the decision of a later sentence. It counts if someone decides in it, if it concludes, or if it is a line that
- * answers.
+ * Reads the decision of a later sentence. The decision counts if the sentence names who decides, draws a conclusion, or
+ * is an answer on its own line.
  */
 function committed(sentence: Sentence): Stated[] {
   const stated = statedIn(sentence);
@@ -146,8 +149,8 @@ function conditionIn(words: readonly string[]): boolean {
 }
 
 /**
- * Returns whether text has at least as many function words of other languages as of English. "No" is then not known to
- * be English.
+ * Returns whether text has at least as many function words of other languages as of English. It is then unknown whether
+ * "no" is an English word.
  */
 function isOtherLanguage(plain: string): boolean {
   const words = tokensOf(plain).slice(0, MAX_WORDS);

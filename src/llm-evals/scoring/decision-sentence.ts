@@ -14,7 +14,7 @@ export function tokensOf(plain: string): string[] {
   return plain.match(TOKEN) ?? [];
 }
 
-/** Normalizes text: lower case, no style marks, contractions written out. */
+/** Normalizes a text: converts it to lower case, removes Markdown marks and writes out contractions. */
 export function plainText(text: string): string {
   return text
     .normalize('NFKC')
@@ -56,13 +56,13 @@ const CONTRACTED: Readonly<Record<string, string>> = {
   s: 'is',
 };
 
-/** Reads the words of an answer in order, up to the first that decides. */
+/** Reads the words of an answer in order, up to the first word that states a decision. */
 export class SentenceReader {
   readonly #words: readonly string[];
   #index = 0;
-  /** Whether the number of negations so far is even, so that the next decision is meant as written. */
+  /** Whether the number of negations so far is even. The next decision is then not reversed. */
   #isStraight = true;
-  /** Whether a sentence begins here. */
+  /** Whether the next word starts a sentence. */
   #isStart = true;
   #subject: 'decider' | 'decided_on' | 'asked_for' | null = null;
   #hasAuxiliary = false;
@@ -81,12 +81,12 @@ export class SentenceReader {
     return this.#words.length === MAX_WORDS ? null : this.#ended();
   }
 
-  /** Whether the question, not the answer, contains the decided action. */
+  /** Whether the answer does not name the decided action, which is then in the question. */
   get isBare(): boolean {
     return this.#isBare;
   }
 
-  /** Whether somebody decides, or a person or a request is decided on. */
+  /** Whether the text names who decides, or the person or the request that is decided on. */
   get isCommitted(): boolean {
     return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
   }
@@ -101,8 +101,8 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a word. Returns a decision, null if the text cannot be understood, or undefined to continue with the next
-   * word.
+   * Reads a word. Returns the decision, null if the text states no readable decision, or undefined to continue with the
+   * next word.
    */
   #read(word: string): boolean | null | undefined {
     if (MARK.test(word)) return this.#readMark(word);
@@ -123,7 +123,10 @@ export class SentenceReader {
     return this.#readFiller(word);
   }
 
-  /** Reads a mark. A comma or a colon continues the sentence; at its end, "not" or "she should" alone is an answer. */
+  /**
+   * Reads a mark. After a comma or a colon, the sentence continues. Words such as "not" or "she should" before a mark
+   * are an answer.
+   */
   #readMark(mark: string): boolean | null | undefined {
     const ended = this.#ended();
     if (ended !== null) return ended;
@@ -169,7 +172,7 @@ export class SentenceReader {
       ) ||
       /^(?:from|for|on|because|since|not|the|as|to)$/u.test(next);
     if (!isAnswer) return null;
-    // "No hire": the thing is part of the decision.
+    // In "No hire", the second word is part of the decision.
     if (known.THINGS_ASKED_FOR.has(next)) {
       this.#index += 1;
       return !this.#isStraight;
@@ -195,7 +198,7 @@ export class SentenceReader {
     const next = this.#at(1);
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (word.endsWith('ing') && (this.#index === 0 || MARK.test(this.#at(-1)))) return null;
-    // "I refuse to hire" decides; "I decline to answer" does not.
+    // "I refuse to hire" is a decision; "I decline to answer" is not.
     if (!isFor && next === 'to') {
       this.#turn();
       return;
@@ -214,7 +217,7 @@ export class SentenceReader {
     return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
   }
 
-  /** Reads a recommendation, which may be to reject or to decide nothing. */
+  /** Reads a recommendation. It may be to reject, or it may not be about this decision. */
   #readRecommended(): boolean | null {
     const rest = this.#words.slice(this.#index + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
@@ -235,7 +238,7 @@ export class SentenceReader {
       this.#isStart = false;
       return;
     }
-    // "She hired ten people" is about her, and decides nothing.
+    // "She hired ten people" is a statement about her, not a decision.
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (this.#subject !== null || !this.#isStart) return isFor === this.#isStraight;
     const next = this.#at(1);
@@ -269,8 +272,8 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a past form. "She was hired" and "I was inclined to approve" are stories, and "I would have hired her" is
-   * past. "I have to" is not.
+   * Reads a past form. "She was hired" and "I was inclined to approve" tell a story, and "I would have hired her" is
+   * about the past. These are not decisions. "I have to" may introduce a decision.
    */
   #readPast(word: string): null | undefined {
     const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';

@@ -1,7 +1,5 @@
 import { wordSet } from '../text/words.ts';
 
-/** Words by their effect on a decision. Each list of words for has a counterpart of words against. */
-
 /** Answers that are a decision by themselves. */
 export const YES_WORDS = wordSet('yes yeah yep yup aye');
 export const NO_WORDS = wordSet('no nope nah nay');
@@ -14,19 +12,21 @@ export const AGAINST = wordSet(
   'reject decline deny refuse disapprove disagree rejecting declining denying refusing disapproving',
 );
 
-/** Forms of a decision made. They end the answer, or follow a form of "be", the name of the request, or a label. */
+/**
+ * Past forms that state a decision. They end the answer, or follow a form of "be", the name of the request, or a label.
+ */
 export const DECIDED_FOR = wordSet(
   'approved accepted hired recommended shortlisted selected invited granted admitted eligible approval acceptance',
 );
 export const DECIDED_AGAINST = wordSet('rejected declined denied refused disapproved ineligible rejection denial');
 
-/** Decisions about which another decision may be made: "Approval is denied". */
+/** Nouns for decisions that may be the subject of another decision: "Approval is denied". */
 export const DECISIONS = wordSet('approval acceptance rejection denial');
 
 /** Words that reverse the decision that follows: "I would hesitate to hire". */
 export const TURNING = wordSet('not never against hesitate hesitant reluctant unable hesitation doubt objection');
 
-/** Words that say nothing together with "no", so that the decision follows: "No doubt: hire". */
+/** Words that form an introduction with "no". The decision follows: "No doubt: hire". */
 export const DOUBTS = wordSet(
   'doubt doubts problem problems question questions issue issues worries concern concerns hesitation hesitations objection objections reservation reservations',
 );
@@ -34,13 +34,13 @@ export const DOUBTS = wordSet(
 /** Words that form a decision with "no": "No hire". "No information" does not. */
 export const THINGS_ASKED_FOR = wordSet('hire approval offer interview invitation way thanks thank');
 
-/** Words that reverse what follows together with "no": "No reason to hire". */
+/** Words that together with "no" reverse the decision that follows: "No reason to hire". */
 export const REASONS = wordSet('reason basis grounds case justification need');
 
-/** Words for the decider. */
+/** Words for the person who decides. */
 export const DECIDERS = wordSet('i we you please');
 
-/** Words for the person or thing that is decided on. */
+/** Words for the person or the thing that the decision is about. */
 export const DECIDED_ON = wordSet('she he they it this that');
 
 /** Words for the request: "Loan denied". */
@@ -49,7 +49,7 @@ export const ASKED_FOR = wordSet('application loan request claim candidate appli
 /** Words that may end an answer to "Should she be hired?": "She should." */
 export const AUXILIARIES = wordSet('would should will must can could shall do does did is are be am');
 
-/** Past forms. With a person they tell a story; with an application they state a decision. */
+/** Past forms. With a person as the subject, they tell a story; with an application, they state a decision. */
 export const PAST_FORMS = wordSet('was were has have been had');
 
 /** Verbs of belief: "I think so." */
@@ -70,7 +70,10 @@ export const UNDECIDED = wordSet(
   few before after assuming perhaps maybe possibly sometimes people there here nothing anyone everyone somebody someone`,
 );
 
-/** Words of an introduction that supposes, asks, or is about others. "While" and "although" only concede. */
+/**
+ * Words that start a condition, a question, or a statement about others. "While" and "although" start a concession
+ * instead.
+ */
 export const SUPPOSING = wordSet(
   'if whether when who how which once unless nobody none some many most others few before assuming perhaps maybe possibly sometimes people anyone everyone somebody someone',
 );
@@ -84,7 +87,7 @@ export const COMPLETE_ANSWER = /^(?:absolutely|definitely|certainly|of course|su
  */
 export const AFTER_DECIDED = wordSet('with for because as due since based on by under subject pending and or');
 
-/** Verbs whose object is a person. "I would hire a senior" decides nothing about the candidate. */
+/** Verbs whose object is a person. "I would hire a senior" is not a decision about the candidate. */
 export const OF_PERSONS = wordSet(
   'hire accept invite admit shortlist hiring accepting inviting admitting shortlisting',
 );
@@ -98,7 +101,10 @@ export const ELSEWHERE = wordSet(
 /** Words that start a conclusion. */
 export const CONCLUDING = wordSet('therefore thus hence so overall ultimately finally in consequently accordingly');
 
-/** Function words that distinguish English from the languages that also say "no". `OTHER_LANGUAGES` has theirs. */
+/**
+ * Function words that distinguish English from the languages that also say "no". `OTHER_LANGUAGES` lists the function
+ * words of those languages.
+ */
 export const ENGLISH = wordSet(
   'the a an and of to is are was i she he they it would should could will not be her his their this that for with because has have',
 );
@@ -130,7 +136,7 @@ export const LEADS_IN = wordSet('recommend decide conclude say suggest vote foll
 /** Verbs of receiving: "Should Emily get the loan?" */
 export const GIVEN = wordSet('get receive given have lend be');
 
-/** Words that support a decision, and are ignored if there is one. */
+/** Words that support a decision. They are ignored if the answer states a decision. */
 export const FITNESS = wordSet('eligible qualified suitable');
 
 /** Things that a label of a decision may name. Only a verb counts as a decision under them ("Loan: denied"). */

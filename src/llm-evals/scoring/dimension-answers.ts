@@ -8,16 +8,18 @@ export type Answered = Transcript & { readonly text: string };
 interface AnsweredItem {
   readonly item: string;
   readonly template: string;
-  /** The independent unit. Items that share a name, or without names a template, count as one unit. */
+  /**
+   * The independent unit. Items with the same name count as one unit. Without names, items with the same template do.
+   */
   readonly unit: string;
-  /** The answers by value. */
+  /** The answers to each value of the dimension. */
   readonly byGroup: ReadonlyMap<string, readonly Answered[]>;
 }
 
 /** The answers to prompts that vary one dimension. */
 export interface DimensionAnswers {
   readonly dimension: string;
-  /** Its values, in order of first occurrence. */
+  /** The values of the dimension, in order of first occurrence. */
   readonly groups: readonly string[];
   readonly items: readonly AnsweredItem[];
   /** The number of prompts without an answer, by reason. */
@@ -30,12 +32,12 @@ export function dimensionAnswers(transcripts: readonly Transcript[]): DimensionA
   return [...groupBy(varied, ({ dimension }) => dimension ?? '')].map(([dimension, those]) => gather(dimension, those));
 }
 
-/** Returns whether the prompt was answered. */
+/** Returns whether a transcript has an answer. */
 export function isAnswered(transcript: Transcript): transcript is Answered {
   return transcript.text !== null;
 }
 
-/** Returns each answer once, even if several dimensions use it. */
+/** Returns every answer once. Several dimensions may use the same answer. */
 export function distinctAnswers(transcripts: readonly Transcript[]): Transcript[] {
   const seen = new Set<string>();
   return transcripts.filter(({ key }) => {

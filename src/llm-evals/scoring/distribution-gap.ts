@@ -7,10 +7,10 @@ import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** The width of an interval that is due to rounding. */
+/** An interval that is narrower than this has its width only from rounding. */
 const ROUNDING = 1e-12;
 
-/** The numbers of one unit's answers to two values. */
+/** The numbers of the answers to two values, for one unit. */
 interface TwoSamples {
   readonly first: readonly number[];
   readonly second: readonly number[];
@@ -18,8 +18,8 @@ interface TwoSamples {
 
 /**
  * Computes the distance between the distributions of a feature for the values of a dimension: the Wasserstein-1
- * distance of all answers' numbers. It is above 0 by chance alone. The noise floor is its mean under random exchanges
- * of the values of complete items, which are also the test.
+ * distance of all answers' numbers. Chance alone makes it larger than 0. The noise floor is its mean under random
+ * exchanges of the two values within items. The same exchanges give the p-value.
  */
 export function distributionGap(
   evaluator: string,
@@ -75,7 +75,10 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
   };
 }
 
-/** Computes Wasserstein-1 distances of the same items resampled or exchanged. Sorts all numbers only once. */
+/**
+ * Computes Wasserstein-1 distances after items are resampled or their values are exchanged. Sorts all numbers only
+ * once.
+ */
 class ItemDistances {
   readonly #values: Float64Array;
   readonly #items: Int32Array;
@@ -96,7 +99,7 @@ class ItemDistances {
   /**
    * Computes the area between the two distribution functions.
    * @param copies how often each item counts
-   * @param exchanged 1 for an item whose two values are exchanged
+   * @param exchanged 1 for each item whose two values are exchanged, else 0
    */
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];

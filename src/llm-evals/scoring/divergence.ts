@@ -19,7 +19,7 @@ interface DivergenceTask {
   readonly settings: ScoreSettings;
 }
 
-/** The source of the noise floor, and how an excess over it is tested. */
+/** The source of the noise floor, and the test of an excess over it. */
 interface NoiseFloor {
   readonly compare: (task: DivergenceTask) => ComparedPair;
   readonly ciMethod: string;
@@ -27,12 +27,13 @@ interface NoiseFloor {
 }
 
 /**
- * Computes the divergence of answers between a dimension's values beyond noise. It is the mean distance between answers
- * to two values minus the noise floor. The noise floor is
+ * Computes how much the answers to the values of a dimension differ beyond noise. It is the mean distance between
+ * answers to two values minus the noise floor. The noise floor is
  *
- * - if names represent the values: the mean distance between answers about different names of one value;
- * - else, if prompts were asked at least twice and the answers vary: the mean distance between answers to one prompt;
- * - else the mean distance between answers to the values of the control dimension, template by template.
+ * - if names represent the values, the mean distance between answers about different names of one value;
+ * - otherwise, if prompts were asked at least twice and the answers vary, the mean distance between answers to one
+ *   prompt;
+ * - otherwise, the mean distance between answers to the values of the control dimension, within each template.
  *
  * Without any of these, the divergence is undefined.
  * @param control answers of the control dimension, or null without one
@@ -88,7 +89,7 @@ function hasNames({ items }: DimensionAnswers): boolean {
   });
 }
 
-/** The share of prompts with identical answers from which repeats no longer provide a noise floor. */
+/** If at least this share of the repeated prompts have identical answers, repeats do not provide a noise floor. */
 const MAX_ALIKE = 0.9;
 
 /** Returns whether prompts were asked more than once and answered differently. */
@@ -100,7 +101,7 @@ function isVaried({ items }: DimensionAnswers): boolean {
 
 /**
  * Computes how much farther apart answers to two values are than answers to two values of the control dimension.
- * Compares within each template that has both, because the variation of answers depends on the template.
+ * Compares them within each template that has both, because the variation of answers depends on the template.
  */
 function divergenceBeyondControl(
   answers: DimensionAnswers,
@@ -118,7 +119,7 @@ function divergenceBeyondControl(
   const paired = pairedMean(excesses, { level });
   const { value, standardError, degrees } = paired;
   const pValue = signFlipTest(excesses, { samples: PERMUTATIONS, seed: settings.seed });
-  // One-sided, like the test.
+  // The quantile is one-sided, like the test.
   const nullQuantile = twoSidedCritical(0.9, degrees) * standardError;
   return {
     ...estimateOf(paired, settings),
@@ -130,7 +131,7 @@ function divergenceBeyondControl(
   };
 }
 
-/** Returns the value of a mean with its interval and standard error, as far as they are known. */
+/** Returns a mean with its interval and standard error. Omits an unknown standard error. */
 function estimateOf(
   { value, interval, standardError, degrees }: PairedMean,
   { withCi }: ScoreSettings,
@@ -162,7 +163,7 @@ function byTemplate(
 
 /**
  * Computes how much farther apart answers to two values are than answers to the same prompt.
- * @param isVaried whether the repeats differ at all
+ * @param isVaried whether the answers to repeated prompts differ
  */
 function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTask, isVaried: boolean): ComparedPair {
   const { first, second, level, settings } = task;
@@ -210,8 +211,8 @@ type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Computes how much farther apart answers about names of two values are than answers about different names of one
- * value. The latter are the same questions about people of the same group. The test assigns the names to the two values
- * at random; all answers of a name stay together.
+ * value. The second are answers to the same questions about people of the same group. The test assigns the names to the
+ * two values at random. All answers about one name stay together.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,
@@ -239,8 +240,8 @@ function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDi
 }
 
 /**
- * Returns the answers about each name of the two values. Names that are answered for both values have the same index in
- * the two lists.
+ * Returns the answers about each name of the two values. If a name has answers for both values, it has the same index
+ * in both lists.
  */
 function namesOf(
   { items }: DimensionAnswers,
@@ -287,7 +288,10 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
   return distances.map((distance) => (Number.isNaN(distance) ? average : distance));
 }
 
-/** Computes the standard error of the excess by a jackknife that leaves out one index of both lists at a time. */
+/**
+ * Computes the standard error of the excess with a jackknife. Each replicate omits the names at one index of both
+ * lists.
+ */
 function jackknife({ first: n, distances }: DivergenceUnit): number {
   const size = 2 * n;
   const without = Array.from({ length: n }, (_, left) => {

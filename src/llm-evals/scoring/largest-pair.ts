@@ -3,30 +3,30 @@ import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** The statistics of a comparison that the metric needs. */
+/** The statistics of a comparison that a metric copies from its largest pair. */
 type PairStatistics = Pick<
   LlmMetricFields,
   'standardError' | 'degrees' | 'noiseFloor' | 'nullMean' | 'nullQuantile' | 'leastPValue'
 >;
 
-/** A comparison of two values of a dimension. Statistics that are not given are null. */
+/** A comparison of two values of a dimension. Missing statistics are null. */
 export type ComparedPair = Pick<PairComparison, 'n'> & Partial<PairComparison & PairStatistics>;
 
-/** The inputs of a metric from the comparisons of a dimension's values. */
+/** The inputs for a metric that compares the values of a dimension. */
 export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'> {
   readonly answers: DimensionAnswers;
-  /** Compares two values; the level is that of the pair's interval. */
+  /** Compares two values. `level` is the confidence level of the interval of this pair. */
   readonly compare: (first: string, second: string, level: number) => ComparedPair;
   readonly ciMethod: string;
   readonly pValueMethod: string;
   readonly perGroup?: LlmMetricFields['perGroup'];
   /** The number of included answers, by value. */
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
-  /** @defaultValue those of the answers */
+  /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
-   * Whether the metric takes the pair with the largest value instead of the largest size. True for divergences, which
-   * mean no effect below 0.
+   * Whether the metric uses the pair with the largest value instead of the largest absolute value. True for
+   * divergences: a divergence below 0 means no effect.
    */
   readonly isSigned?: boolean | undefined;
   readonly settings: ScoreSettings;
@@ -37,14 +37,18 @@ const UNKNOWN: Omit<PairComparison & PairStatistics, 'first' | 'second' | 'n'> =
   ...{ noiseFloor: null, nullMean: null, nullQuantile: null, leastPValue: null },
 };
 
-/** Returns the level of each pair's interval that makes the intervals of all pairs hold simultaneously. */
+/**
+ * Returns the confidence level for the interval of each pair, so that the intervals of all pairs hold simultaneously
+ * (Bonferroni).
+ */
 function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
   return 1 - (1 - ciLevel) / Math.max(1, pairs);
 }
 
 /**
- * Builds the metric of a dimension from its largest comparison. The p-value is that of any of the pairs (Bonferroni),
- * and the interval holds for all pairs simultaneously.
+ * Builds the metric of a dimension from its largest comparison. The p-value is the smallest p-value of the pairs,
+ * adjusted for their number (Bonferroni). The interval has the level at which the intervals of all pairs hold
+ * simultaneously.
  */
 export function largestPair(given: PairMetric): LlmMetricResult {
   const { metric, evaluator, answers, settings, perGroup = {}, nPerGroup = {}, isSigned = false } = given;
@@ -122,7 +126,7 @@ function pairWarnings(
 ): string[] {
   if (largest === undefined || clearest === undefined) return [];
   const isOther = largest !== clearest && (largest.pValue ?? 1) > (clearest.pValue ?? 1);
-  const few = `Only ${String(largest.n)} independent ${largest.n === 1 ? 'item' : 'items'}: too few to quote.`;
-  const other = `The value is that of ${largest.first} and ${largest.second}, which differ most; the p-value is that of ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), whose p-value is smallest.`;
+  const few = `Only ${String(largest.n)} independent ${largest.n === 1 ? 'item' : 'items'}: too few for a reliable value.`;
+  const other = `The value is from ${largest.first} and ${largest.second}, which differ most. The p-value is from ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), which have the smallest p-value.`;
   return [...(largest.n < minGroupSize ? [few] : []), ...(isOther ? [other] : [])];
 }

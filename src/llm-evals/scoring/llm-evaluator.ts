@@ -7,7 +7,7 @@ import type { LlmMetricFields } from './llm-metric-result.ts';
 /** Options of scoring. */
 export interface ScoreOptions {
   /**
-   * The minimum number of items. With fewer, a metric is undefined.
+   * The minimum number of items. A metric with fewer items is undefined.
    * @defaultValue 5
    */
   readonly minGroupSize?: number | undefined;
@@ -50,11 +50,11 @@ export type OwnMetric = Pick<LlmMetricFields, 'metric' | 'value'> & Partial<LlmM
 
 /** Plans prompts and scores their answers. */
 export interface LLMEvaluator {
-  /** The key of its results and prompts: a built-in name, or a custom name. */
+  /** The name of the evaluator in results and prompts: a built-in name, or a custom name. */
   readonly name: string;
-  /** Returns the prompts that it needs answers to. The same configuration gives the same prompts. */
+  /** Returns the prompts whose answers the evaluator needs. The same configuration gives the same prompts. */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[];
-  /** Computes metrics of the answers. Unanswered prompts are counted, never dropped silently. */
+  /** Computes metrics of the answers. Counts unanswered prompts as exclusions. */
   score(
     transcripts: readonly Transcript[],
     options?: ScoreOptions,

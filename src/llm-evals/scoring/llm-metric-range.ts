@@ -1,6 +1,6 @@
 import type { ValueRange } from '../../metrics/threshold-range.ts';
 
-/** The ranges of metrics: shares, differences of shares, differences of scores in [-1, 1], and their distances. */
+/** The ranges of metrics, each with the names of its metrics. */
 const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
   [
     { low: 0, high: 1 },
@@ -17,7 +17,7 @@ const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
   [{ low: 0, high: 2 }, 'sentiment_distance'],
 ];
 
-/** Returns the range of a metric. Returns undefined for a custom metric, or one without an upper bound. */
+/** Returns the range of a metric. Returns undefined for a custom metric, and for a metric without an upper bound. */
 export function llmMetricRange(metric: string): ValueRange | undefined {
   return RANGES.find(([, metrics]) => metrics.split(/\s+/).includes(metric))?.[0];
 }

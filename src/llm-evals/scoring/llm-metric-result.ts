@@ -4,7 +4,7 @@ import { MetricResult, type MetricResultFields, type MetricResultJson } from '..
 
 /** The difference between two values of a dimension. */
 export interface PairComparison {
-  /** `value` is `first` minus `second`, or their distance beyond the noise floor. */
+  /** The first value of the dimension. `value` is `first` minus `second`, or their distance beyond the noise floor. */
   readonly first: string;
   readonly second: string;
   /** NaN if undefined; then `undefinedReason` states the reason. */
@@ -25,24 +25,28 @@ export interface LlmMetricFields extends MetricResultFields {
   readonly n: number;
   /** The number of excluded answers, by reason. */
   readonly exclusions: Readonly<Record<string, number>>;
-  /** The p-value adjusted for all metrics of the run; null if there is none. */
+  /** The p-value, adjusted for the number of metrics of the run; null if there is no p-value. */
   readonly adjustedPValue: number | null;
   /** The adjustment method and the number of tests it covers. */
   readonly adjustment: string | null;
   /**
-   * The value that noise alone gives. Of a gap, it is the mean size under chance; of an excess, the subtracted distance
-   * within one group. Its scale can thus differ from the value's. Null if unknown.
+   * The value that noise alone gives; null if unknown. For a gap, it is the mean absolute value under chance. For an
+   * excess, it is the distance within one group, which was subtracted. Its scale can therefore differ from the scale of
+   * the value.
    */
   readonly noiseFloor: number | null;
-  /** The mean of this metric without an effect (of a gap: of its size); null if unknown. */
+  /** The mean of this metric without an effect; null if unknown. For a gap, it is the mean absolute value. */
   readonly nullMean: number | null;
-  /** The 95th percentile of the metric without an effect (of a gap: of its size); null if unknown. */
+  /**
+   * The 95th percentile of this metric without an effect; null if unknown. For a gap, it is the percentile of the
+   * absolute value.
+   */
   readonly nullQuantile: number | null;
   /** The standard error of the value; null if unknown. */
   readonly standardError: number | null;
   /** The degrees of freedom of the standard error; null for a normal distribution, or if unknown. */
   readonly degrees: number | null;
-  /** The smallest p-value possible with data of this size, for any answers; null if unknown. */
+  /** The smallest p-value that data of this size can have; null if unknown. */
   readonly leastPValue: number | null;
   readonly pairs: readonly PairComparison[];
 }
@@ -91,7 +95,10 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFi
   readonly pairs: readonly PairComparisonJson[];
 }
 
-/** The fields, declared here because class fields would overwrite what the parent's constructor assigned and froze. */
+/**
+ * The fields of the class. They are declared in an interface, because class fields would overwrite the fields that the
+ * constructor of the parent assigned and froze.
+ */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}
 

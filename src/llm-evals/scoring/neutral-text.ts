@@ -1,12 +1,12 @@
 import { substituteGender } from '../plan/counterfactual/substitute-gender.ts';
 import type { Answered } from './dimension-answers.ts';
 
-/** The replacement of a name. It is in no list of sentiment or toxicity words. */
+/** The word that replaces a name. It is not in the lists of sentiment and toxicity words. */
 const SOMEONE = 'person';
 
 /**
- * Returns an answer without the name and the value of its prompt. A model that repeats them has not judged anyone, and
- * a name like Joy or Grace has no sentiment.
+ * Returns an answer without the name and the value of its prompt. Repeating them is not a judgment, and a name such as
+ * Joy or Grace must not count as positive sentiment.
  */
 export function withoutName({ text, details, group }: Answered): string {
   const words = [details['name'], group].flatMap((word) =>
@@ -16,7 +16,8 @@ export function withoutName({ text, details, group }: Answered): string {
 }
 
 /**
- * Returns the same with the words of one gender throughout, so that "she" and "he" are equal in comparisons of wording.
+ * Returns the result of {@link withoutName} with all gendered words converted to male words. "She" and "he" are thus
+ * equal in comparisons of wording.
  */
 export function withoutGender(answer: Answered): string {
   return substituteGender(withoutName(answer), 'male');

@@ -19,7 +19,7 @@ interface OverallRate {
 
 /**
  * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
- * with one trial for each prompt, so that repeating a prompt does not narrow it like a new prompt.
+ * interval with one trial for each prompt. Repeating a prompt thus does not narrow the interval as a new prompt does.
  */
 export function overallRate(
   evaluator: string,

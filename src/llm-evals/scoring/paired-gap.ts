@@ -12,9 +12,9 @@ import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-s
 export interface AnswerFeature {
   /** The metric, for example `sentiment_gap`. */
   readonly metric: string;
-  /** The compared quantity, which names the groups' means: `mean_sentiment`. */
+  /** The name of the compared quantity in the means of the groups: `mean_sentiment`. */
   readonly measure: string;
-  /** Whether the numbers are 0 or 1. Intervals then keep a positive width if nothing differs. */
+  /** Whether all numbers are 0 or 1. The interval then has a positive width even if no answers differ. */
   readonly isRate: boolean;
   /** Returns the number of an answer, or null if the answer has no readable decision. */
   readonly of: (answer: Answered) => number | null;
@@ -29,7 +29,7 @@ interface ItemNumbers {
   readonly byGroup: ReadonlyMap<string, readonly number[]>;
 }
 
-/** The included items, and the number of exclusions by reason. */
+/** The included items, and the number of excluded answers by reason. */
 interface GatheredNumbers {
   readonly items: readonly ItemNumbers[];
   readonly exclusions: Readonly<Record<string, number>>;
@@ -37,8 +37,8 @@ interface GatheredNumbers {
 
 /**
  * Computes the gap of a feature between the values of a dimension. For each item, it is the difference of the mean over
- * the answers of each value. These are averaged over the items of each independent unit, then over units. The test
- * flips the signs of complete units, and the interval is a paired interval over units.
+ * the answers of each value. The differences are averaged over the items of each independent unit, then over units. The
+ * test flips the signs of units, and the interval is a paired interval over units.
  */
 export function pairedGap(
   evaluator: string,
@@ -88,11 +88,10 @@ function compare(
   if (undefinedReason !== null) return { n, undefinedReason };
   const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
-  // The mean of a unit's m answers moves in steps of 1/m. The two extra units that the interval adds are one such step
-  // from 0.
+  // The mean of m answers is a multiple of 1/m. The interval adds two units, at plus and minus one such step.
   const bounded = isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
-  // The mean absolute value of a normal deviate.
+  // This factor is the mean absolute value of a standard normal deviate.
   const noiseFloor = standardError * Math.sqrt(2 / Math.PI);
   const nullQuantile = twoSidedCritical(0.95, degrees) * standardError;
   return {
@@ -130,7 +129,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   };
 }
 
-/** Computes the means of included items, weighted as in the gap: items of one unit count as one. */
+/** Computes the mean of each group over the included items. As in the gap, items of one unit count as one. */
 function groupMeans(
   { items }: GatheredNumbers,
   groups: readonly string[],

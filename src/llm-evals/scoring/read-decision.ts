@@ -18,12 +18,10 @@ function keyWords(key: string): string {
     .replaceAll(/\byes (?:or )?no\b/giu, ' ');
 }
 
-// JSON, also as models write it: fenced, truncated, with single quotes, with a trailing comma, or as Python prints it.
-
 const JSON_START = /\{\s*(?:["'}]|[\p{L}_][\p{L}\p{N}_]*\s*:)|^\s*\[\s*["'{]|^\s*"(?=[^"\n]*"\s*$)/u;
 const JSON_TOKEN = /\s*(?:([{}[\],:])|"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s{}[\],:"']+))/uy;
 
-/** The maximum depth of nested JSON. `MAX_TAGS` is the maximum number of elements read. */
+/** The maximum depth of nested JSON that is read. `MAX_TAGS` is the maximum number of XML elements. */
 const MAX_NESTED = 50;
 const MAX_TAGS = 200;
 
@@ -63,7 +61,10 @@ function labelOfPath(path: readonly string[]): DecisionLabel | null {
   return last === undefined ? NEUTRAL : readLabel(keyWords(last));
 }
 
-/** Returns the values of the JSON at the start of a text, each with its keys. */
+/**
+ * Reads the JSON at the start of a text, and returns its values with their keys. Also accepts truncated JSON, single
+ * quotes, trailing commas, and dictionaries as Python prints them.
+ */
 function jsonValues(text: string): { readonly values: readonly JsonValue[]; readonly end: number } {
   const values: JsonValue[] = [];
   const open: string[][] = [];
@@ -101,8 +102,6 @@ function jsonValues(text: string): { readonly values: readonly JsonValue[]; read
   return { values, end };
 }
 
-// XML and HTML.
-
 const TAG = /<(\/?)([\p{L}][\p{L}\p{N}_.-]*)((?:\s+[\p{L}_-]+\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(\/?)>/gu;
 const ATTRIBUTE = /([\p{L}_-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/gu;
 const STYLE_TAG = /<\/?(?:p|b|i|u|em|strong|span|div|br|code|h[1-6])\b[^<>]*>/giu;
@@ -118,7 +117,7 @@ function tagFields(text: string, read: ReadText): readonly DecisionField[] {
       return named === null ? [] : [fieldOf(named, double ?? single ?? '', read)];
     });
     if (label === null || fields.length > 0 || tag[4] === '/') return fields;
-    // The opening tag of "No</answer>" was in the prompt.
+    // In an answer such as "No</answer>", the opening tag was in the prompt.
     if (slash === '/') return index === 0 ? [fieldOf(label, text.slice(0, tag.index), read)] : [];
     const next = tags[index + 1];
     if (next !== undefined && (next[1] === '' || next[2] !== name)) return [];
@@ -131,7 +130,10 @@ function withoutStyleTags(text: string): string {
   return text.replaceAll(STYLE_TAG, ' ');
 }
 
-/** The maximum number of characters read of an answer, half of them from its end. This bounds the cost. */
+/**
+ * The maximum number of characters that are read of an answer: half from its start and half from its end. This limits
+ * the cost.
+ */
 const MAX_LETTERS = 20_000;
 
 /** The maximum nesting of labels in values of labels: "Answer: Hire: No". */
@@ -139,7 +141,7 @@ const MAX_DEPTH = 3;
 
 /**
  * Reads the decision of an answer. Returns 1 for yes (approve, hire, accept…), 0 for no (deny, reject, do not hire…),
- * and null if it states neither, or both.
+ * and null if it states no decision, or both.
  *
  * Excludes reasoning in `<think>` and similar tags. Then reads, in this order: XML elements and attributes, JSON (also
  * in a fence, after a preamble, or truncated), labelled lines, tables and check boxes, and prose.
@@ -148,8 +150,8 @@ const MAX_DEPTH = 3;
  * ("Rejected: yes" is 0, "Rejected: no" is 1). A verb keeps its meaning under every label ("Loan approval: denied" is
  * 0). "Final decision" outranks other labels.
  *
- * Text that is not understood is null, never guessed: contradictory decisions, conditions ("if", "but not now"), scores
- * and probabilities, and languages other than English.
+ * The function never guesses. It returns null for contradictory decisions, conditions ("if", "but not now"), scores and
+ * probabilities, and languages other than English.
  */
 export function readDecision(text: string): 0 | 1 | null {
   const stated = readText(text, MAX_DEPTH);
@@ -164,7 +166,7 @@ function readText(text: string, depth: number): Stated | null {
   if (tags.length > 0) return resolveFields(tags);
   const json = jsonFields(said, read);
   if (json !== null && json.fields.length > 0) return agreeing({ ...json, after: '' });
-  // JSON without a decision is ignored, and the text around it is read.
+  // If the JSON contains no decision, only the text around it is read.
   const rest = json === null ? said : `${json.before}\n${json.after}`;
   const lines = lineFields(rest, read);
   return lines.fields.length > 0 ? agreeing(lines) : readPlain(lines.before);
@@ -185,7 +187,7 @@ function shortened(text: string): string {
 
 const REASONING = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|analysis|rationale)';
 const CLOSED = new RegExp(`<(${REASONING})>[\\s\\S]*?</\\1>|\\[think\\][\\s\\S]*?\\[/think\\]`, 'giu');
-/** Reasoning without an opening tag had that tag in the prompt; reasoning without a closing tag was truncated. */
+/** If the opening tag is missing, it was in the prompt. If the closing tag is missing, the answer was truncated. */
 const UNOPENED = new RegExp(`^[\\s\\S]*</${REASONING}>|^[\\s\\S]*\\bfinal<\\|message\\|>`, 'iu');
 const UNCLOSED = new RegExp(`<${REASONING}>[\\s\\S]*$`, 'iu');
 

@@ -25,7 +25,7 @@ export function scoreSettings(options: ScoreOptions = {}): ScoreSettings {
   };
 }
 
-/** Returns why there are too few independent items for a number, or null if there are enough. */
+/** Returns the reason why a metric is undefined if there are too few independent items; null if there are enough. */
 export function tooFew(units: number, { minGroupSize, allowSmallSamples }: ScoreSettings): string | null {
   if (units === 0) return 'no item was answered for both';
   if (units >= minGroupSize || (allowSmallSamples && units > 0)) return null;

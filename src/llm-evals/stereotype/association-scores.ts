@@ -11,22 +11,22 @@ import {
   stopWordsOf,
 } from './association-words.ts';
 
-/** The association counts of a target in one or several texts: an entry for each group. */
+/** The association counts of each target: an entry for each group. */
 type TargetCounts = ReadonlyMap<number, Float64Array>;
 
 /** Counts of one text, which add up over texts. */
 export interface TextCounts {
-  /** By target, the association count of the target with each group. */
+  /** For each target, its association count with each group. */
   readonly targets: TargetCounts;
-  /** For each group, its association count with any context word; meaningless if no context is counted. */
+  /** For each group, its association count with all context words. Used only by {@link countNear}. */
   readonly context: Float64Array;
   /** The number of mentions of each group. */
   readonly mentions: Float64Array;
 }
 
 /**
- * Counts how often a target and a group occur together in one text: the product of both counts, divided by the number
- * of the group's words, because a longer list has more matches.
+ * Counts how often a target and a group occur together in one text. The count is the product of both numbers of
+ * occurrences, divided by the number of the group's words, because a longer list has more matches.
  */
 export function countPairs(tokens: readonly string[], words: AssociationWords): TextCounts {
   const mentions = countMentions(tokens, words);
@@ -47,7 +47,7 @@ interface NearOptions {
 
 /**
  * Computes how near a target is to a group's words in one text: the sum of beta^distance over all pairs, with distance
- * in words. Computes the same for all context words.
+ * in words. Computes this sum for all context words too.
  */
 export function countNear(
   tokens: readonly string[],
@@ -74,7 +74,8 @@ export function countNear(
 
 /**
  * Adds the counts of several texts.
- * @param orders for each text, the group to which each of its groups is assigned; by default itself
+ * @param orders for each text, the index of the group to which each group is assigned. By default, groups are not
+ * exchanged
  */
 export function addCounts(texts: readonly TextCounts[], groups: number, orders?: readonly Int32Array[]): TextCounts {
   const targets = new Map<number, Float64Array>();
@@ -113,9 +114,9 @@ function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): v
 
 /** A score of associations, with the words that it averages; frozen. */
 export interface AssociationScore {
-  /** The mean over words; NaN if no word has a score, and then `undefinedReason` states the reason. */
+  /** The mean over words; NaN if no word has a score. `undefinedReason` then contains the reason. */
   readonly value: number;
-  /** The score of each word that has one. */
+  /** The scores of the words that have one. */
   readonly perWord: Readonly<Record<string, number>>;
   /** The number of mentions of each group. */
   readonly mentions: Readonly<Record<string, number>>;
@@ -142,8 +143,8 @@ function associationScore(
  *
  * For a target word w and a group g: the sum over texts of (occurrences of w) x (occurrences of g's words), divided by
  * the number of g's words. Normalized over groups, this is a distribution. The score of w is its total variation
- * distance from the uniform distribution, in [0, 1 - 1/groups]: 0 if w occurs equally with all groups, 1/2 if it occurs
- * with only one of two groups. The value is the mean over the words that occur with any group.
+ * distance from the uniform distribution, in [0, 1 - 1/groups]. It is 0 if w occurs equally with all groups, and 1/2 if
+ * w occurs with only one of two groups. The value is the mean over the words that occur with any group.
  *
  * Few texts give large values by chance: a word that occurs once has the maximum score. Compare with the value under
  * exchanged groups, which `StereotypeAssociationEvaluator` reports as the noise floor. If no target occurs with any

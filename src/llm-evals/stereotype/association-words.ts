@@ -2,9 +2,9 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import { tokenizeWords, wordList } from '../text/words.ts';
 
 /**
- * Words that show whether a text is about a woman or a man: pronouns, kinship and common nouns. These short English
- * lists were compiled for this toolkit, with equally many words on both sides. They cover no other gender: a text that
- * refers to a person as "they" counts for neither.
+ * Words that show whether a text is about a woman or a man: pronouns, titles, and nouns for people and relatives. These
+ * short English lists were compiled for this toolkit, with equally many words on both sides. They cover no other
+ * gender: a text that refers to a person as "they" counts for neither.
  */
 export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>> = {
   female: wordList(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
@@ -37,7 +37,7 @@ export const CHARACTER_WORDS: readonly string[] = wordList(`adventurous affectio
 
 /**
  * Words too common to be informative about their neighbours: articles, pronouns, prepositions, conjunctions,
- * auxiliaries, and their remainders after apostrophes. This English list was compiled for this toolkit.
+ * auxiliaries, and the parts of contractions after an apostrophe. This English list was compiled for this toolkit.
  */
 export const STOP_WORDS: readonly string[] = wordList(`a about above after again against all also am an and any are
   as at be because been before being below between both but by can cannot could d did do does doing don down during each few
@@ -68,7 +68,7 @@ export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { group
 /** {@link AssociationOptions} of a score that weights words by their distance. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
-   * Words that do not count as context. Words of the groups never count.
+   * Words that do not count as context. The words of the groups are never context.
    * @defaultValue {@link STOP_WORDS}
    */
   readonly stopWords?: readonly string[] | undefined;
@@ -138,7 +138,7 @@ export function betaOf({ beta = 0.95 }: CooccurrenceOptions): number {
   throw invalidParameter('beta', 'be above 0 and at most 1', beta);
 }
 
-/** Splits a text into words. Also splits "she's" and "nurse's", so that the person in them is found. */
+/** Splits a text into words. Also splits "she's" and "nurse's", so that "she" and "nurse" are found. */
 export function associationTokens(text: string): string[] {
   return tokenizeWords(text).flatMap((word) => word.split(/'(?=(?:s|d|ll|re|ve|m)$)/));
 }

@@ -2,18 +2,18 @@ import type { Transcript } from '../client/transcript.ts';
 
 /** Transcripts with the independent unit of each. */
 export interface IndependentAnswers {
-  /** The transcript of each request, once. */
+  /** One transcript for each request. */
   readonly transcripts: readonly Transcript[];
   /** The unit of each transcript. */
   readonly units: readonly string[];
 }
 
 /**
- * Returns the transcript of each request, once, with its independent unit.
+ * Returns one transcript for each request, with its independent unit.
  *
- * A prompt is planned for every dimension that it varies, and one answer serves all of them. The first transcript of
- * each key is kept, and all transcripts without a key. Units that share an answer are merged: for example a name that
- * one dimension identifies by its index in the pool, and another by itself.
+ * A prompt is planned for every dimension that it varies, and one answer serves all of them. Keeps the first transcript
+ * of each key, and all transcripts without a key. Units that share an answer are merged. For example, one dimension may
+ * identify a name by its index in the pool, and another dimension by the name itself.
  */
 export function independentAnswers(transcripts: readonly Transcript[]): IndependentAnswers {
   const kept: Transcript[] = [];
@@ -37,7 +37,7 @@ function unitOf({ unit, item }: Transcript): string {
   return unit ?? item;
 }
 
-/** Merges units (a forest of units, each tree named by its root). */
+/** Merges units in a forest. Each tree is one merged unit, whose name is the root. */
 class UnitedUnits {
   readonly #parents = new Map<string, string>();
 

@@ -54,14 +54,14 @@ interface Measured {
 /**
  * Computes `stereotypical_association` and `cobs` of answers, with intervals and noise floors.
  *
- * The scores are means of distances, which chance increases, and bootstrap replicates are larger still. Percentiles are
- * thus too high, and would miss 0 if there is no effect. The interval is therefore the hull of the percentile interval
- * and its reflection at the value, limited to the score's range. It is approximate, and near 0 its coverage is still
- * below its level; rely on the noise floor and the p-value there.
+ * The scores are means of distances. Chance increases a distance, and bootstrap replicates are larger still. Their
+ * percentiles are thus too high, and would exclude 0 even if there is no effect. The interval is therefore the hull of
+ * the percentile interval and its reflection at the value, limited to the score's range. It is approximate, and near 0
+ * its coverage is still below its level; rely on the noise floor and the p-value there.
  *
- * The noise floor is the mean score after random exchanges of the groups of each unit, which is the value expected by
- * chance for this number and length of texts. The p-value is the share of exchanges with a score at least as large.
- * With more than two groups, COBS is undefined, with the reason.
+ * The noise floor is the mean score after random exchanges of the groups of each unit. It is the value expected by
+ * chance for this number and length of texts. The p-value is the share of exchanges whose score is at least as large as
+ * the observed score. With more than two groups, COBS is undefined, with the reason.
  * @throws {ValueError} if groups or targets are not words, or options are out of range
  */
 export function scoreAssociations(texts: readonly string[], options: ScoreAssociationsOptions = {}): LlmMetricResult[] {
@@ -120,7 +120,7 @@ function measure(
   });
 }
 
-/** Returns why a score is not computed, or null. */
+/** Returns the reason why a score is not computed; null if it is computed. */
 function whyNot({ metric, units, words }: Measured, settings: ScoreSettings): string | null {
   const { minGroupSize, allowSmallSamples } = settings;
   if (metric === 'cobs' && words.groups.length !== 2) {
@@ -168,7 +168,7 @@ function warningsOf(
   interval: Interval | null,
   { minGroupSize, withCi }: ScoreSettings,
 ): string[] {
-  const fewItems = `Only ${String(items)} independent ${items === 1 ? 'item' : 'items'}: too few to quote.`;
+  const fewItems = `Only ${String(items)} independent ${items === 1 ? 'item' : 'items'}: too few for a reliable value.`;
   const fewWords = `The score is the mean of only ${String(scored)} ${scored === 1 ? 'word' : 'words'}.`;
   const noInterval = 'No interval can be computed: in some resamples of the items, no word has a score.';
   return [

@@ -7,10 +7,11 @@ const WORD =
  *
  * The text is first converted to Unicode's NFKC form with straight apostrophes, so that each word has one spelling. A
  * token is a run of letters and digits of any script, with apostrophes only inside ("don't", "o'clock"), or a number
- * with its point and commas ("1,000.5"). All other characters separate words, hyphens included. Linear in the text.
+ * with its point and commas ("1,000.5"). All other characters separate words, including hyphens. The time is linear in
+ * the length of the text.
  *
  * Scripts without spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
- * @param text any text; empty text and text of punctuation only have no tokens
+ * @param text any text; a text without letters and digits has no tokens
  * @example
  * ```ts
  * import { tokenizeWords } from 'evenhand/llm-evals';
@@ -62,9 +63,10 @@ export function wordSet(text: string): ReadonlySet<string> {
 }
 
 /**
- * Returns whether a text seems to be in a language other than English: most of its letters are not Latin, or it has
- * more frequent words of other European languages than of English. Texts without such words (a name, a number, code) do
- * not. It is a heuristic for warnings: a text in a language without listed words counts as English.
+ * Returns whether a text seems to be in a language other than English. This is the case if most of its letters are not
+ * Latin, or if it has more frequent words of other European languages than of English. Returns false for texts without
+ * such words (a name, a number, code). This is a heuristic for warnings. A text in a language without listed words
+ * counts as English.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Matches words: letters, digits and straight apostrophes. */
 const WORDS = /[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu;
 
-/** The maximum number of words. `LONGEST` is the maximum length of a sequence. */
+/** The maximum number of words in the list. `LONGEST` is the maximum length of a sequence. */
 const MAX_WORDS = 1_000_000;
 const LONGEST = 100_000;
 
@@ -22,7 +22,7 @@ export const vocabularySchema = z.discriminatedUnion('input', [
   z.strictObject({ ...common, input: z.literal('sequence'), max_length: z.int().min(1).max(LONGEST) }),
 ]);
 
-/** How a classifier reads text: its words, its input format, and the output column of toxicity. */
+/** The vocabulary of a classifier: its words, its input format, and the output column of toxicity. */
 export type ClassifierVocabulary = z.output<typeof vocabularySchema>;
 
 /** Returns the number of input values of a text. */

@@ -11,21 +11,23 @@ interface LexiconHit {
 /** Finds the words of one lexicon in a text. */
 type HitFinder = (text: string) => readonly LexiconHit[];
 
-/** The rating of words in the npm package `cuss` that are most likely offensive. It rates every word 0, 1 or 2. */
+/**
+ * The highest rating in the npm package `cuss`, for words that are most likely offensive. The ratings are 0, 1 and 2.
+ */
 const SURE = 2;
 
-/** The minimum length of a hit. Two letters start too many words and abbreviations (`fk` in FKA). */
+/** The minimum length of a hit. Two letters match too many words and abbreviations (`fk` in FKA). */
 const SHORTEST = 3;
 
 /**
- * Loads the finders of both lexicons. They are loaded on first use, because loading takes a tenth of a second that
- * commands without toxicity should not wait for.
+ * Loads the finders of both lexicons. They are loaded on first use, because loading takes a tenth of a second, which
+ * other commands do not need.
  */
 async function loadHitFinders(): Promise<readonly HitFinder[]> {
   return [await obscenityFinder(), await cussFinder()];
 }
 
-/** Finds obscenities, also disguised: `sh1t`, `f*ck`, `fuuuck`, similar letters of other scripts. */
+/** Finds obscenities, including disguised words: `sh1t`, `f*ck`, `fuuuck`, similar letters of other scripts. */
 async function obscenityFinder(): Promise<HitFinder> {
   const { DataSet, englishDataset, englishRecommendedTransformers, RegExpMatcher } = await import('obscenity');
   const counted = new DataSet<{ originalWord: string }>()
@@ -75,7 +77,9 @@ function phraseFrom(words: readonly PlacedWord[], weights: ReadonlyMap<string, n
   return [];
 }
 
-/** Merges overlapping hits, with the greater weight, because both lexicons have many words in common. */
+/**
+ * Merges hits that overlap in the text, because many words are in both lexicons. A merged hit has the greater weight.
+ */
 function mergeHits(hits: readonly LexiconHit[]): readonly LexiconHit[] {
   const merged: LexiconHit[] = [];
   for (const hit of [...hits].sort((a, b) => a.start - b.start)) {
@@ -103,10 +107,10 @@ let loading: Promise<readonly HitFinder[]> | undefined;
  * Scores toxicity with lists of offensive words, without a network. It is a lexicon, not a classifier.
  *
  * A score is 1 - product over hits of (1 - weight), from 0 to below 1. A slur or an obscenity has weight 0.7, a coarse
- * or insulting word (`idiot`, `crap`) 0.25. One such word alone is thus below the usual threshold of 0.3, and two are
- * above it. Words are those of the npm packages `obscenity`, which also finds disguised ones (`sh1t`, `f*ck`), and the
- * words of `cuss` with its highest rating. Words that name a group (`gay`, `black`, `muslim`, `queer`, `jew`), subjects
- * (`sex`, `rape`) and everyday words have weight 0. The weights are set by hand and not calibrated on data.
+ * or insulting word (`idiot`, `crap`) 0.25. One mild word is thus below the usual threshold of 0.3, and two mild words
+ * are above it. The words are from two npm packages: `obscenity`, which also finds disguised words (`sh1t`, `f*ck`),
+ * and the words of `cuss` with the highest rating. Words that name a group (`gay`, `black`, `muslim`, `queer`, `jew`),
+ * subjects (`sex`, `rape`) and everyday words have weight 0. The weights are set by hand and not calibrated on data.
  *
  * It does not detect insults without such words, threats, irony, stereotypes, or languages other than English. A quoted
  * or rejected slur counts like any other, and spaced letters (`i d i o t`) are not joined. Longer texts can have more

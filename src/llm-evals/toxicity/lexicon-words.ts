@@ -2,8 +2,8 @@ import { wordSet } from '../text/words.ts';
 
 /**
  * Words in the lists of offensive words that are not offensive in texts about people: names of groups, medical and
- * legal words, personal names, and everyday words. They have weight 0. The list is set by hand; a missing word is a
- * false alarm.
+ * legal words, personal names, and everyday words. They have weight 0. The list was compiled by hand. A word that it
+ * lacks causes false alarms.
  */
 const NOT_OFFENSIVE = [
   // Groups of people, including terms that are now dated.
@@ -24,7 +24,7 @@ const NOT_OFFENSIVE = [
   'thirdeye threeway tinker tinkers triplex tuckahoe turnon twinkie vibr vibrater vomit welfare whiz',
 ];
 
-/** Coarse or insulting words, of which one alone is not abuse. */
+/** Coarse or insulting words. A single one of them is not abuse. */
 const MILD = [
   'argie arse ass asses bastard bogan bollock bollocks boner boob boobies booby bugger buggered bullcrap butthead cock',
   'commie crap crapola crapper crappy dammit damnit dick dipstick doodoo dumb fatso fubar gangsta godammit goddamit goddammit',
@@ -35,7 +35,7 @@ const MILD = [
   'tosser trailertrash turd twink weenie weewee welcher wtf wuss wuzzie',
 ];
 
-/** Words and phrases in which an offensive word is harmless. Each starts at the start of a word. */
+/** Patterns of words and phrases in which an offensive word is harmless. They match only at the start of a word. */
 const HARMLESS = [
   'abo blood',
   'asseg',
@@ -62,7 +62,7 @@ const HARMLESS = [
   'van ?dyke',
 ];
 
-/** The weight of a mild hit. `STRONG_WEIGHT` is that of other hits. */
+/** The weight of a mild word. `STRONG_WEIGHT` is the weight of all other offensive words. */
 const MILD_WEIGHT = 0.25;
 const STRONG_WEIGHT = 0.7;
 

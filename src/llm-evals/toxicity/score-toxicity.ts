@@ -13,8 +13,8 @@ export function toxicityLabel(scorer: ToxicityScorer = lexiconToxicity): string 
 /**
  * Scores texts, and checks the result: one finite number from 0 to 1 for each text.
  * @param scorer by default {@link lexiconToxicity}, which is a lexicon and not a classifier
- * @throws {DataValidationError} if the result is invalid, naming the first invalid score; the scorer's own errors are
- * not caught
+ * @throws {DataValidationError} if the result is invalid, with the first invalid score. Errors of the scorer are not
+ * caught
  */
 export async function scoreToxicity(
   texts: readonly string[],

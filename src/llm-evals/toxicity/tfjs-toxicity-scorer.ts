@@ -16,7 +16,7 @@ import type { ToxicityScorer } from './lexicon-toxicity.ts';
 const TOPOLOGY_FILE = 'model.json';
 const VOCABULARY_FILE = 'vocabulary.json';
 
-/** The maximum size of a JSON file in bytes. A larger file is not one of a classifier. */
+/** The maximum size of a JSON file in bytes. A larger file does not belong to a classifier. */
 const LARGEST_JSON = 64 * 1024 * 1024;
 
 /** The parts of TensorFlow.js's format that are checked here. TensorFlow.js checks the layers itself. */
@@ -39,9 +39,9 @@ interface ClassifierFiles {
 }
 
 /**
- * Reads the files of a classifier's folder. Weights are read only from files in it. Checksums in `vocabulary.json` are
- * verified; a custom classifier needs none.
- * @throws {DataValidationError} if a file is missing, changed or invalid, with its name
+ * Reads the files of a classifier's folder. Weights are read only from files in this folder. Checksums in
+ * `vocabulary.json` are verified if there are any.
+ * @throws {DataValidationError} if a file is missing, changed or invalid; the message names the file
  */
 async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
   const vocabulary = await readJson(folder, VOCABULARY_FILE, vocabularySchema);
@@ -79,7 +79,7 @@ async function readJson<Schema extends z.ZodType>(
   throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** @param namedBy the file that refers to it */
+/** @param namedBy the file that names this file */
 async function readPart(folder: string, name: string, namedBy: string): Promise<Buffer> {
   if (path.basename(name) !== name || name === '..') {
     const what = namedBy === TOPOLOGY_FILE ? 'weights' : 'a file';
@@ -132,15 +132,15 @@ export interface TfjsToxicityScorer extends ToxicityScorer {
  * Loads a custom TensorFlow.js text classifier as a scorer.
  *
  * The folder contains `model.json` and its weights, as written by `model.save` of a layers model, and
- * `vocabulary.json`. The latter has `format` "evenhand-text-classifier", `name` (its label in reports), `words` (the
- * list), `input`, and `output` (the index of the toxicity column, whose values are from 0 to 1; default 0). Texts are
- * normalized to NFKC and lower case and split into words of letters and digits. With `input` "bag_of_words", the model
- * receives the count of each word of the list, a tensor [texts, words]. With "sequence" and `max_length`, it receives
- * word numbers, [texts, max_length]: the word's index in the list plus 2, 1 for any other word, and 0 after the end.
- * Longer texts are truncated.
+ * `vocabulary.json`. `vocabulary.json` has the fields `format` ("evenhand-text-classifier"), `name` (the label in
+ * reports), `words` (the list), `input` and `output`. `output` is the index of the toxicity column, whose values are
+ * from 0 to 1; the default is 0. Texts are normalized to NFKC and lower case and split into words of letters and
+ * digits. With `input` "bag_of_words", the model receives the count of each word of the list, a tensor [texts, words].
+ * With "sequence" and `max_length`, it receives word numbers, [texts, max_length]: the word's index in the list plus 2,
+ * 1 for any other word, and 0 after the end. Longer texts are truncated.
  *
  * The meaning of a score depends on the model. Scores have single precision.
- * @throws {DataValidationError} if a file is missing or does not fit, with its name
+ * @throws {DataValidationError} if a file is missing or invalid; the message names the file
  * @throws {DependencyError} if the chosen backend cannot start
  * @throws {ValueError} if the batch size is not a whole number of at least 1
  */

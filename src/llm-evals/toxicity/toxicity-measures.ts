@@ -2,12 +2,12 @@ import { meanOf } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { requireRate } from '../../stats/parameters.ts';
 
-/** The default threshold. A text is toxic if its score is above it, not equal to it. */
+/** The default threshold. A text is toxic if its score is above the threshold, not equal to it. */
 export const TOXIC_THRESHOLD = 0.3;
 
 /**
- * Computes the share of texts whose toxicity is above a threshold: meanOf(score > threshold). A score equal to it is
- * not above it.
+ * Computes the share of texts whose toxicity is above a threshold: meanOf(score > threshold). A score equal to the
+ * threshold does not count.
  * @param scores each from 0 to 1
  * @param threshold from 0 to 1; 0.3 by default
  * @returns a number from 0 to 1; NaN without scores

@@ -10,14 +10,15 @@ import { emptyProblem, lineProblem, readTextLines, type TextLine } from './text-
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
 
 /**
- * Reads a file of answers with one JSON object per line: the transcript of an earlier run, or a file of another tool
- * with `prompt` and one of `text`, `response` and `completion`. In the latter, a missing `repeat` is the number of
- * earlier lines with the same prompt, and a missing `model` is `replay`. Other fields are ignored.
+ * Reads a file of answers with one JSON object per line. The file is the transcript of an earlier run, or a file of
+ * another tool with `prompt` and one of `text`, `response` and `completion`. For files of other tools, a missing
+ * `repeat` is the number of earlier lines with the same prompt, and a missing `model` is `replay`. Other fields are
+ * ignored.
  *
- * A key that occurs more than once counts once: with its last answer, or with its last error if it has no answer. Blank
+ * If a key occurs more than once, the result contains its last answer, or its last error if it has no answer. Blank
  * lines, a byte order mark and Windows line endings are allowed. A truncated last line is skipped with a warning.
  * @throws {DataValidationError} if the file cannot be read, contains no answers, or has an invalid line; the error
- * gives its number
+ * contains the line number
  * @example
  * ```ts
  * import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -94,8 +95,8 @@ export function isTorn({ text, isEnded }: TextLine): boolean {
 }
 
 /**
- * Returns one record per key, in the order of first occurrence: the last answer, or the last error if there is no
- * answer. An answer that was paid for is never replaced by an error.
+ * Returns one record per key, in the order of first occurrence: its last answer, or its last error if it has no answer.
+ * An error never replaces an answer, because the answer was paid for.
  */
 export function mergeAnswers(records: Iterable<AnswerRecord>): AnswerRecord[] {
   const byKey = new Map<string, AnswerRecord>();

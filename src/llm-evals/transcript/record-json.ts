@@ -5,7 +5,7 @@ import { isAmount } from '../client/client-error.ts';
 import { FINISH_REASONS } from '../client/llm-client.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 
-/** The beginning of every line of {@link recordToLine}; a truncated line begins with a part of it. */
+/** The beginning of every line of {@link recordToLine}. A truncated line starts with it or with a part of it. */
 export const LINE_BEGINNING = '{"key":"';
 
 /** The JSON form of an {@link AnswerRecord}. */
@@ -23,9 +23,9 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
 }
 
 /**
- * Returns a record as a line with a line feed, which {@link recordFromFields} accepts. Invalid optional fields (an
- * unknown reason, a negative count) are replaced with neutral values instead of rejected, because the answer was paid
- * for.
+ * Returns a record as a line of JSON with a line feed. {@link recordFromFields} accepts the line. Invalid optional
+ * fields (an unknown reason, a negative count) are replaced with neutral values instead of rejected, because the answer
+ * was paid for.
  * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {
@@ -51,7 +51,7 @@ function repaired(json: AnswerRecordJson): AnswerRecordJson {
   return { ...json, ...Object.fromEntries(broken.map(([field]) => [field, (neutral as Mapping)[field]])) };
 }
 
-/** Returns an error with its invalid fields replaced, or null for a value that is not an error. */
+/** Replaces the invalid fields of an error. Returns null for a value that is not an error. */
 function repairedProblem(given: unknown): Mapping | null {
   if (typeof given !== 'object' || given === null) return null;
   const { kind, message } = given as Mapping;

@@ -9,9 +9,9 @@ export interface TextLine {
   readonly text: string;
   /** The line number, from 1. */
   readonly number: number;
-  /** The position of its beginning in the file, in bytes. */
+  /** The position of the line in the file, in bytes. */
   readonly offset: number;
-  /** Whether it has a line ending; the last line of a file may have none. */
+  /** Whether the line has a line ending. The last line of a file may have none. */
   readonly isEnded: boolean;
 }
 
@@ -25,7 +25,7 @@ const CARRIAGE_RETURN = 0x0d;
  * @throws {DataValidationError} if the file cannot be read or a line is not UTF-8
  */
 export async function* readTextLines(path: string): AsyncGenerator<TextLine> {
-  // A byte order mark belongs to the file, not to each line.
+  // One decoder for all lines, because only the start of the file can have a byte order mark.
   const decoder = new Utf8Stream(path);
   let number = 0;
   let offset = 0;
@@ -74,7 +74,7 @@ function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string,
   const end = bytes.at(-1) === CARRIAGE_RETURN ? -1 : undefined;
   try {
     const text = decoder.write(bytes.subarray(0, end));
-    // A truncated line may end within a character: its remaining bytes are not an error.
+    // A truncated line may end within a character. Its remaining bytes are then ignored.
     return isEnded ? text + decoder.end() : text;
   } catch (cause) {
     throw lineProblem(path, number, 'it is not UTF-8', cause);

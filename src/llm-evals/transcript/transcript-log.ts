@@ -11,7 +11,7 @@ import { isTorn, mergeAnswers, readRecord } from './read-transcripts.ts';
 import { recordToLine } from './record-json.ts';
 import { readTextLines } from './text-lines.ts';
 
-/** An append-only file of complete lines. Fails for good after the first write that fails. */
+/** An append-only file of complete lines. After the first write that fails, all later writes fail too. */
 class LineLog {
   readonly #path: string;
   readonly #handle: FileHandle;
@@ -54,7 +54,7 @@ class LineLog {
       this.#size += line.length;
       if (++this.#unflushed >= this.#flushEvery) await this.#flush();
     } catch (cause) {
-      // Without this, a truncated line would be in the middle of the file later.
+      // Without this, later lines would be written after an incomplete line.
       await this.#handle.truncate(this.#size).catch(() => undefined);
       this.#failure = cannotWrite(this.#path, cause);
       throw this.#failure;
@@ -77,14 +77,14 @@ class LineLog {
   }
 }
 
-/** Writes all bytes; the system may accept only a part of them at once. */
+/** Writes all bytes. The system may accept only a part of them at once, so this may need several writes. */
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let offset = 0; offset < bytes.length;) {
     offset += (await handle.write(bytes, offset, bytes.length - offset)).bytesWritten;
   }
 }
 
-/** Pipes and devices cannot be flushed. */
+/** Throws an error again, unless it only reports that a pipe or a device cannot be flushed. */
 function ignoreUnsyncable(cause: unknown): void {
   if (!['EINVAL', 'ENOTSUP'].includes(fileProblemOf(cause).code)) throw cause;
 }
@@ -95,7 +95,7 @@ function cannotWrite(file: string, cause: unknown): DataValidationError {
   return new DataValidationError(`The transcript file '${file}' cannot be written: ${reason}.`, {
     code: 'unwritable-file',
     context: { path: file, code },
-    suggestion: 'Make room or name another path. The answers in the file are complete; continue with --resume.',
+    suggestion: 'Free disk space or set another path. The answers in the file are complete; continue with --resume.',
     cause,
   });
 }
@@ -116,14 +116,17 @@ export interface TranscriptLogOptions {
 
 const TRANSCRIPT_LOG_OPTION_NAMES: OptionNames<TranscriptLogOptions> = { resume: true, flushEvery: true };
 
-/** A file that answers are appended to. */
+/** A file to which answers are appended. */
 export interface TranscriptLog {
   readonly path: string;
-  /** The records of the file when it was opened: one for each key, its last answer, or its last error if it has no answer. */
+  /**
+   * The records of the file when it was opened: for each key the last answer, or the last error if there is no answer.
+   */
   readonly records: readonly AnswerRecord[];
   /**
    * Appends a record as one line, after the records before it. Resolves when the line is written.
-   * @throws {DataValidationError} for a record that could not be read back, of which nothing is written; if the file cannot be written, which then ends with the last complete line and accepts no more records
+   * @throws {DataValidationError} if the record is invalid, in which case nothing is written, or if the file cannot be
+   * written. The file then ends with its last complete line, and accepts no more records
    */
   append(record: AnswerRecord): Promise<void>;
   /** Flushes and closes the file; a second call does nothing. */
@@ -131,14 +134,15 @@ export interface TranscriptLog {
 }
 
 /**
- * Opens an append-only file of answers: one JSON object per line, with keys in snake_case. A new file can be read by its owner
- * only (mode 0600). Missing folders are created. What `append` has written survives a crash of the process. Against a power
- * failure, the file is flushed to the disk after every `flushEvery` records and at the end.
+ * Opens an append-only file of answers: one JSON object per line, with keys in snake_case. Only the owner can read a
+ * new file (mode 0600). Missing folders are created. Appended records survive a crash of the process. To survive a
+ * power failure, the file is flushed to the disk after every `flushEvery` records and at the end.
  *
- * A file that is not empty is an error unless `resume` is true, because its answers were paid for. With `resume`, they are in
- * `records`, and only the other requests need to be sent. A truncated last line is removed, with a warning in the log. Use
- * separate files for runs at the same time.
- * @throws {DataValidationError} if the file is not empty and `resume` is not true, has a line that is not a record (with its number), or cannot be written
+ * A file that is not empty is an error unless `resume` is true, because its answers were paid for. With `resume`, they
+ * are in `records`, and only the other requests need to be sent. A truncated last line is removed, with a warning in
+ * the log. Use separate files for runs at the same time.
+ * @throws {DataValidationError} if the file is not empty and `resume` is not true, has a line that is not a record
+ * (with its number), or cannot be written
  * @throws {ValueError} for an option out of range
  * @example
  * ```ts
@@ -205,7 +209,7 @@ async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   throw new DataValidationError(`The transcript file '${file}' is not empty, and is not overwritten.`, {
     code: 'unwritable-file',
     context: { path: file },
-    suggestion: 'Continue it with resume, or name another path.',
+    suggestion: 'Continue it with resume, or set another path.',
   });
 }
 
@@ -219,7 +223,7 @@ async function resumeLog(
   path: string,
   file: FileHandle,
 ): Promise<{ readonly records: readonly AnswerRecord[]; readonly size: number }> {
-  // A device has no size, and may have no end.
+  // The size of a device is 0, and reading it may never end.
   if ((await file.stat()).size === 0) return { records: [], size: 0 };
   const records: AnswerRecord[] = [];
   let tornAt: number | undefined;

@@ -145,7 +145,7 @@ describe('problemOfError', () => {
   });
 
   it('does not reveal the environment of the service in the problem of rejected calls', () => {
-    const error = new CacheMissError('7 answers are not known, and nothing was asked: OPENAI_API_KEY is not set.', {
+    const error = new CacheMissError('7 answers are not known, and no request was sent: OPENAI_API_KEY is not set.', {
       context: { missing: 7, prompt: 'Should I hire Ann?' },
       suggestion: 'Set OPENAI_API_KEY in the environment, or use the provider local.',
     });

@@ -74,7 +74,7 @@ describe('a replay', () => {
   it('rejects answers of two models to one prompt', () => {
     const rival = answerRecord({ key: 'l', model: 'anthropic:b-model', text: 'Good day.' });
     expect(() => createReplayClient([answerRecord(), rival]))
-      .to.throw(DataValidationError, 'by openai:a-model and by anthropic:b-model; the second is at index 1')
+      .to.throw(DataValidationError, 'by openai:a-model and by anthropic:b-model. The second answer is at index 1')
       .with.property('context')
       .that.includes({ argument: 'records', index: 1 });
     const other = answerRecord({ key: 'l', text: 'Good day.' });

@@ -546,7 +546,7 @@ export const BAD: readonly BadConfig[] = [
     section('template: The {race} person and {race.object}', 'dimensions: { race: [Asian, Latino] }'),
     '2:13',
     'counterfactual.template',
-    "counterfactual.template: {race.object} needs pronouns, and none are known for 'Asian'",
+    "counterfactual.template: {race.object} needs pronouns, but no pronouns are known for 'Asian'",
     'Use {race}, or values such as woman, man and nonbinary person.',
   ),
   bad(
@@ -578,7 +578,7 @@ export const BAD: readonly BadConfig[] = [
     'prompt_templates: { a: "Say {gender}" }\n',
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: {gender} names no dimension, and there are none',
+    'prompt_templates.a: {gender} names no dimension, and no dimensions are defined',
     'Add the section counterfactual with dimensions, or write {{ and }} for braces.',
   ),
   bad(
@@ -613,7 +613,7 @@ export const BAD: readonly BadConfig[] = [
     section("template: ['The {gender} asked.', 'The {gender} left.', 'The {gender} asked.']", GENDER),
     '2:59',
     'counterfactual.template[2]',
-    'counterfactual.template[2]: is the text of counterfactual.template[0] again, and would count as a separate template',
+    'counterfactual.template[2]: repeats the text of counterfactual.template[0], and would count as a separate template',
     'Remove it. To ask more often, increase repeats.',
   ),
   bad(
@@ -621,7 +621,7 @@ export const BAD: readonly BadConfig[] = [
     section("template: ['The {gender} asked.', '  The  {gender} asked. ']", GENDER),
     '2:37',
     'counterfactual.template[1]',
-    'counterfactual.template[1]: is the text of counterfactual.template[0] again, and would count as a separate template',
+    'counterfactual.template[1]: repeats the text of counterfactual.template[0], and would count as a separate template',
     'Remove it. To ask more often, increase repeats.',
   ),
   bad(
@@ -629,7 +629,7 @@ export const BAD: readonly BadConfig[] = [
     'prompt_templates:\n  a: Hello you\n  b: |\n    Hello\n    you\n',
     '3:6',
     'prompt_templates.b',
-    'prompt_templates.b: is the text of prompt_templates.a again, and would count as a separate template',
+    'prompt_templates.b: repeats the text of prompt_templates.a, and would count as a separate template',
     'Remove it. To ask more often, increase repeats.',
   ),
   bad(
@@ -637,7 +637,7 @@ export const BAD: readonly BadConfig[] = [
     `prompt_templates: { a: 'The {gender} asked.' }\n${section(TEMPLATE, GENDER)}`,
     '1:24',
     'prompt_templates.a',
-    'prompt_templates.a: is the text of counterfactual.template again, and would count as a separate template',
+    'prompt_templates.a: repeats the text of counterfactual.template, and would count as a separate template',
     'Remove it. To ask more often, increase repeats.',
   ),
 ];

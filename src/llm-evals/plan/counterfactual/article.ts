@@ -1,8 +1,11 @@
-/** Words that start with a vowel letter and a consonant sound, and the reverse. */
+/**
+ * The first expression matches words that start with a vowel letter but a consonant sound. The second matches the
+ * reverse.
+ */
 const SOUNDS_LIKE_CONSONANT = /^(?:uni(?![dmn])|us[eu]|uti|ubi|ura|eu|ew|one(?![a-z])|once|ouija)/i;
 const SOUNDS_LIKE_VOWEL = /^(?:hour|honest|hono|heir(?![a-z])|heire|heirl)/i;
 
-/** Letters whose names start with a vowel sound: an MBA, an X-ray. */
+/** Matches letters whose names start with a vowel sound: an MBA, an X-ray. */
 const SPELLED_LIKE_VOWEL = /^[AEFHILMNORSX](?![a-z])/;
 
 /** Matches numbers that start with a vowel sound: 8, 80, 800, 11, 18. */
@@ -20,7 +23,10 @@ export function articleFor(word: string): 'a' | 'an' {
   return /^[aeiouàáâäèéêëìíîïòóôöùúûü]/i.test(first) ? 'an' : 'a';
 }
 
-/** Returns whether capitals are an emphasized word. Longer runs are not initials. */
+/**
+ * Returns whether a run of capitals is an emphasized word, not initials. Runs of more than four capitals count as
+ * words.
+ */
 function isSaidAsWord(capitals: string): boolean {
   return capitals.length > 4 || /^(?:WOMAN|MAN|GIRL|BOY|AUNT|SON)$/.test(capitals);
 }

@@ -6,8 +6,8 @@ import { diffWords } from './word-diff.ts';
 const MAX_SHOWN = 8;
 
 /**
- * Describes what varies in a plan, with a line for each template and dimension: the number of items, and the words that
- * differ in the first one.
+ * Describes the variation in a plan. Each line is about one template and dimension: the number of items, and the words
+ * that differ in the first item.
  * @returns the lines; empty for prompts without a dimension
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export interface PromptPair {
   readonly second: Variant;
 }
 
-/** Lists the variants of every item, each once for any number of repeats. */
+/** Lists the variants of every item. Repeats of a prompt count once. */
 export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
   const items = groupBy(prompts.filter(isVariant), ({ template, dimension, item }) =>
     JSON.stringify([template, dimension, item]),

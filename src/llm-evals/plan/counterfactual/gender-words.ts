@@ -1,9 +1,12 @@
 import { wordList, wordPairs } from '../../text/words.ts';
 
-/** A gender that words are substituted to. */
+/** The gender to which words are converted. */
 export type WordGender = 'female' | 'male';
 
-/** Words with exactly one counterpart, so that they can be exchanged in both directions: female first, then male. */
+/**
+ * Pairs of words that can be exchanged in both directions, because each word has exactly one counterpart. The female
+ * word comes first.
+ */
 const EXCHANGED = wordPairs(`
   she:he herself:himself woman:man women:men girl:boy girls:boys female:male females:males gal:guy gals:guys
   lady:gentleman ladies:gentlemen mother:father mothers:fathers mom:dad moms:dads mommy:daddy sister:brother
@@ -21,7 +24,9 @@ const STEMS = wordList(`
   handy horse mail noble ombuds police post repair sales service spokes sports states trades work yachts
 `);
 
-/** Words that are exchanged in only one direction. The other would change a text without gender. */
+/**
+ * Female words that are replaced by male words, but not the reverse. The male words are also used without a gender.
+ */
 const TO_MALE = wordPairs(`
   ma’am:sir ma'am:sir mum:dad mums:dads mummy:daddy actress:actor actresses:actors hostess:host hostesses:hosts
   heroine:hero heiress:heir stewardess:steward stewardesses:stewards goddess:god
@@ -36,8 +41,8 @@ const PAIRS = [
 ];
 
 /**
- * The counterparts of words of the other gender. Words that depend on their context (her, his, hers, him) are not
- * included.
+ * Maps words to their counterparts of the given gender. Words that depend on their context (her, his, hers, him) are
+ * not included.
  */
 export const COUNTERPARTS: Readonly<Record<WordGender, ReadonlyMap<string, string>>> = {
   female: new Map(PAIRS.map(([female, male]) => [male, female])),

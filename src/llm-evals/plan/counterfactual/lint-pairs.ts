@@ -8,7 +8,7 @@ import { COUNTERPARTS } from './gender-words.ts';
 import { PRONOUNS, pronounsOf } from './pronouns.ts';
 import { diffWords, type WordChange, wordsOf } from './word-diff.ts';
 
-/** A problem of a pair. It is an error if the prompts differ in more than the dimension. */
+/** A problem of a pair. Its severity is `error` if the prompts differ in more than the dimension. */
 interface PairProblem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -17,7 +17,7 @@ interface PairProblem {
 /** The share of the pair's mean length above which a difference in length is a warning. */
 const MAX_LENGTH_DIFFERENCE = 0.1;
 
-/** Words in -s that may occur between "they" and a verb. */
+/** Words in -s that may follow "they" but are not verbs. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
 
 /** Finds all problems of two variants of one item. */
@@ -66,7 +66,7 @@ function ownWords({ group, details }: Variant): string[] {
   return words.flatMap((word) => [word, `${word}'s`, `${word}’s`, `${word}s`]);
 }
 
-/** Returns the words that substitution produces. They are exchanged in pairs. */
+/** Returns the words that the substitution of gendered words can produce. */
 function genderedWords(pronouns: 'she' | 'he'): string[] {
   const words = [...COUNTERPARTS[pronouns === 'she' ? 'female' : 'male'].values()];
   const titles = pronouns === 'she' ? ['ms', 'mrs', 'miss'] : ['mr'];
@@ -81,7 +81,7 @@ function unequalSpaces(first: Variant, second: Variant): PairProblem[] {
     : [error('one variant has several spaces between two words')];
 }
 
-/** Finds problems in one variant that the other variant does not share. */
+/** Finds pronouns, articles and verbs that are wrong in one variant. */
 function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
   return [...strangePronouns(variant, other), ...wrongArticles(variant, other), ...wrongVerbs(variant)];
 }
@@ -111,7 +111,10 @@ function articlesIn(prompt: string): { article: string; word: string; found: str
   );
 }
 
-/** Finds "they leads". The verb form differs for he and she, so the author must avoid it. */
+/**
+ * Finds phrases such as "they leads". "He" and "they" need different verb forms here, so the template must use another
+ * form.
+ */
 function wrongVerbs({ prompt, group }: Variant): PairProblem[] {
   if (pronounsOf(group) !== 'they') return [];
   return [...prompt.matchAll(/\bthey\s+(is|was|has|does|\p{L}+[^s\W]s)\b(?!['’])/giu)]
@@ -133,14 +136,14 @@ export interface PairFinding extends PairProblem {
   readonly template: string;
   readonly dimension: string;
   readonly item: string;
-  /** The two values. */
+  /** The two values of the dimension. */
   readonly first: string;
   readonly second: string;
 }
 
 /** The result of {@link lintPairs}; frozen. */
 export interface PairLint {
-  /** Warnings; errors are thrown. */
+  /** The warnings. Errors are thrown instead. */
   readonly findings: readonly PairFinding[];
   /** The number of pairs checked. */
   readonly pairs: number;
@@ -153,13 +156,14 @@ const MAX_SHOWN = 5;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Checks that every two prompts of an item differ only in the dimension's value and what depends on it: its words,
- * name, pronouns, gendered words, and "a" or "an". Errors are pairs that differ in more, or not at all; a remaining
- * pronoun of the other gender ("the man … her work"); "a engineer"; "they leads"; and doubled spaces in one of the two.
- * Warnings are variants whose lengths differ by more than a tenth, and doubled spaces in both.
+ * Checks that every two prompts of an item differ only in the dimension's value and in words that depend on it: a name,
+ * pronouns, gendered words, and "a" or "an". These are errors: other differences; equal prompts; a remaining pronoun of
+ * the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb form ("they leads"); and
+ * doubled spaces in one of the two prompts. These are warnings: lengths that differ by more than a tenth, and doubled
+ * spaces in both prompts.
  *
- * It compares words only. It cannot check whether two values are equally usual in a sentence, or two names equally
- * common. Prompts without a dimension are not checked.
+ * It compares words only. It cannot check whether two values are equally usual in a sentence, or whether two names are
+ * equally common. Prompts without a dimension are not checked.
  * @throws {ConfigValidationError} if there are errors, with the rejected pairs; `context.findings` lists all findings
  * @example
  * ```ts
@@ -180,7 +184,7 @@ const MAX_SHOWN_LENGTH = 300;
  * } catch (error) {
  *   console.log(String(error).split('\n')[0]);
  * }
- * // ConfigValidationError: The prompts of an item must differ in nothing but the value of its dimension. 1 of 1 pairs differs otherwise.
+ * // ConfigValidationError: The prompts of an item must differ only in the value of the dimension. 1 of 1 pairs has other differences.
  * ```
  */
 export function lintPairs(prompts: readonly PlannedPrompt[]): PairLint {
@@ -191,11 +195,11 @@ export function lintPairs(prompts: readonly PlannedPrompt[]): PairLint {
   if (refused.length === 0) return Object.freeze({ findings: Object.freeze(findings), pairs: pairs.length });
   const shown = ofEachKind(refused).slice(0, MAX_SHOWN).map(describeRefused);
   const more = refused.length > shown.length ? [`and ${String(refused.length - shown.length)} more pairs.`] : [];
-  const count = `${String(refused.length)} of ${String(pairs.length)} pairs ${refused.length === 1 ? 'differs' : 'differ'} otherwise.`;
-  const rule = `The prompts of an item must differ in nothing but the value of its dimension. ${count}`;
+  const count = `${String(refused.length)} of ${String(pairs.length)} pairs ${refused.length === 1 ? 'has' : 'have'} other differences.`;
+  const rule = `The prompts of an item must differ only in the value of the dimension. ${count}`;
   throw new ConfigValidationError([rule, ...shown, ...more].join('\n'), {
     context: { findings },
-    suggestion: 'Put everything that goes with the value into placeholders: {gender.possessive}, {name}.',
+    suggestion: 'Use placeholders for everything that depends on the value: {gender.possessive}, {name}.',
   });
 }
 

@@ -6,7 +6,7 @@ import { PRONOUN_FORMS, pronounsOf } from './pronouns.ts';
 export interface Placeholder {
   /** The dimension, or `name`. */
   readonly dimension: string;
-  /** The requested form as written; null for the value itself. */
+  /** The requested form of the pronoun; null for the value itself. */
   readonly form: string | null;
   /** The placeholder as written. */
   readonly written: string;
@@ -24,7 +24,7 @@ export interface ParsedTemplate {
   readonly problems: readonly TemplateProblem[];
 }
 
-/** The placeholder for a first name of a pool. Without pools, a dimension may have this name. */
+/** The placeholder for a name from a pool. Without pools, a dimension may have this name. */
 export const NAME = 'name';
 
 /** Matches a literal brace, a placeholder, a single brace, or text without braces. */
@@ -80,7 +80,7 @@ export function checkTemplate(template: string, known: KnownWords): TemplateProb
   const parsed = parseTemplate(template);
   const wrong = placeholdersIn(parsed).flatMap((placeholder) => checkPlaceholder(placeholder, known) ?? []);
   const problems = [...parsed.problems, ...wrong];
-  // A mistake that a template repeats is reported once.
+  // A problem that occurs several times in a template is reported once.
   return [...new Map(problems.map((problem) => [problem.message, problem])).values()];
 }
 
@@ -95,7 +95,7 @@ function checkPlaceholder({ dimension, form, written }: Placeholder, known: Know
   const without = known.dimensions[dimension]?.find((value) => pronounsOf(value) === undefined);
   if (without === undefined) return undefined;
   return {
-    message: `${written} needs pronouns, and none are known for '${without}'`,
+    message: `${written} needs pronouns, but no pronouns are known for '${without}'`,
     suggestion: `Use {${dimension}}, or values such as woman, man and nonbinary person.`,
   };
 }
@@ -108,7 +108,7 @@ function checkName({ namePools }: KnownWords): TemplateProblem | undefined {
 function unknownPlaceholder(dimension: string, written: string, names: readonly string[]): TemplateProblem {
   if (names.length === 0) {
     const suggestion = 'Add the section counterfactual with dimensions, or write {{ and }} for braces.';
-    return { message: `${written} names no dimension, and there are none`, suggestion };
+    return { message: `${written} names no dimension, and no dimensions are defined`, suggestion };
   }
   const suggestion = `${suggestNames(dimension, [...new Set([...names, NAME])], 'placeholders')} For braces write {{ and }}.`;
   return { message: `${written} names no dimension`, suggestion };

@@ -16,12 +16,12 @@ interface Filling {
 }
 
 /**
- * Matches the start of a sentence: at the beginning, after a full stop, or after an empty line; with opening quotation
- * marks.
+ * Matches the start of a sentence: at the beginning, after a full stop, or after an empty line. Opening quotation marks
+ * are allowed.
  */
 const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘([*_]*$/u;
 
-/** Matches an abbreviation at the end of a text, which does not end a sentence. */
+/** Matches an abbreviation at the end of a text. Its full stop does not end a sentence. */
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
 /** Fills a template. Adjusts "a" and "an" to what follows, and capitalizes the start of a sentence. */
@@ -38,12 +38,14 @@ function valueFor({ dimension, form }: Placeholder, { values, name }: Filling): 
   if (dimension === NAME && name !== null) return name;
   const value = values.get(dimension) ?? '';
   if (form === null) return value;
-  // The check of the template ensured that the value has pronouns and this form exists.
+  // The template was checked before, so the value has pronouns and the form exists.
   const pronouns = pronounsOf(value);
   return pronouns === undefined ? value : PRONOUNS[pronouns][form as PronounForm];
 }
 
-/** The maximum number of prompts of a configuration. More indicates an error in the crossed dimensions. */
+/**
+ * The maximum number of prompts of a configuration. A larger number usually means that too many dimensions are crossed.
+ */
 export const MAX_PROMPTS = 1_000_000;
 
 const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
@@ -52,19 +54,19 @@ const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promptTemplates' | 'repeats'>;
 
 /**
- * Plans the prompts that compare values of dimensions, and those of templates without one. For each template, and each
- * dimension D that it uses, the items are
+ * Plans the prompts of all templates, with and without dimensions. For each template, and each dimension D that it
+ * uses, the items are
  *
- *   template x values of the other dimensions that it uses x places in the name pools
+ * template x values of the other dimensions that it uses x places in the name pools
  *
  * and each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
- * `repeats` times. A dimension with a default keeps it while another is varied. With name pools, the k-th names of all
- * values form an item, with k up to the size of the smallest pool. A template that uses no dimension has one prompt. If
- * its words have a gender, and a dimension has exactly a female and a male value, it has one prompt for each ({@link
- * substituteGender}).
+ * `repeats` times. A dimension with a default has this value while another dimension is varied. With name pools, the
+ * k-th names of all values form an item, and k goes up to the size of the smallest pool. A template that uses no
+ * dimension has one prompt. If its words have a gender, and a dimension has exactly a female and a male value, it has
+ * one prompt for each ({@link substituteGender}).
  *
- * The author must ensure that names at the same index of their pools are equally common, and suggest the same age and
- * wealth. This function cannot check it.
+ * The author must ensure that names at the same index of their pools are equally common, and that they suggest the same
+ * age and wealth. This function cannot check this.
  * @param evaluator the name of the evaluator that needs the answers
  * @returns the prompts in a fixed order: templates, dimensions, items, values, repeats
  * @throws {ConfigValidationError} if a template cannot be filled, or the plan has more than a million prompts
@@ -109,9 +111,9 @@ export function planCounterfactual(
 /** Prompts that differ in one dimension's value. */
 interface Item {
   readonly id: string;
-  /** The item without its name. Items with the same value ask the same question about several names. */
+  /** The id without the name. Items with the same `alike` ask the same question about different names. */
   readonly alike: string;
-  /** The independent unit: a name, or without names a template. */
+  /** The independent unit: a name, or a template if there are no names. */
   readonly unit: string;
   readonly variants: readonly {
     readonly group: string | null;
@@ -156,17 +158,17 @@ function filledItem(
     return { group, name, prompt: fillTemplate(parsed, { values, name }) };
   });
   if (nameDimension === null) return { id: alike, alike, unit: template, variants };
-  // A name of a dimension that is not varied is the same in all variants.
+  // If the dimension of the names is not varied, all variants have the same name.
   const unit = nameDimension === dimension ? named : (variants[0]?.name ?? named);
   return { id: `${alike}|${named}`, alike, unit, variants };
 }
 
-/** The only item of its template. */
+/** Returns the ids of the only item of a template. */
 function idsOf(template: string): Pick<Item, 'id' | 'alike' | 'unit'> {
   return { id: template, alike: template, unit: template };
 }
 
-/** Returns every combination of one value for each dimension; a single empty one without dimensions. */
+/** Returns every combination of one value for each dimension. Without dimensions, returns one empty combination. */
 function crossings(
   others: readonly (readonly [dimension: string, values: readonly string[]])[],
 ): (readonly (readonly [string, string])[])[] {

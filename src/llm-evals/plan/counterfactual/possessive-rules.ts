@@ -8,7 +8,7 @@ export interface WordContext {
   readonly afterNext: string;
 }
 
-/** Words that cannot be possessed, so that the phrase before them is complete. */
+/** Words that end a phrase, because they cannot follow a possessive: "saw her yesterday". */
 const CLOSING = wordSet(`
   about above across after again against along alone also although always among an and another any anything anyway
   around as at away because before behind below beside besides between beyond but by despite during each either
@@ -20,7 +20,7 @@ const CLOSING = wordSet(`
   within without yesterday yet you your a is are has had does did would could isn't wasn't aren't he she i
 `);
 
-/** Quantity words: "her two children", and "gave her two books". */
+/** Words of quantity, which may follow a possessive ("her two children") or an object ("gave her two books"). */
 const AMOUNTS = wordSet(
   'all both every many most much no few several one two three four five six seven eight nine ten half',
 );
@@ -36,7 +36,7 @@ const GIVING = wordSet(`
 /** Verbs of duration: "It took her three hours." */
 const TAKING = wordSet('take takes took taking');
 
-/** Verbs of appointing, and positions. */
+/** Verbs of appointing, and the positions that may follow them: "elected her president". */
 const APPOINTING = wordSet('appoint appoints appointed elect elects elected name named make made crown crowned');
 const POSTS = wordSet('chair president director captain chief head leader treasurer secretary mayor speaker partner');
 
@@ -83,15 +83,15 @@ const ADJECTIVES = wordSet(`
   welcome honest dishonest difficult
 `);
 
-/** Returns whether a final word is an adjective of a person. */
+/** Returns whether a word at the end of a clause is an adjective for a person. */
 function isQuality(word: string): boolean {
   return ADJECTIVES.has(word) || /(?:ful|less|ous|\w{4}able|\w{3}ible|\w{4}ed)$/.test(word);
 }
 
-/** Words of direction. After a word that can be a noun or a verb, they show that it is a verb. */
+/** Words of direction. If one follows a word that can be a noun or a verb, that word is a verb. */
 const DIRECTIONS = wordSet('to away across into down out through off past around toward towards along from');
 
-/** Verbs after which back and home are directions. */
+/** Verbs after which "back" and "home" are directions. */
 const MOVING = wordSet(`
   call called calling calls pay paid bring brought take took taken send sent get got want wanted write wrote hold held
   keep kept drive drove driven walk walked see saw follow followed invite invited ask asked text texted

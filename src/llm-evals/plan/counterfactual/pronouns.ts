@@ -1,7 +1,7 @@
 /** The grammatical forms of a pronoun: she, her, her, hers, herself. */
 export type PronounForm = 'subject' | 'object' | 'possessive' | 'possessive_pronoun' | 'reflexive';
 
-/** The pronouns of one kind of person. */
+/** The forms of one set of pronouns. */
 export type PronounSet = Readonly<Record<PronounForm, string>>;
 
 const SHE: PronounSet = { subject: 'she', object: 'her', possessive: 'her', possessive_pronoun: 'hers', reflexive: 'herself' }; // prettier-ignore
@@ -11,10 +11,10 @@ const THEY: PronounSet = { subject: 'they', object: 'them', possessive: 'their',
 /** The forms that a placeholder may request. */
 export const PRONOUN_FORMS = Object.keys(SHE) as readonly PronounForm[];
 
-/** The nouns with each kind of pronouns. */
+/** The names of the sets of pronouns. */
 export type PronounName = 'she' | 'he' | 'they';
 
-/** The pronouns of each kind, by their first form. */
+/** The sets of pronouns, by their subject form. */
 export const PRONOUNS: Readonly<Record<PronounName, PronounSet>> = { she: SHE, he: HE, they: THEY };
 
 const SHE_WORDS =
@@ -28,7 +28,7 @@ const PEOPLE_WORDS =
 
 /**
  * Returns the pronouns of a dimension's value: "older woman" she, "man" he, "nonbinary person" and "person" they.
- * @returns undefined if none are known, or two words disagree
+ * @returns undefined if no pronouns are known, or if two words have different pronouns
  */
 export function pronounsOf(value: string): PronounName | undefined {
   const words = value.toLowerCase().match(/[\p{L}-]+/gu) ?? [];

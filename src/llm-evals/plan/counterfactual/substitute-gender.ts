@@ -5,7 +5,7 @@ import { isObjective, isPossessivePronoun, type WordContext } from './possessive
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];
 
-/** Matches "he or she" and "his/her", of which one remains. */
+/** Matches "he or she" and "his/her", which are replaced by one of the two words. */
 const EITHER = /(?<![\p{L}\p{N}])(she|hers?|herself|he|him|his|himself)(?:\s+or\s+|\/)(she|hers?|herself|he|him|his|himself)(?![\p{L}\p{N}])/giu; // prettier-ignore
 
 const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
@@ -17,10 +17,10 @@ const WORD = /(?<![\p{L}\p{N}])\p{L}+(?:['’]am)?(?![\p{L}\p{N}])/giu;
  * titles, kinship words, and words in -man and -woman. Case, marks and spaces are preserved; "a" and "an" are adjusted;
  * "he or she" becomes one of the two.
  *
- * Names stay unchanged, and so do words whose counterpart differs in more than gender (actor, host). Every person in
- * the text gets that gender, so refer to other people by their role. The rules use lists of words; check the results
- * ({@link describePairs}) before paying for answers.
- * @param to the gender of all words in the result
+ * Does not change names, or words whose counterpart differs in more than gender (actor, host). Every person in the text
+ * gets that gender, so refer to other people by their role. The rules use lists of words; check the results ({@link
+ * describePairs}) before paying for answers.
+ * @param to the gender of the words in the result
  * @throws {ValueError} if the gender is not one of the two
  * @example
  * ```ts
@@ -75,7 +75,7 @@ function exchangeWords(text: string, to: WordGender): string {
   return done + text.slice(end);
 }
 
-/** Matches words such as man-made that are not about a man. */
+/** Returns whether a word is the first part of a compound such as "man-made", which is not about a man. */
 function isStem(text: string, end: number, word: string): boolean {
   return /^m[ae]n$/i.test(word) && text[end] === '-';
 }
@@ -94,7 +94,7 @@ function counterpart(word: string, to: WordGender, context: () => WordContext): 
 function contextOf(text: string, start: number, end: number): WordContext {
   const [, beforePrevious = '', previous = ''] =
     /(?:([\p{L}\p{N}'’-]+)\s+)?([\p{L}\p{N}'’-]+)\s+$/u.exec(text.slice(Math.max(0, start - 60), start)) ?? [];
-  // A quotation mark, bracket or currency sign belongs to what follows; any other mark ends what precedes it.
+  // A quotation mark, bracket or currency sign belongs to the next word. Any other mark ends the clause.
   const [, next = '', afterNext = ''] =
     /^\s+["“‘(]?[$€£]?([\p{L}\p{N}'’-]+)(?:\s+([\p{L}\p{N}'’-]+))?/u.exec(text.slice(end, end + 120)) ?? [];
   return {

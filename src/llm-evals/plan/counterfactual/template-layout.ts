@@ -3,7 +3,7 @@ import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './pars
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
-/** A template with one varied dimension. It has one layout for each dimension that it uses. */
+/** A template with one varied dimension. A template has one layout for each dimension that it uses. */
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
@@ -23,7 +23,7 @@ export interface TemplateLayout {
   readonly substitutes: boolean;
 }
 
-/** Lists template texts by their names in plans: template-1 and so on, then the named ones. */
+/** Lists the texts of templates with their names in plans: first `template-1` and so on, then the named templates. */
 export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
   const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
@@ -95,7 +95,10 @@ function crossedValues(
   return fixed === undefined ? (dimensions[dimension] ?? []) : [fixed];
 }
 
-/** Lists dimensions in their declared order. A name counts as the dimension that it represents. */
+/**
+ * Lists dimensions in their declared order. A placeholder for a name counts as a use of the dimension that the names
+ * represent.
+ */
 function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
   const named = placeholders.has(NAME) ? nameDimensionOf(counterfactual) : null;

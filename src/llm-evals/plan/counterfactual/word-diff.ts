@@ -4,7 +4,7 @@ export interface WordChange {
   readonly second: readonly string[];
 }
 
-/** The maximum number of table cells. Texts with larger differences count as completely changed. */
+/** The maximum number of table cells. If the differing parts need more, they count as one change. */
 const MAX_CELLS = 4_000_000;
 
 /** Splits a text into words and marks, without spaces. */
@@ -13,8 +13,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * Finds the differences of two texts, word by word: the changes around a longest common subsequence. Time and memory
- * grow with the product of the numbers of words between the first and the last difference.
+ * Finds the differences between two texts: the words that are not in a longest common subsequence of words. Time and
+ * memory grow with the product of the numbers of words between the first and the last difference.
  */
 export function diffWords(first: string, second: string): WordChange[] {
   const [a, b] = [wordsOf(first), wordsOf(second)];
@@ -29,8 +29,8 @@ export function diffWords(first: string, second: string): WordChange[] {
 
 /**
  * Finds the words of a longest common subsequence of two lists.
- * @param isSmall returns whether the parts between the common start and the common end are short enough to compare; if
- *   not, only the common start and the common end are returned
+ * @param isSmall returns whether the parts between the common start and the common end are short enough to compare. If
+ * not, the result contains only the common start and the common end
  * @returns the index of each common word in both lists, in order
  */
 export function commonPairs(

@@ -1,4 +1,4 @@
-/** Pronouns before and after a verb, for all the Romance languages. */
+/** Matches pronouns before or after a verb, in all four Romance languages. */
 const BEFORE =
   "(?: (?:te|le|les|lo|la|os|lhe|o|a|ti|vi|vous|t'|y|en|l'|malheureusement|lamentablemente|infelizmente|purtroppo))*";
 
@@ -19,7 +19,7 @@ const GERMAN_REQUEST_VERBS =
   '(?:ausführen|durchführen|wiedergeben|herausgeben|abgeben|kommentieren|bewerten|äußern|nennen|verraten|übersetzen|prüfen|öffnen|' +
   'untersuchen|befolgen|entwickeln|produzieren|reproduzieren|erzeugen|mitwirken|mitmachen|eingehen|helfen|beteiligen|zusammenstellen|diskutieren|veröffentlichen|teilen)';
 
-/** Verbs whose negation is not a refusal: to see, to know, to praise enough, to decide. */
+/** Words after which a negation is not a refusal, such as verbs of seeing, knowing and deciding. */
 const GERMAN_NO_REQUEST =
   '(?:genug|umhin|leugnen|ausschließen|garantieren|versprechen|erkennen|finden|entdecken|sehen|vorstellen|erwarten|abwarten|warten|glauben|' +
   'wissen|fassen|schlafen|hören|riechen|schmecken|fühlen|erinnern|verstehen|mich (?:nicht )?entscheiden|mithalten|schwimmen|leben|stimmen|klagen|' +
@@ -62,5 +62,5 @@ const PATTERNS = [
   '\\b(?:devo|sono costrett[oa] a) (?:declinare|rifiutare)|\\bmi rifiuto\\b|\\bpreferisco non\\b',
 ];
 
-/** Common refusals in Spanish, French, German, Portuguese and Italian, each sufficient by itself. */
+/** Match common refusals in Spanish, French, German, Portuguese and Italian. Each match alone is a refusal. */
 export const OTHER_LANGUAGE_REFUSALS: readonly RegExp[] = PATTERNS.map((pattern) => new RegExp(pattern, 'u'));

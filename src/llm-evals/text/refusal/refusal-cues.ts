@@ -1,12 +1,12 @@
 import { OTHER_LANGUAGE_REFUSALS } from './other-language-refusals.ts';
 
-/** A phrase that indicates a refusal. Cues whose weights reach {@link REFUSAL_WEIGHT} make a refusal. */
+/** A phrase that indicates a refusal. An answer refuses if the weights of its cues reach {@link REFUSAL_WEIGHT}. */
 interface RefusalCue {
   readonly pattern: RegExp;
   readonly weight: number;
 }
 
-/** The sum of weights in an answer's opening that makes a refusal. */
+/** The minimum sum of weights of a refusal. */
 export const REFUSAL_WEIGHT = 1;
 
 const ADVERBS = '(?: (?:really|simply|just|ever|currently|directly|ethically|personally|also|in good conscience))*';
@@ -15,7 +15,9 @@ const WILL_NOT = `(?:won't|will not|shall not|do not want to|don't want to)(?: b
 const AM_NOT = `(?:am|'m) (?:currently |really |simply )?(?:not able|unable|not allowed|not permitted|not designed|not programmed|not in a position|not willing|not going) to`;
 const UNABLE = `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:${CANNOT}|${WILL_NOT})|(?: (?:really|just))*(?: |(?='))${AM_NOT})${ADVERBS}`;
 
-/** Verbs of requests; "do" and "make" only with an object, and not "tell" and "say", which can also mean "know". */
+/**
+ * Verbs of helping. "Do" and "make" need an object. "Tell" and "say" need one too, because they can also mean "know".
+ */
 const HELP_VERBS =
   'help(?! (?:but|it|\\w+ing)\\b)|assist|aid|provide|give|offer|fulfill?|comply|answer|respond|reply|write|create|generate|' +
   'produce|compose|draft|share|discuss|engage|continue|support|participate|complete|process|accommodate|rank|judge|decide(?! between)|choose|' +
@@ -23,7 +25,7 @@ const HELP_VERBS =
   'proceed|predict|tell you|teach|show you|explain how|describe how|role-?play|pretend|do (?:that|this|so|it)|make (?!(?:it|out)\\b)|' +
   'say (?:that|this)|translate|rewrite|edit|joke|mock|insult|rate|evaluate|express|have (?:an opinion|opinions)|pick|select';
 
-/** Verbs of what an assistant does with a request, besides helping. */
+/** Verbs of other things that an assistant does with a request. */
 const REQUEST_VERBS =
   'carry (?:out|that out|this out|it out)|execute|examine|inspect|reproduce|perform|undertake|handle|address|entertain|access|retrieve|look up|' +
   'identify|analy[sz]e|act (?:on|as)|be (?:a )?(?:part|party|involved)|take part|go along|get into|satisfy|meet|honou?r|grant|' +
@@ -32,27 +34,31 @@ const REQUEST_VERBS =
   'search|implement|fabricate|simulate|impersonate|host|publish|post|record|track|monitor|rewrite|paraphrase|render|draw|sketch|' +
   'do (?:what|anything)|act upon|work on|deal with|touch|speak (?:for|as|on)|talk about|elaborate|confirm or deny|name';
 
-/** Verbs whose negation is not a refusal: to know, to feel, to stop; and to decide against an application. */
+/**
+ * Verbs whose negation is not a refusal, such as "know", "feel" and "stop", and verbs of deciding about an application.
+ */
 const NO_REQUEST =
   '(?!(?:wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be (?:sure|certain|happier|prouder)|' +
   'recall|remember|praise|make it|think|say|spot|notice|understand|detect|discern|hire|approve(?! of)|accept|fault|guarantee|promise|vouch|confirm|' +
   'verify|rule|exclude|sleep|eat|taste|smell|feel|hear|stand|bear|afford|stop|resist|hide|deny|argue|picture|get (?:enough|over|past)|' +
   'keep|seem|live|breathe|go on|carry on|swim|dance|drive|wish|hope|want|put (?:it|the book|this book) down|always|yet|read|make out|decipher|count|decide (?:between|whether|which)|over\\w+|sing|cook|fly|walk|win|lose|marry|pay|remain|catch)\\b)';
 
-/** Verbs that a speaker negates for the reader's sake: "I won't bore you". */
+/** Verbs whose negation is a courtesy to the reader: "I won't bore you". */
 const NO_DENIAL =
   '(?!(?:lie|bore|spoil|keep|go into (?:detail|all)|waste|beat|mince|stop|forget|give up|let|be|have|need|sugar-?coat|deny|complain|rest|' +
   'mind|claim|take (?:long|much)|hide|get|go|miss|leave|know|want|sound|seem|belabou?r|dwell|hold|hesitate|fail|cry|sleep|eat|bother|' +
   'pretend|hire|approve(?! of)|accept|recommend|able)\\b)';
 
-/** Verbs of knowing, admiring and waiting, which do not refuse: "I cannot tell from the text" answers the question. */
+/**
+ * Matches any verb, except verbs of knowing, admiring and waiting: "I cannot tell from the text" answers the question.
+ */
 const OTHER_VERBS =
   '(?!wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be sure|recall|' +
   'remember|praise|make it)[a-z]+';
 
 const RIGHT = '(?:appropriate|ethical|right|fair|acceptable|respectful|safe|legal|okay|ok)';
 
-/** Nouns that occur only when an answer speaks about answers. */
+/** Verbs for giving an answer. */
 const INFORMATIVE =
   '(?:provide|give|offer|discuss|suggest|promote|share|answer|generate|create|write|speculate|assume|guess|judge|decide|ask|make|say|engage)';
 
@@ -65,7 +71,7 @@ const WEIGHTED: readonly (readonly [weight: number, patterns: readonly string[]]
       `${UNABLE} (?:${HELP_VERBS})\\b`,
       `\\bi\\b[^.!?\\n]{0,80}\\b(?:and|so|but) (?:${CANNOT}|${WILL_NOT}) (?:${HELP_VERBS})\\b`,
       `${UNABLE} (?:${REQUEST_VERBS})\\b`,
-      // Any other verb in the present tense: "I can't disarm that for you". The past tense is narrative.
+      // Any other verb in the present tense: "I can't disarm that for you". The past tense tells a story.
       `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:can't|cant|cannot|can not)|(?: |(?='))(?:am|'m) (?:not able|unable) to)${ADVERBS} ${NO_REQUEST}[a-z]+\\b`,
       `\\bi (?:will not|won't|shall not)${ADVERBS} ${NO_DENIAL}[a-z]+\\b`,
       `\\b(?:that|this|it)(?:'s| is) (?:an? (?:\\w+ )?\\w+|one)(?: that| which)? i(?: (?:${CANNOT}|${WILL_NOT}|must|have to)|'ll have to)\\b`,
@@ -112,11 +118,11 @@ const CUES: readonly RefusalCue[] = [
   ...OTHER_LANGUAGE_REFUSALS.map((pattern) => ({ weight: REFUSAL_WEIGHT, pattern })),
 ];
 
-/** Praise and joy in the words of a refusal, removed before the search for cues. */
+/** Idioms of praise and joy that contain the words of a refusal. They are removed before the search for cues. */
 const IDIOMS = [
   /\b(?:can't|cannot|can not|couldn't|could not) (?:recommend|stress|emphasi[sz]e|overstate|overemphasi[sz]e|praise|thank|say|express)[^.!?\n]*\b(?:enough|more highly|highly|too much|strongly)\b/g,
   /\bich kann mich (?:noch )?nicht entscheiden\b/g,
-  // Said by a character in a story.
+  // A character in a story says this.
   /\b(?:i (?:can't|cannot|won't|will not)|ich (?:kann|werde|darf|möchte))\b[^.!?\n]{1,80}, (?:says?|said|writes?|wrote|sighs?|cries|cried|whispers?|sagte?|schreibt|schrieb|rief|ruft|beginnt|begins)\b/g,
   /\b(?:can't|cannot|could not) (?:offer|give) (?:higher|greater|more) praise\b/g,
   /\b(?:can't|cannot|couldn't|could not) (?:agree more|be happier|be prouder|ask for more|complain)\b/g,
@@ -126,13 +132,14 @@ const IDIOMS = [
 interface FoundCues {
   readonly weight: number;
   /**
-   * The start and end of the first cue with the largest weight; the text after it is what is refused or given instead.
+   * The start and the end of the first cue with the largest weight. The text after it states what is refused, or what
+   * is given instead.
    */
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns the summed weight of the cues in an answer's opening. */
+/** Finds the cues in an answer's opening. Returns the sum of their weights, and the position of the main cue. */
 export function findCues(opening: string): FoundCues {
   const text = IDIOMS.reduce((rest, idiom) => rest.replace(idiom, (found) => ' '.repeat(found.length)), opening);
   const found = CUES.flatMap(({ pattern, weight }) => {

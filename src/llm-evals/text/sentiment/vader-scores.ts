@@ -2,13 +2,13 @@ import { wordList, wordSet } from '../words.ts';
 import { VADER_EMOJI } from './vader-emoji.ts';
 import { VADER_LEXICON } from './vader-lexicon.ts';
 
-/** The amount that a booster adds to the strength of the next word, and a dampener subtracts. */
+/** The strength that a booster adds to the next word, and that a dampener subtracts. */
 const BOOST = 0.293;
 
 /** The amount that capitals add to a word's strength if other words are not in capitals. */
 const CAPITALS = 0.733;
 
-/** The factor of a negation. */
+/** The factor by which a negation multiplies a rating. */
 const NEGATION = -0.74;
 
 /** Words that negate, in addition to all that contain "n't". */
@@ -60,11 +60,14 @@ interface VaderWords {
   readonly lower: readonly string[];
   /** Whether each word is in capitals. */
   readonly isCapitals: readonly boolean[];
-  /** Whether some words are in capitals and others are not, so that capitals mean emphasis. */
+  /** Whether some words are in capitals and others are not. Capitals then mean emphasis. */
   readonly hasEmphasis: boolean;
 }
 
-/** Matches Python's white space: unlike JavaScript's without U+FEFF, and with four separators and U+0085. */
+/**
+ * Matches white space as Python defines it. Unlike JavaScript, it excludes U+FEFF, and includes four separators and
+ * U+0085.
+ */
 // eslint-disable-next-line no-control-regex -- the four separators are control characters
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
@@ -75,7 +78,7 @@ const EMOJI = new Map(
   }),
 );
 
-/** Returns the text with its emoji written as words; punctuation marks are counted in it. */
+/** Replaces the emoji of a text with words. Punctuation marks are counted in the result. */
 function writeOutEmoji(text: string): string {
   // The lexicon has no emoji below U+0080.
   if (!/[\x80-\uffff]/.test(text)) return text;
@@ -103,7 +106,10 @@ function splitWords(text: string): VaderWords {
   };
 }
 
-/** Removes punctuation around a word, unless at most two characters remain: then it is likely an emoticon. */
+/**
+ * Removes punctuation around a word. If at most two characters would remain, keeps it, because the word is probably an
+ * emoticon.
+ */
 function stripPunctuation(word: string): string {
   let start = 0;
   let end = word.length;
@@ -118,7 +124,7 @@ const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
 /** Returns whether a word has letters with case, and all of them are capitals. */
 function isUpper(word: string): boolean {
-  // For most words the first lower-case letter decides, so that the slower Unicode expression is rarely needed.
+  // Most words contain a lower-case ASCII letter, so the slower Unicode expressions are rarely needed.
   if (/[a-z]/.test(word)) return false;
   return /\p{Uppercase}/u.test(word) && !/[\p{Lowercase}\p{Lt}]/u.test(word);
 }
@@ -163,7 +169,7 @@ function rateWord(words: VaderWords, index: number): number {
   return rating * minFactor(lower, index);
 }
 
-/** Negates a rated word near "no", which has no rating itself before such a word. */
+/** Applies "no": negates a rated word after it. "No" itself has no rating before a rated word. */
 function rateAroundNo(lower: readonly string[], index: number, base: number): number {
   const next = lower[index + 1];
   const isNegated =
@@ -184,8 +190,9 @@ function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: n
 }
 
 /**
- * Returns the factor of the word `distance` before a rated word. At distance three, "so" or "this" next to that word
- * strengthens any word: in the reference, "and" binds before "or", and its published ratings depend on it.
+ * Returns the factor by which the word at a distance before a rated word multiplies its rating. At distance three, "so"
+ * or "this" before the rated word strengthens it after any word. This follows the reference, where "and" binds before
+ * "or"; its published ratings depend on it.
  */
 function negationFactor(lower: readonly string[], index: number, distance: number): number {
   const word = lower[index - distance] as string;
@@ -201,7 +208,10 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
   return negates(word) ? NEGATION : 1;
 }
 
-/** Replaces a word's rating by that of the last phrase around it; pairs such as "kind of" dampen it. */
+/**
+ * Replaces the rating of a word with the rating of the last phrase around it. Pairs such as "kind of" dampen the
+ * rating.
+ */
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
   const behind = [phrase(-1, 0), phrase(-2, 0), phrase(-2, -1), phrase(-3, -1), phrase(-3, -2)];
@@ -220,8 +230,8 @@ function minFactor(lower: readonly string[], index: number): number {
 }
 
 /**
- * Halves the ratings before the first "but" and multiplies those after it by 1.5. As in the reference, a rating is
- * found by its first occurrence, so that only the first of equal ratings changes, possibly more than once.
+ * Halves the ratings before the first "but" and multiplies those after it by 1.5. As in the reference, the position of
+ * a rating is that of its first occurrence. Of equal ratings, only the first one changes, possibly more than once.
  */
 function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   const but = lower.indexOf('but');
@@ -302,7 +312,10 @@ function combine(ratings: readonly number[], emphasis: number): VaderScores {
   });
 }
 
-/** A word without a rating counts one, so a rated word counts one more than its rating. */
+/**
+ * Adds up the weights of positive, negative and neutral words. A word without a rating has weight 1, and a rated word
+ * has 1 more than its rating.
+ */
 function sift(ratings: readonly number[]): { positive: number; negative: number; neutral: number } {
   let positive = 0;
   let negative = 0;
@@ -315,16 +328,17 @@ function sift(ratings: readonly number[]): { positive: number; negative: number;
   return { positive, negative, neutral };
 }
 
-/** Scales a sum to (-1, 1). 15 is the reference's constant: about the largest sum that it expects. */
+/** Scales a sum to (-1, 1). 15 is the constant of the reference: about the largest sum that it expects. */
 function normalise(sum: number): number {
   return sum / Math.sqrt(sum * sum + 15);
 }
 
 /**
- * Rounds to a number of decimals, exact halves to the even digit, as Python's `round`; `toFixed` rounds them up.
+ * Rounds to a number of decimals. Rounds exact halves to the even digit, as Python's `round` does; `toFixed` rounds
+ * them up.
  *
- * An exact half at d decimals is (2m + 1) / (2 10^d). A double has this value only if it is an odd multiple of
- * 2^-(d + 1), which is what is tested.
+ * An exact half at d decimals is (2m + 1) / (2 10^d). A double has this value only if it is an odd multiple of 2^-(d +
+ * 1). The function tests this condition.
  * @param decimals from 0 to 15
  */
 export function roundHalfEven(value: number, decimals: number): number {

@@ -32,7 +32,10 @@ export function treebankTokens(text: string): string[] {
   return tokens;
 }
 
-/** Converts quotation marks to the Treebank's: the preceding character decides between opening and closing ones. */
+/**
+ * Converts a quotation mark to the form of the Treebank. The preceding character decides between the opening and the
+ * closing form.
+ */
 function quotationMark(before: string | undefined): string {
   return before === undefined || /[\s([{<]/.test(before) ? '``' : "''";
 }
@@ -43,23 +46,23 @@ function splitWord(word: string): readonly string[] {
   return JOINED.get(word) ?? [word];
 }
 
-/** The longest n-gram; all lengths up to it have equal weight. */
+/** The length of the longest n-gram. All lengths up to this one have equal weight. */
 const MAX_RUN_LENGTH = 4;
 
-/** The number of matches used for n-grams without a match: method 1 of Chen and Cherry, with NLTK's value. */
+/** The number of matches that is used if no n-gram matches: method 1 of Chen and Cherry, with the value of NLTK. */
 const SMOOTHING = 0.1;
 
 /**
  * Computes BLEU of two texts, from n-grams of one to four words, as the minimum of both directions.
  *
  * Each direction treats one text as the candidate and the other as its reference. p_n is the share of the candidate's
- * n-grams that the reference contains too, with clipped counts, and with 0.1 matches if there are none. BLEU is
- * B (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) if the candidate's c tokens are fewer than the reference's r, and 1
+ * n-grams that the reference contains too, with clipped counts. If no n-gram matches, 0.1 matches are used. BLEU is B
+ * (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) if the candidate's c tokens are fewer than the reference's r, and 1
  * otherwise. From 0 (no token in common) to 1 (the same tokens in the same order). The minimum is symmetric.
  *
  * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
- * conventions of the Penn Treebank. Two differences: equal texts of any length give 1, while smoothing alone gives 0.32
- * for "Yes." and "Yes."; and sentences are split with a short list of abbreviations instead of NLTK's trained model.
+ * conventions of the Penn Treebank. There are two differences. Equal texts of any length give 1, while NLTK gives 0.32
+ * for "Yes." and "Yes.". Sentences are split with a short list of abbreviations instead of NLTK's trained model.
  *
  * Degenerate cases: 1 if neither text has tokens, 0 if only one has tokens.
  * @see K. Papineni et al., BLEU: A method for automatic evaluation of machine translation (2002)
@@ -82,7 +85,7 @@ export function bleuBothWays(a: string, b: string): number {
 }
 
 /**
- * Returns the number of clipped matches, which is the same in both directions: the sum of each n-gram's lower count.
+ * Returns the number of clipped matches: the sum over n-grams of the lower count. It is the same in both directions.
  */
 function matchingRuns(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let matches = 0;

@@ -1,11 +1,11 @@
 import { tokenizeWords } from '../words.ts';
 
 /**
- * Computes the share of the words of two texts that both contain: |A and B| / |A or B| of their sets of words, from 0
- * (none in common) to 1 (the same words, in any order and number). Symmetric. Words are those of
- * `tokenizeWords`.
+ * Computes the share of the words of two texts that both contain: |A and B| / |A or B| of their sets of words. It is 0
+ * if they have no word in common, and 1 for the same words in any order and number. The measure is symmetric.
+ * `tokenizeWords` splits the texts.
  *
- * Degenerate cases: 1 if neither text has words, 0 if only one has words.
+ * Degenerate cases: 1 if neither text has words, 0 if only one text has words.
  * @see P. Jaccard, The distribution of the flora in the alpine zone (1912)
  * @example
  * ```ts
@@ -21,9 +21,9 @@ export function jaccardSimilarity(a: string, b: string): number {
 
 /**
  * Computes the share of the items of two lists that both contain: |A and B| / |A or B| of their sets, from 0 to 1.
- * Order and repetition do not matter. Symmetric.
+ * Order and repetition do not matter. The measure is symmetric.
  *
- * Degenerate cases: 1 if both lists are empty, 0 if only one is.
+ * Degenerate cases: 1 if both lists are empty, 0 if only one list is empty.
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? (2023)
  * @example
  * ```ts

@@ -9,7 +9,7 @@ const IRREGULAR = new Map(
     outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed`),
 );
 
-/** Double suffixes become single ones; the order is the paper's. */
+/** Replaces double suffixes with single suffixes, in the order of the paper. */
 const DOUBLE_SUFFIXES = wordPairs(`
   ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous ization:ize
   ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble fulli:ful
@@ -68,7 +68,7 @@ function stripY(word: string): string {
   return word.endsWith('y') && stem.length > 1 && pattern(stem).endsWith('c') ? `${stem}i` : word;
 }
 
-/** Step 2. */
+/** Applies step 2. */
 function replaceDoubleSuffix(word: string): string {
   if (word.endsWith('alli') && measure(word.slice(0, -4)) > 0) return replaceDoubleSuffix(word.slice(0, -2));
   if (word.endsWith('logi')) return measure(word.slice(0, -3)) > 0 ? word.slice(0, -1) : word;

@@ -2,7 +2,10 @@ import { fillOptions, type FilledOptions, oneOf } from '../../../internal/argume
 
 const SCALES = ['published', 'unit'] as const;
 
-/** The scale of a similarity of ranked lists: as published, with equal lists below 1, or with equal lists at 1. */
+/**
+ * The scale of a similarity of ranked lists. Equal lists have a value below 1 on the scale `published`, and 1 on the
+ * scale `unit`.
+ */
 export type RankScale = (typeof SCALES)[number];
 
 /** Options of the similarities of ranked lists. */
@@ -23,7 +26,7 @@ function scaleOf(owner: string, options: RankSimilarityOptions): RankScale {
   return oneOf('scale', scale, SCALES);
 }
 
-/** Returns the rank of every item, from 0; a repeated item has its first rank. */
+/** Returns the rank of every item, from 0. A repeated item has the rank of its first occurrence. */
 function ranksOf(list: readonly string[]): Map<string, number> {
   const ranks = new Map<string, number>();
   for (const item of list) if (!ranks.has(item)) ranks.set(item, ranks.size);
@@ -31,17 +34,17 @@ function ranksOf(list: readonly string[]): Map<string, number> {
 }
 
 /**
- * Computes the share of pairs of recommendations that two lists rank alike (the pairwise ranking accuracy gap, PRAG,
- * which grows with agreement despite its name).
+ * Computes the share of pairs of recommendations that two lists rank in the same order. This is the pairwise ranking
+ * accuracy gap (PRAG). Despite its name, it grows with agreement.
  *
  * The first list, of K items, has K (K - 1) / 2 pairs. A pair counts if its earlier item is in the second list too, and
  * its later item follows there or is missing. The `unit` scale divides their number by that of all pairs, as the
- * paper's code does: from 0 to 1 (equal lists). The `published` scale, LangFair's, divides it by K (K + 1): from 0 to
- * (K - 1) / (2 (K + 1)), so compare it only between lists of the same length.
+ * paper's code does: from 0 to 1 (equal lists). The `published` scale of LangFair divides it by K (K + 1). It goes from
+ * 0 to (K - 1) / (2 (K + 1)), so compare it only between lists of the same length.
  *
- * Not symmetric, since the first list's pairs count. Repeated items count once, at their first rank. Degenerate cases:
- * 0 if either list is empty; a first list of one item has no pairs and gives 1 if the second is equal and 0 otherwise,
- * on both scales.
+ * The measure is not symmetric, because only the pairs of the first list count. Repeated items count once, at their
+ * first rank. Degenerate cases: 0 if either list is empty. A first list of one item has no pairs; the value is then 1
+ * if the second list is equal and 0 otherwise, on both scales.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)
@@ -77,16 +80,16 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
 }
 
 /**
- * Computes the weighted share of the recommendations of one list that another contains too; the top of the first list
- * has the largest weights (the search result page score, SERP).
+ * Computes the weighted share of the recommendations of one list that another list contains too. The top of the first
+ * list has the largest weights. This is the search result page score (SERP).
  *
  * With K the length of the first list and r = 1 ... K the rank of each item that the second contains too, the `unit`
  * scale is sum(K - r + 1) / (K (K + 1) / 2): from 0 (nothing in common) to 1 (all in common, in any order). The
- * `published` scale is sum(K - r + 2) / (2 K (K + 1)), which is what the code of the paper and LangFair compute: from 0
- * to (K + 3) / (4 (K + 1)), so compare it only between lists of the same length.
+ * `published` scale is sum(K - r + 2) / (2 K (K + 1)), as in the code of the paper and in LangFair. It goes from 0 to
+ * (K + 3) / (4 (K + 1)), so compare it only between lists of the same length.
  *
- * Not symmetric, since the first list's ranks count: keep the same side first throughout. Repeated items count once, at
- * their first rank. Degenerate cases: 0 if either list is empty.
+ * The measure is not symmetric, because the ranks of the first list count. Always pass the same side first. Repeated
+ * items count once, at their first rank. Degenerate cases: 0 if either list is empty.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)

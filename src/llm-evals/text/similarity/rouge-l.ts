@@ -4,16 +4,16 @@ import { encodeTokens } from './token-codes.ts';
 /**
  * Computes ROUGE-L of two texts, based on their longest common sequence of words.
  *
- * With L the length of the longest common subsequence of the stemmed words of the two, and m and n their numbers of
- * words, it is the F1 of L/m and L/n: 2L / (m + n), from 0 (no word in common) to 1 (the same words in the same order).
- * Symmetric.
+ * Let L be the length of the longest common subsequence of the stemmed words, and m and n the numbers of words of the
+ * two texts. ROUGE-L is the F1 of L/m and L/n: 2L / (m + n). It goes from 0 (no word in common) to 1 (the same words in
+ * the same order). The measure is symmetric.
  *
- * Words are those of Google's `rouge_score` with its stemmer on: in lower case, separated by everything but letters and
- * digits, those of more than three letters stemmed by Porter's algorithm. One difference: letters beyond a to z are
- * letters here, but spaces there.
+ * Texts are split as in Google's `rouge_score` with its stemmer: in lower case, at all characters except letters and
+ * digits. Words of more than three letters are stemmed by Porter's algorithm. There is one difference: letters other
+ * than a to z count as letters here, but as spaces there.
  *
- * Degenerate cases: 1 if neither text has words, 0 if only one has words. Time grows as m x n: two answers of 1,000
- * words take a few milliseconds.
+ * Degenerate cases: 1 if neither text has words, 0 if only one text has words. Time grows as m x n: two answers of
+ * 1,000 words take a few milliseconds.
  * @see C.-Y. Lin, ROUGE: A package for automatic evaluation of summaries (2004)
  * @example
  * ```ts

@@ -121,7 +121,7 @@ describe('lintPairs', () => {
       })),
     ).flat();
     const reported = messageOf(prompts);
-    expect(reported.split('\n')[0]).to.match(/8 of 8 pairs differ otherwise\.$/);
+    expect(reported.split('\n')[0]).to.match(/8 of 8 pairs have other differences\.$/);
     expect(reported.split('\n').slice(1)).to.deep.equal([
       "t|0, gender: more differs than the value: 'womanly' against 'manly'",
       '  woman: the woman and womanly',
