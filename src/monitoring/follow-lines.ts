@@ -6,9 +6,10 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * How checks at a refresh and at the end of a run are treated. The timing of these checks depends on the clock and on
- * where the run stops. `counted`: they are ordinary checks. `previewed`: their result is reported, but the engine does
- * not change. A run that is interrupted and resumed then gives the same results as an uninterrupted run.
+ * Determines whether checks at a refresh and at the end of a run change the engine. The timing of these checks
+ * depends on the clock and on where the run stops. `counted`: they are ordinary checks. `previewed`: their result is
+ * reported, but the engine does not change. A run that is interrupted and resumed then gives the same results as an
+ * uninterrupted run.
  * @defaultValue 'counted'
  */
 export type ExtraChecks = 'counted' | 'previewed';

@@ -17,7 +17,7 @@ export const ARMS = ['control', 'treatment'] as const;
 /** One of the two arms. */
 export type Arm = (typeof ARMS)[number];
 
-/** Both arms as one long table: the rows of the control arm, then those of the treatment arm. */
+/** Both arms as one long table: the rows of the control arm, then the rows of the treatment arm. */
 export interface ArmRows {
   readonly nControl: number;
   readonly nRows: number;
@@ -175,7 +175,7 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return complete;
 }
 
-/** A column of both arms, as given and as read. */
+/** A column of both arms: its given values and its values as 0 and 1. */
 interface LabelledColumn {
   readonly name: string;
   readonly values: readonly (string | number | null)[];
@@ -183,8 +183,8 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in some row of the two arms. A label that no row has is mistyped or belongs to
- * another column. Decisions may all be negative if the true labels use the same words.
+ * Checks that the positive label occurs in some row of the two arms. Otherwise the label is mistyped or belongs to
+ * another column. All decisions may be negative if their labels also occur in the true labels.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

@@ -2,7 +2,7 @@ import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-d
 import type { DriftDetector } from '../drift/drift-detector.ts';
 import type { EventBlock, EventObserver } from '../tracker/event-block.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 

@@ -1,6 +1,6 @@
 import { formatTime } from '../records/record-time.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
 import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
@@ -156,7 +156,7 @@ export class WatchedCombination {
   ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
     const { memory } = this;
     const open = memory.open as AlertEvent;
-    // Only a window that contains no events from before the alarm can show that the breach is over.
+    // A window shows that the breach is over only if all its events came after the alarm.
     const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
     memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
     if (memory.calmLooks >= this.#options.persistence) {
@@ -312,19 +312,14 @@ function estimateChange(
   measure: WatchedMeasure,
   groups: readonly number[],
 ): ChangeEstimate | undefined {
+  const table = stream.tables[attribute] as EventStream['tables'][number];
   let latest = -Infinity;
   let moved: number | null = null;
   for (const group of groups) {
     const change = bank.changeOf(attribute, measure, group);
     if (change === undefined) continue;
     latest = Math.max(latest, change.time);
-    const sums = sumMeasure(
-      measure,
-      stream.tables[attribute] as EventStream['tables'][number],
-      null,
-      group,
-      emptySums(),
-    );
+    const sums = sumMeasure(measure, table, null, group, emptySums());
     const after = (measureValue(sums) * sums.n - change.sum) / (sums.n - change.n);
     const before = change.sum / change.n;
     const scale = measure.kind === 'rate' ? 1 : stream.options.errorScale;

@@ -105,9 +105,9 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
 }
 
 /**
- * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them and
- * in light colours for printing, and redraws when the page's width changes. Its text is constant because the content
- * security policy allows the script by its hash.
+ * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them,
+ * and in light colours for printing. It redraws the charts when the page's width changes. Its text is constant
+ * because the content security policy allows the script by its hash.
  */
 const DASHBOARD_SCRIPT = `
 (() => {

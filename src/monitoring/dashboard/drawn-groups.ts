@@ -55,8 +55,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * If there are too many groups to show all, the number of lowest groups and of highest groups that are shown. The
- * largest of the other groups fill the remaining places.
+ * The number of lowest and of highest groups shown if there are too many groups. The remaining lines show the largest
+ * of the other groups.
  */
 const EXTREMES = 3;
 

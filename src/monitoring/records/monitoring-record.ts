@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import type { StoreStatus } from './file/file-functions.ts';
 import { parseIsoTime } from './record-time.ts';
 
 /** The windows of records. */
@@ -91,18 +92,6 @@ export interface MonitoringRecord {
    */
   readonly low: number | null;
   readonly high: number | null;
-}
-
-/** The numbers of records that a store has written, holds in memory, and has dropped. */
-export interface StoreStatus {
-  /** The number of records on disk. */
-  readonly written: number;
-  /** The number of records that wait for the next attempt after a failed write. */
-  readonly pending: number;
-  /** The number of records dropped because more records were waiting than the store may hold. */
-  readonly dropped: number;
-  /** Why the last write failed; null after a successful write. */
-  readonly problem: string | null;
 }
 
 /**

@@ -7,7 +7,7 @@ export const MAX_GROUPS = 10_000;
 /** The maximum number of characters of a new group's label, so that a field of long texts cannot exhaust memory. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** The codes of events whose group is missing or is not counted, one for each reason. */
+/** The codes of events without a counted group, one code for each reason. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;

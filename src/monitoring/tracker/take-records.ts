@@ -58,24 +58,21 @@ export function takeAttribute(
   const timestamp = formatTime(time);
   const name = stream.options.attributes[attribute]?.name ?? '';
   const labels = stream.reader.groups[attribute]?.labels ?? [];
-  const groups: MonitoringRecord[] = [];
-  for (const { measure, groups: found } of measured) {
-    for (const { code, value, sums, interval } of found) {
-      groups.push(
-        Object.freeze({
-          timestamp,
-          metric: measure.name,
-          attribute: name,
-          group: labels[code] ?? '',
-          window: kind,
-          value,
-          n: sums.n,
-          low: interval === null ? null : interval[0],
-          high: interval === null ? null : interval[1],
-        }),
-      );
-    }
-  }
+  const groups = measured.flatMap(({ measure, groups: found }) =>
+    found.map(({ code, value, sums, interval }) =>
+      Object.freeze({
+        timestamp,
+        metric: measure.name,
+        attribute: name,
+        group: labels[code] ?? '',
+        window: kind,
+        value,
+        n: sums.n,
+        low: interval?.[0] ?? null,
+        high: interval?.[1] ?? null,
+      }),
+    ),
+  );
   const gap = gapOf(stream, window, kind, metric, measured, alpha);
   return {
     groups,
@@ -122,11 +119,7 @@ function gapOf(
     value = Math.max(value ?? 0, Math.max(...values) - Math.min(...values));
     const interval =
       kind === 'sliding'
-        ? ordinaryGapInterval(
-            measure,
-            large.map(({ sums }) => sums),
-            1 - alpha,
-          )
+        ? ordinaryGapInterval(measure, large, 1 - alpha)
         : anytimeGap(large.map(({ interval: own }) => own));
     ends = ends === null || interval === null ? null : [Math.max(ends[0], interval[0]), Math.max(ends[1], interval[1])];
   }
@@ -140,17 +133,8 @@ function gapOf(
  * high - smallest low].
  */
 function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
-  if (intervals.includes(null)) return null;
-  const ends = intervals as readonly Interval[];
-  let lowest = Infinity;
-  let highest = -Infinity;
-  let largestLow = -Infinity;
-  let smallestHigh = Infinity;
-  for (const [low, high] of ends) {
-    lowest = Math.min(lowest, low);
-    highest = Math.max(highest, high);
-    largestLow = Math.max(largestLow, low);
-    smallestHigh = Math.min(smallestHigh, high);
-  }
-  return [Math.max(0, largestLow - smallestHigh), highest - lowest];
+  const ends = intervals.filter((interval) => interval !== null);
+  if (ends.length < intervals.length) return null;
+  const [lows, highs] = [ends.map(([low]) => low), ends.map(([, high]) => high)];
+  return [Math.max(0, Math.max(...lows) - Math.min(...highs)), Math.max(...highs) - Math.min(...lows)];
 }
