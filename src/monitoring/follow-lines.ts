@@ -142,7 +142,7 @@ export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEver
   return position > before && position % lookEvery === 0;
 }
 
-/** The longest delay of a timer; a longer one would fire immediately. */
+/** The longest delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
 /** Runs work at regular intervals, never concurrently. */

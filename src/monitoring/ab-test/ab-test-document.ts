@@ -25,7 +25,7 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
 /** If there are more pairs than this, the first table shows only the pairs with the smallest p-values. */
 const MAX_ROWS = 60;
 
-/** The kind of verdict of each finding that has one; all other findings have the kind 'none'. */
+/** The kind of verdict of a worse and of a better finding. Other findings have the kind 'none'. */
 const VERDICTS: Partial<Record<ABFinding, ReportVerdict['kind']>> = { worse: 'fail', better: 'pass' };
 
 /** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */

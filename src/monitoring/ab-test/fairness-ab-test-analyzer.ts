@@ -83,8 +83,8 @@ function testsOf(comparisons: readonly ABComparison[]): number {
  *
  * For each sensitive attribute and each intersection, by each metric, it computes:
  *
- * - the effect of the treatment on each group and on all rows: the rate under treatment minus that under control, with
- *   Newcombe's interval (means: Welch's);
+ * - the effect of the treatment on each group and on all rows: the rate under treatment minus the rate under control,
+ *   with Newcombe's interval (means: Welch's);
  * - the change of the disparity between a group and the reference group (the largest, unless given), a difference in
  *   differences: (treatment: group - reference) - (control: group - reference), with the standard error of its four
  *   cells, an interval and a two-sided p-value;

@@ -35,14 +35,9 @@ export interface ArmRows {
   readonly warnings: readonly string[];
 }
 
-/** Determines how the outcome is read. */
-export interface OutcomeNeeds {
-  readonly decisions: boolean;
-  readonly values: boolean;
-}
-
 /**
  * Reads the columns of an analysis from the tables of both arms.
+ * `needs` states whether metrics need the outcome as decisions, and whether they need it as numbers.
  * @throws {DataValidationError} if an arm is empty, a column is missing, a numeric column has text or infinities,
  *   decisions are not 0 and 1, no row has the positive label, or a weight is negative
  */
@@ -50,7 +45,7 @@ export function readArms(
   control: TableSource,
   treatment: TableSource,
   settings: ABSettings,
-  needs: OutcomeNeeds,
+  needs: { readonly decisions: boolean; readonly values: boolean },
 ): ArmRows {
   const given = [tableOf(control, 'control'), tableOf(treatment, 'treatment')] as const;
   const read = given.map((table) => readTexts(table, textColumns(settings)));

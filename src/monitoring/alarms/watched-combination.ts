@@ -18,11 +18,7 @@ const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
 ];
 
 /** The confidence and severity of a gap. */
-interface Weighed {
-  readonly confidence: number;
-  readonly severityScore: number;
-  readonly severity: Severity;
-}
+type Weighed = Pick<AlertEvent, 'confidence' | 'severityScore' | 'severity'>;
 
 /**
  * Computes confidence = 1 - min(1, half the interval's width / limit), and severity = confidence x (value - limit), in
@@ -296,22 +292,18 @@ function windowStart(stream: EventStream): number {
   return markAt(marks, stream.events - stream.window.length, timeOfStart(stream, NaN)).time;
 }
 
-/** When groups probably changed, and by how much. */
-interface ChangeEstimate {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  /** The largest |after - before| of the groups, in [0, 1]; null for errors without a scale. */
-  readonly driftScore: number | null;
-}
-
-/** Returns the latest change that detectors suspect in a measure of some groups; undefined if they found none. */
+/**
+ * Returns the latest change that detectors suspect in a measure of some groups; undefined if they found no change.
+ * @returns the time of the change in milliseconds since 1970, and the largest |after - before| of the groups, in [0, 1]
+ *   (null for errors without a scale)
+ */
 function estimateChange(
   stream: EventStream,
   bank: DetectorBank,
   attribute: number,
   measure: WatchedMeasure,
   groups: readonly number[],
-): ChangeEstimate | undefined {
+): { readonly time: number; readonly driftScore: number | null } | undefined {
   const table = stream.tables[attribute] as EventStream['tables'][number];
   let latest = -Infinity;
   let moved: number | null = null;

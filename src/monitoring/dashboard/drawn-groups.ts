@@ -1,14 +1,9 @@
 import { MAX_LINES } from '../../charts/palette.ts';
-import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
+import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
 /** Identifies a series of records. */
-export interface SeriesPosition {
-  readonly attribute: string;
-  readonly metric: string;
-  readonly group: string | null;
-  readonly window: MonitoringWindow;
-}
+export type SeriesPosition = Pick<MonitoringRecord, 'attribute' | 'metric' | 'group' | 'window'>;
 
 /** An index of records by series. */
 export class HistoryIndex {

@@ -4,17 +4,11 @@ import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { sentenceText } from './dashboard-words.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
-/** A state's word and sign, so that the colour is not needed to understand it. */
-export interface StateWords {
-  readonly sign: string;
-  readonly word: string;
-}
-
 /** All states, worst first. */
 export const STATES = ['breach', 'watch', 'unknown', 'within'] as const satisfies readonly MonitorState[];
 
-/** The words for each state. */
-export const STATE_WORDS: Readonly<Record<MonitorState, StateWords>> = {
+/** The sign and the word of each state, so that the colour is not needed to understand it. */
+export const STATE_WORDS: Readonly<Record<MonitorState, { readonly sign: string; readonly word: string }>> = {
   breach: { sign: '\u2717', word: 'Breach' },
   watch: { sign: '!', word: 'Watch' },
   unknown: { sign: '?', word: 'Inconclusive' },

@@ -58,7 +58,7 @@ function badField(
   });
 }
 
-/** The window that a record's value was computed over. */
+/** The window of events that a record's value covers. */
 export type MonitoringWindow = 'sliding' | 'cumulative';
 
 /**
@@ -82,8 +82,8 @@ export interface MonitoringRecord {
   /** The rate or the gap; null if it is undefined (too few events). */
   readonly value: number | null;
   /**
-   * The number of events that the value was computed from: for a group's rate, the events in the denominator; for a
-   * gap, all events.
+   * The number of events that the value covers: for a group's rate, the events in the denominator; for a gap, all
+   * events.
    */
   readonly n: number;
   /**

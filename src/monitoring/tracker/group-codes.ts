@@ -59,7 +59,7 @@ export class CrossedCodes {
   // The length of the parts' labels is already limited.
   readonly #codes = new GroupCodes(null, Infinity);
   readonly #parts: readonly GroupCodes[];
-  /** By the code of the first part, then of the others. */
+  /** The codes of intersections as a tree with one level for each part. */
   readonly #tree: CodeTree = [];
 
   constructor(parts: readonly GroupCodes[]) {

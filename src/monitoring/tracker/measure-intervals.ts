@@ -126,8 +126,8 @@ export function anytimeInterval(
 }
 
 /**
- * Returns an ordinary interval of a group's measure, valid for one check: Wilson's for a rate, the normal one for a
- * mean. Returns null if no interval is available.
+ * Returns an ordinary interval of a group's measure, valid for one check: Wilson's interval for a rate, and a normal
+ * interval for a mean. Returns null if no interval is available.
  */
 export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, level: number): Interval | null {
   const value = measureValue(sums);
@@ -142,7 +142,7 @@ export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, lev
 /**
  * Returns an ordinary interval of the largest gap between groups, valid for one check: Bonferroni over all pairs
  * (Agresti and Caffo 2000 for rates). Returns null if a group has too few events for a variance.
- * @param groups at least two
+ * @param groups the sums of at least two groups
  * @param level the confidence level of this interval
  */
 export function ordinaryGapInterval(

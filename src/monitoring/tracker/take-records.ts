@@ -19,12 +19,6 @@ interface MeasuredAttribute {
   readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
 }
 
-/** The gap of one metric between the groups of one attribute, and the records of the groups. */
-export interface AttributeRecords {
-  readonly gap: MonitoringRecord;
-  readonly groups: readonly MonitoringRecord[];
-}
-
 /**
  * Returns the records of a stream over one window at one time: for every attribute and metric, the records of the
  * groups and then of their gap.
@@ -34,23 +28,23 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
   stream.options.attributes.forEach((_, attribute) => {
     const seen = new Set<string>();
     for (const metric of stream.options.metrics) {
-      const { gap, groups } = takeAttribute(stream, kind, time, attribute, metric);
+      const own = takeAttribute(stream, kind, time, attribute, metric);
       // Two metrics may share a measure. The groups of a shared measure are recorded once.
-      records.push(...groups.filter((record) => !seen.has(record.metric)), gap);
+      records.push(...own.filter((record) => record.group === null || !seen.has(record.metric)));
       for (const { name } of metric.measures) seen.add(name);
     }
   });
   return Object.freeze(records);
 }
 
-/** Returns the records of one metric of one attribute. */
+/** Returns the records of one metric of one attribute: the records of the groups and then of their gap. */
 export function takeAttribute(
   stream: EventStream,
   kind: MonitoringWindow,
   time: number,
   attribute: number,
   metric: WatchedMetric,
-): AttributeRecords {
+): readonly MonitoringRecord[] {
   const window = kind === 'sliding' ? slidingWindow(stream) : cumulativeWindow(stream);
   // The two rates of equalized odds each get half of the error probability.
   const alpha = (1 - stream.options.level) / metric.measures.length;
@@ -74,10 +68,10 @@ export function takeAttribute(
     ),
   );
   const gap = gapOf(stream, window, kind, metric, measured, alpha);
-  return {
-    groups,
-    gap: Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
-  };
+  return [
+    ...groups,
+    Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
+  ];
 }
 
 function measureAttribute(
