@@ -1,5 +1,7 @@
 import type { ABSettings } from './ab-test-options.ts';
-import type { RowProblem } from './arm-cells.ts';
+
+/** The reason why a row is excluded. */
+export type RowProblem = 'outcome' | 'label' | 'weight';
 
 /** The ends of an interval, lower end first. */
 export type ABInterval = readonly [low: number, high: number];

@@ -1,10 +1,7 @@
 import type { ArmRows } from './read-arms.ts';
 import { type ABMeasure, needsTruth } from './fairness-measures.ts';
 import { type Cell, meanCell, type RateCell, rateCell } from '../../stats/ab/index.ts';
-import type { PerArm } from './ab-test-fields.ts';
-
-/** The reason why a row is excluded. */
-export type RowProblem = 'outcome' | 'label' | 'weight';
+import type { PerArm, RowProblem } from './ab-test-fields.ts';
 
 /** The values of every row for one measure. */
 export interface MeasuredRows {
