@@ -6,9 +6,10 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * How checks at a refresh and at the end of a run are treated. The timing of these checks depends on the clock and on
- * where the run stops. `counted`: they are ordinary checks. `previewed`: their result is reported, but the engine does
- * not change. A run that is interrupted and resumed then gives the same results as an uninterrupted run.
+ * Determines whether checks at a refresh and at the end of a run change the engine. The timing of these checks
+ * depends on the clock and on where the run stops. `counted`: they are ordinary checks. `previewed`: their result is
+ * reported, but the engine does not change. A run that is interrupted and resumed then gives the same results as an
+ * uninterrupted run.
  * @defaultValue 'counted'
  */
 export type ExtraChecks = 'counted' | 'previewed';
@@ -141,7 +142,7 @@ export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEver
   return position > before && position % lookEvery === 0;
 }
 
-/** The longest delay of a timer; a longer one would fire immediately. */
+/** The longest delay of a timer. A timer with a longer delay would fire immediately. */
 const MAX_MILLIS = 2 ** 31 - 1;
 
 /** Runs work at regular intervals, never concurrently. */

@@ -9,7 +9,7 @@ export {
   type DashboardParts,
   FairnessReportingDashboard,
 } from './dashboard/fairness-reporting-dashboard.ts';
-export { activeAlertsJson, dashboardToJson } from './dashboard/dashboard-json.ts';
+export { activeAlertsJson, dashboardToJson } from './dashboard/save-dashboard.ts';
 export { type DashboardOptions, dashboardToHtml } from './dashboard/dashboard-to-html.ts';
 export { dashboardToMarkdown } from './dashboard/monitoring-document.ts';
 export type { CrossedCells, MonitoringView, WatchedMetric } from './dashboard/monitoring-view.ts';

@@ -51,7 +51,7 @@ export interface ReplayResult {
   readonly watches: readonly AlertEvent[];
   /** The result of a final check that does not change the engine; null if the final check was an ordinary check. */
   readonly preview: EngineUpdate | null;
-  /** The states at the end of the stream. */
+  /** The state of every metric at the end of the stream. */
   readonly states: EngineUpdate['states'];
   /** Every alarm with its changes. */
   readonly alertHistory: readonly AlertHistory[];

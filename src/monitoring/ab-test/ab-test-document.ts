@@ -25,6 +25,9 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
 /** If there are more pairs than this, the first table shows only the pairs with the smallest p-values. */
 const MAX_ROWS = 60;
 
+/** The kind of verdict of a worse and of a better finding. Other findings have the kind 'none'. */
+const VERDICTS: Partial<Record<ABFinding, ReportVerdict['kind']>> = { worse: 'fail', better: 'pass' };
+
 /** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */
 export function abTestDocument(result: ABTestFields): ReportDocument {
   const { comparisons, business, warnings, settings } = result;
@@ -48,15 +51,8 @@ export function abTestDocument(result: ABTestFields): ReportDocument {
 
 function verdictOf(result: ABTestFields): ReportVerdict {
   const { finding, verdict } = result;
-  const kinds = {
-    worse: 'fail',
-    better: 'pass',
-    changed: 'none',
-    no_change_shown: 'none',
-    cannot_tell: 'none',
-  } as const;
   return {
-    kind: kinds[finding],
+    kind: VERDICTS[finding] ?? 'none',
     title: `${capital(verdict)}.`,
     sentences:
       result.rows.length === 0
@@ -163,8 +159,8 @@ function changeRemark(tested: readonly ABRow[]): string | undefined {
 }
 
 /** Returns a range such as "12% to 43%", or a single value. */
-function span(values: readonly number[], text: (value: number) => string, nothing = 'none'): string {
-  if (values.length === 0) return nothing;
+function span(values: readonly number[], text: (value: number) => string, empty = 'none'): string {
+  if (values.length === 0) return empty;
   const [low, high] = [text(Math.min(...values)), text(Math.max(...values))];
   return low === high ? low : `${low} to ${high}`;
 }

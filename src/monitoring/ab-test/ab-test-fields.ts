@@ -1,5 +1,7 @@
 import type { ABSettings } from './ab-test-options.ts';
-import type { RowProblem } from './measured-rows.ts';
+
+/** The reason why a row is excluded. */
+export type RowProblem = 'outcome' | 'label' | 'weight';
 
 /** The ends of an interval, lower end first. */
 export type ABInterval = readonly [low: number, high: number];
@@ -133,13 +135,13 @@ export interface ABComparison {
   readonly groups: readonly ABGroup[];
   /** Null if fewer than two groups can be compared. */
   readonly gap: ABGap | null;
-  /** Every group compared with the reference group. */
+  /** One row for each group except the reference group. */
   readonly rows: readonly ABRow[];
   /** Excluded rows by arm, each counted under its first reason. */
   readonly dropped: PerArm<Readonly<Record<'group' | RowProblem, number>>>;
 }
 
-/** The results of an analysis, as data. */
+/** The results of an analysis as plain data. */
 export interface ABTestFields {
   readonly n: PerArm;
   /** Every pair of every fairness comparison. */
@@ -150,7 +152,7 @@ export interface ABTestFields {
    * finding.
    */
   readonly business: readonly ABComparison[];
-  /** The number of tests in the adjustment. */
+  /** The number of tests over which p-values are adjusted. */
   readonly nTests: { readonly fairness: number; readonly business: number };
   readonly checks: {
     /** Chi-square test of the share of rows in the treatment arm. */

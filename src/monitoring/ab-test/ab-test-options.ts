@@ -1,6 +1,6 @@
 import { listOf } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
-import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import { type FilledOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { assertThreshold, rangeOfName } from '../../metrics/threshold-range.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { requireLevel, requireInteger } from '../../stats/parameters.ts';
@@ -19,7 +19,7 @@ export interface SequentialOptions {
 
 /** Options of `FairnessABTestAnalyzer`. */
 export interface ABTestOptions {
-  /** Sensitive columns. Each is analysed separately. */
+  /** The sensitive columns. Each column is analysed separately. */
   readonly protected: readonly string[];
   /**
    * Intersections of sensitive columns, as `[['sex', 'race']]`.
@@ -38,7 +38,7 @@ export interface ABTestOptions {
   /** The label that counts as 1 in `outcome` and `yTrue`, if they are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are missing values, in all columns.
+   * Texts that mean a missing value, in all columns.
    * @defaultValue the missing-value texts of pandas; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
@@ -49,7 +49,10 @@ export interface ABTestOptions {
   readonly business?: string | readonly string[] | undefined;
   /** The column of row weights. Effective counts (sum w)^2 / sum w^2 then replace counts. */
   readonly sampleWeight?: string | undefined;
-  /** The column with the id of a row's unit. Ids in both arms, or repeated within one arm, are reported. */
+  /**
+   * The column with the id of a row's unit. A warning is given for ids in both arms and for ids repeated within one
+   * arm.
+   */
   readonly id?: string | undefined;
   /**
    * The false discovery rate of the reported changes of disparities (Benjamini and Hochberg). Each interval has the
@@ -78,7 +81,7 @@ export interface ABTestOptions {
    */
   readonly treatmentShare?: number | undefined;
   /**
-   * The reference group by attribute (`sex`, `sex||race`).
+   * The reference group of each attribute (`sex`, `sex||race`).
    * @defaultValue the largest group, by the rows of both arms
    */
   readonly referenceGroups?: Readonly<Record<string, string>> | undefined;
@@ -88,7 +91,7 @@ export interface ABTestOptions {
    */
   readonly nanPolicy?: NanPolicy | undefined;
   /**
-   * The seed of the interval for the largest gap of three or more groups; nothing else is random.
+   * The seed of the interval for the largest gap of three or more groups. All other results are deterministic.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -133,27 +136,23 @@ export interface ABAttribute {
 }
 
 /** All settings of an analysis, with defaults filled in. Frozen. */
-export interface ABSettings {
+export interface ABSettings extends FilledOptions<
+  Pick<ABTestOptions, 'outcome' | 'naValues' | 'alpha' | 'minGroupSize' | 'treatmentShare' | 'nanPolicy' | 'seed'>,
+  'naValues'
+> {
   readonly attributes: readonly ABAttribute[];
-  readonly outcome: string;
   readonly fairness: readonly ABMetric[];
   readonly yTrue: string | null;
   readonly positiveLabel: string | null;
-  readonly naValues: readonly string[] | undefined;
   readonly business: readonly string[];
   readonly sampleWeight: string | null;
   readonly id: string | null;
-  readonly alpha: number;
   /** Null if the default depends on the kind of measure. */
   readonly minimumEffect: number | null;
   readonly isSequential: boolean;
   /** Null if the default depends on the kind of measure. */
   readonly tau: number | null;
-  readonly minGroupSize: number;
-  readonly treatmentShare: number;
   readonly referenceGroups: readonly { readonly attribute: string; readonly group: string }[];
-  readonly nanPolicy: NanPolicy;
-  readonly seed: number;
 }
 
 /**
@@ -180,7 +179,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     treatmentShare: requireLevel('treatmentShare', options.treatmentShare ?? 0.5),
     referenceGroups: referencesOf(options.referenceGroups ?? {}),
     nanPolicy: oneOf('nanPolicy', options.nanPolicy ?? 'exclude', ['exclude', 'include']),
-    seed: requireSeed(options.seed ?? 42),
+    seed: requireInteger('seed', options.seed ?? 42, 0),
   };
   assertTruth(settings);
   assertEffectPossible(settings);
@@ -258,9 +257,4 @@ function optionalPositive(parameter: string, given: number | undefined): number 
   if (given === undefined) return null;
   if (given > 0 && given < Infinity) return given;
   throw invalidParameter(parameter, 'be a number above 0', given);
-}
-
-function requireSeed(given: number): number {
-  if (Number.isSafeInteger(given) && given >= 0) return given;
-  throw invalidParameter('seed', 'be a whole number of at least 0', given);
 }

@@ -42,7 +42,7 @@ export class ABTestResult implements ABTestFields {
 /** A result as JSON: the fields of {@link ABTestFields} in snake_case, and the version. */
 export type ABTestJson = Readonly<Record<string, unknown>>;
 
-/** Returns a result as JSON. Pairs are separate from their comparisons, in `rows` and `business_rows`. */
+/** Returns a result as JSON. The pairs of all comparisons are in `rows` and `business_rows`. */
 function abTestToJson(result: ABTestFields): ABTestJson {
   const { finding, verdict, n, warnings, rows, comparisons, business, ...rest } = result;
   const businessRows = business.flatMap((comparison) => comparison.rows);

@@ -18,12 +18,10 @@ import {
   type ABRow,
   definedInterval,
   perArm,
-  type PerArm,
 } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import { type ArmCell, countCells, type GroupCells } from './arm-cells.ts';
+import { type ArmCell, countCells, type GroupCells, type MeasuredRows, ROW_PROBLEMS } from './arm-cells.ts';
 import type { ABMeasure } from './fairness-measures.ts';
-import { type MeasuredRows, ROW_PROBLEMS } from './measured-rows.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
 /** How pairs of groups are compared. */
@@ -46,19 +44,7 @@ interface PairArguments {
   readonly rule: PairRule;
 }
 
-type PairTest = Pick<
-  ABRow,
-  | 'fairnessChange'
-  | 'standardError'
-  | 'interval'
-  | 'pValue'
-  | 'sizeChange'
-  | 'logitInteraction'
-  | 'power'
-  | 'detectable'
->;
-
-const UNTESTED: PairTest = {
+const UNTESTED = {
   fairnessChange: null,
   standardError: null,
   interval: null,
@@ -67,7 +53,9 @@ const UNTESTED: PairTest = {
   logitInteraction: null,
   power: null,
   detectable: null,
-};
+} satisfies Partial<ABRow>;
+
+type PairTest = Pick<ABRow, keyof typeof UNTESTED>;
 
 /**
  * Compares a pair of groups. If the pair cannot be tested, the verdict says why; otherwise the verdict is set after all
@@ -76,7 +64,7 @@ const UNTESTED: PairTest = {
 function comparePair(pair: PairArguments): ABRow {
   const { identity, overall, group, reference, rule } = pair;
   const reason = pair.problem ?? group.excluded ?? reference.excluded;
-  const tested = reason === null ? testPair(pair) : UNTESTED;
+  const tested: PairTest = reason === null ? testPair(pair) : UNTESTED;
   const untestable = reason ?? (tested.pValue === null ? 'the outcome does not vary within the groups' : null);
   return {
     ...identity,
@@ -215,7 +203,7 @@ const MEAN_CHANGE = 0.2;
 /** The default minimum effect and tau of rates. */
 const RATE_CHANGE = 0.05;
 
-/** One measure over all rows, ready for comparison by any attribute. */
+/** One measure over all rows, prepared for a comparison by any attribute. */
 export interface PreparedMeasure {
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
@@ -290,7 +278,7 @@ export function compareMeasure(
   });
 }
 
-/** Returns the index of the reference group: the one given in the options, or the largest that can be compared. */
+/** Returns the index of the reference group: the group in the options, or the largest group that can be compared. */
 function referenceOf(groups: readonly ABGroup[], attribute: string, settings: ABSettings): number | undefined {
   const named = settings.referenceGroups.find((entry) => entry.attribute === attribute)?.group;
   if (named !== undefined) {
@@ -314,7 +302,7 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   return best;
 }
 
-/** The words for a measure's rows, placed after their number. */
+/** The words that follow a number of rows in a sentence, by kind of rows. */
 const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
   all: 'rows',
   positives: 'rows with a positive label',
@@ -325,16 +313,13 @@ function exclusion(cells: GroupCells, label: string, { rows }: ABMeasure, minGro
   const sizes = ARMS.map((arm): [Arm, number] => [arm, cells[arm].n]);
   const [arm, n] = sizes.reduce((min, other) => (other[1] < min[1] ? other : min));
   if (n === 0) return `group '${label}' has no ${ROWS[rows]} in the ${arm} arm`;
-  if (n >= minGroupSize)
-    return ARMS.map((name) => weightless(cells, label, name)).find((reason) => reason !== undefined);
+  if (n >= minGroupSize) {
+    const weightless = ARMS.find((name) => !(cells[name].effective > 1));
+    if (weightless === undefined) return undefined;
+    return `group '${label}' has an effective size of at most one row in the ${weightless} arm`;
+  }
   const counted = n === 1 ? ROWS[rows].replace('rows', 'row') : ROWS[rows];
   return `group '${label}' has ${String(n)} ${counted} in the ${arm} arm; at least ${String(minGroupSize)} are needed`;
-}
-
-/** Returns a reason if weights reduce the effective number of rows to one or less. */
-function weightless(cells: GroupCells, label: string, arm: Arm): string | undefined {
-  if (cells[arm].effective > 1) return undefined;
-  return `group '${label}' has an effective size of at most one row in the ${arm} arm`;
 }
 
 /** Returns the standard deviation of the values within the arms. */
@@ -365,15 +350,14 @@ function countDropped(
   { faults: problems }: MeasuredRows,
   { codes }: CategoricalColumn,
 ): ABComparison['dropped'] {
-  const counts = ARMS.map(() => ({ group: 0, outcome: 0, label: 0, weight: 0 }));
+  const counts = perArm(() => ({ group: 0, outcome: 0, label: 0, weight: 0 }));
   for (let row = 0; row < rows.nRows; row++) {
-    const own = counts[Number(row >= rows.nControl)] as (typeof counts)[number];
+    const own = row < rows.nControl ? counts.control : counts.treatment;
     const problem = problems[row] as number;
     if ((codes[row] as number) < 0) own.group += 1;
     else if (problem > 0) own[ROW_PROBLEMS[problem - 1] as 'outcome'] += 1;
   }
-  const [control, treatment] = counts.map((own) => Object.freeze(own));
-  return Object.freeze({ control, treatment }) as PerArm<Readonly<(typeof counts)[number]>>;
+  return perArm((arm) => Object.freeze(counts[arm]));
 }
 
 /** Returns the effect of the treatment on the rows of two cells. */

@@ -4,10 +4,10 @@ import { crossCounts } from '../../stats/association/cross-counts.ts';
 import { chiSquareGoodnessOfFit, chiSquareIndependence } from '../../stats/tests/chi-square-test.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { attributeText } from '../attribute-text.ts';
-import { type ABComparison, type ABTestFields, perArm, type SampleRatio } from './ab-test-fields.ts';
+import { type ABComparison, type ABGroup, type ABTestFields, perArm, type SampleRatio } from './ab-test-fields.ts';
 import type { ABSettings } from './ab-test-options.ts';
-import type { MeasuredRows } from './measured-rows.ts';
-import { type ArmRows, ARMS } from './read-arms.ts';
+import type { MeasuredRows } from './arm-cells.ts';
+import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
 /** The p-value below which an assignment is reported as broken. Few valid experiments have a p-value this small. */
 const BROKEN = 0.001;
@@ -83,35 +83,37 @@ export function warningsOf(
 
 function assignmentWarnings({ sampleRatio, byAttribute }: Checks): string[] {
   const { treatmentShare, expected, pValue } = sampleRatio;
-  const overall =
-    pValue >= BROKEN
-      ? []
-      : [
-          `sample ratio mismatch: ${formatShare(treatmentShare)} of the rows are in the treatment arm, but ${formatShare(expected)} were expected (chi-square, ${pValueWords(pValue)}); find the cause before you rely on any comparison, or set treatmentShare if a different split was intended`,
-        ];
-  const byGroup = byAttribute.flatMap(({ attribute, groups, pValue: p }) => {
-    if (p === null || p >= BROKEN) return [];
+  const warnings: string[] = [];
+  if (!(pValue >= BROKEN)) {
+    warnings.push(
+      `sample ratio mismatch: ${formatShare(treatmentShare)} of the rows are in the treatment arm, but ${formatShare(expected)} were expected (chi-square, ${pValueWords(pValue)}); find the cause before you rely on any comparison, or set treatmentShare if a different split was intended`,
+    );
+  }
+  for (const { attribute, groups, pValue: p } of byAttribute) {
+    if (p === null || p >= BROKEN) continue;
     const shares = groups.slice(0, 6).map(({ group, treatmentShare: share }) => `'${group}' ${formatShare(share)}`);
-    return [
+    warnings.push(
       `the assignment to arms differs by '${attributeText(attribute)}' (chi-square, ${pValueWords(p)}; in the treatment arm: ${shares.join(', ')}): the treatment depends on the group, which invalidates the comparison`,
-    ];
-  });
-  return [...overall, ...byGroup];
+    );
+  }
+  return warnings;
 }
 
 function overlapWarnings(overlap: Checks['overlap']): string[] {
   if (overlap === null) return [];
   const repeats = overlap.repeated.control + overlap.repeated.treatment;
-  return [
-    ...(overlap.inBothArms > 0
-      ? [`${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, so the intervals are wrong`]
-      : []),
-    ...(repeats > 0
-      ? [
-          `${String(repeats)} rows repeat an id of their arm: rows of one unit are not independent, so the intervals are too narrow`,
-        ]
-      : []),
-  ];
+  const warnings: string[] = [];
+  if (overlap.inBothArms > 0) {
+    warnings.push(
+      `${String(overlap.inBothArms)} ids are in both arms: the arms are not independent, so the intervals are wrong`,
+    );
+  }
+  if (repeats > 0) {
+    warnings.push(
+      `${String(repeats)} rows repeat an id of their arm: rows of one unit are not independent, so the intervals are too narrow`,
+    );
+  }
+  return warnings;
 }
 
 /**
@@ -137,23 +139,18 @@ function missingWarnings(rows: ArmRows, { measure, faults: problems }: MeasuredR
 
 function groupWarnings({ attribute, measure, groups, kind }: ABComparison): string[] {
   const of = `${measure} by '${attributeText(attribute)}'`;
-  const excluded = groups.flatMap(({ excluded: reason }) =>
+  const warnings = groups.flatMap(({ excluded: reason }) =>
     reason === null ? [] : [`not compared, ${of}: ${reason}`],
   );
-  if (kind === 'mean') return excluded;
-  const rough = groups
-    .filter(({ excluded: reason }) => reason === null)
-    .filter((group) =>
-      ARMS.some((arm) => {
-        const rate = group[arm] ?? 0;
-        return group.effective[arm] * Math.min(rate, 1 - rate) < FEW;
-      }),
-    )
-    .map(({ group }) => `'${group}'`);
-  return rough.length === 0
-    ? excluded
-    : [
-        ...excluded,
-        `${of}: fewer than ${String(FEW)} successes or failures of ${rough.slice(0, 6).join(', ')} in an arm, so its p-values are rough`,
-      ];
+  const isRough = (group: ABGroup, arm: Arm): boolean => {
+    const rate = group[arm] ?? 0;
+    return group.effective[arm] * Math.min(rate, 1 - rate) < FEW;
+  };
+  const rough = groups.filter((group) => group.excluded === null && ARMS.some((arm) => isRough(group, arm)));
+  if (kind === 'mean' || rough.length === 0) return warnings;
+  const names = rough.slice(0, 6).map(({ group }) => `'${group}'`);
+  return [
+    ...warnings,
+    `${of}: fewer than ${String(FEW)} successes or failures of ${names.join(', ')} in an arm, so its p-values are rough`,
+  ];
 }

@@ -17,7 +17,7 @@ export const ARMS = ['control', 'treatment'] as const;
 /** One of the two arms. */
 export type Arm = (typeof ARMS)[number];
 
-/** Both arms as one long table: the rows of the control arm, then those of the treatment arm. */
+/** Both arms as one long table: the rows of the control arm, then the rows of the treatment arm. */
 export interface ArmRows {
   readonly nControl: number;
   readonly nRows: number;
@@ -35,14 +35,9 @@ export interface ArmRows {
   readonly warnings: readonly string[];
 }
 
-/** Determines how the outcome is read. */
-export interface OutcomeNeeds {
-  readonly decisions: boolean;
-  readonly values: boolean;
-}
-
 /**
  * Reads the columns of an analysis from the tables of both arms.
+ * `needs` states whether metrics need the outcome as decisions, and whether they need it as numbers.
  * @throws {DataValidationError} if an arm is empty, a column is missing, a numeric column has text or infinities,
  *   decisions are not 0 and 1, no row has the positive label, or a weight is negative
  */
@@ -50,7 +45,7 @@ export function readArms(
   control: TableSource,
   treatment: TableSource,
   settings: ABSettings,
-  needs: OutcomeNeeds,
+  needs: { readonly decisions: boolean; readonly values: boolean },
 ): ArmRows {
   const given = [tableOf(control, 'control'), tableOf(treatment, 'treatment')] as const;
   const read = given.map((table) => readTexts(table, textColumns(settings)));
@@ -175,7 +170,7 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return complete;
 }
 
-/** A column of both arms, as given and as read. */
+/** A column of both arms: its given values and its values as 0 and 1. */
 interface LabelledColumn {
   readonly name: string;
   readonly values: readonly (string | number | null)[];
@@ -183,8 +178,8 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in some row of the two arms. A label that no row has is mistyped or belongs to
- * another column. Decisions may all be negative if the true labels use the same words.
+ * Checks that the positive label occurs in some row of the two arms. Otherwise the label is mistyped or belongs to
+ * another column. All decisions may be negative if their labels also occur in the true labels.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

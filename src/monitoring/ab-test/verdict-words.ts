@@ -18,7 +18,7 @@ export function intervalWords(interval: ABInterval | null): string {
   return interval === null ? NOTHING : rangeText(interval, changeWords);
 }
 
-/** All findings, from worse to better to unknown. */
+/** All findings, from the worst to the inconclusive one. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
 
 /** Returns a measure's name for use in a sentence: "selection rate". */
@@ -114,7 +114,8 @@ type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
  * Adjusts the p-values of all rows together (Benjamini and Hochberg), with signed changes as one family and changes of
  * size as another. Then judges every row that could be tested.
  *
- * Applied to the always-valid p-values of the sequential mode, which are one over an e-value, this is the e-BH
+ * Applied to the always-valid p-values of the sequential mode, each of which is the reciprocal of an e-value, this is
+ * the e-BH
  * procedure. It controls its false discovery rate at any stopping time and under any dependence (Wang and Ramdas 2022).
  */
 export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow): ABComparison[] {

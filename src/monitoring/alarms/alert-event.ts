@@ -1,7 +1,7 @@
 /** The severity of an alert: confidence x excess over the limit, divided into bands that begin at 0, 0.02 and 0.10. */
 export type Severity = 'low' | 'high' | 'critical';
 
-/** All states. */
+/** All states of a metric. */
 export const MONITOR_STATES = ['within', 'watch', 'breach', 'unknown'] as const;
 
 /** The state of one metric of one attribute. */
@@ -55,14 +55,15 @@ export interface AlertEvent {
    */
   readonly confidence: number;
   /**
-   * How much the groups' rates moved since the suspected change: the larger of the two |after - before|, in [0, 1];
-   * null if no change was found.
+   * The change of the groups' rates since the suspected change: the larger of the two values |after - before|, in [0,
+   * 1]; null if no change was found.
    */
   readonly driftScore: number | null;
   /** When the change probably began according to a detector, ISO 8601; null if no detector found a change. */
   readonly changedAt: string | null;
-  /** When the evidence window begins, ISO 8601, and the number of events in it. */
+  /** When the evidence window begins (ISO 8601). */
   readonly windowStart: string;
+  /** The number of events in the evidence window. */
   readonly windowEvents: number;
   /** Null for a watch, which has no guarantee over many checks. */
   readonly share: AlphaShare | null;
@@ -70,13 +71,13 @@ export interface AlertEvent {
   readonly reason: string;
 }
 
-/** All changes of alerts. */
+/** All kinds of changes of an alert. */
 export const ALERT_CHANGES = ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;
 
 /** A change of an alert. */
 export type AlertChange = (typeof ALERT_CHANGES)[number];
 
-/** A change of an alert: the data raise, repeat or clear it; a person acknowledges or resolves it. */
+/** A change of an alert. The data raise, repeat or clear an alert; a person acknowledges or resolves it. */
 export interface AlertTransition {
   readonly change: AlertChange;
   /** ISO 8601 in UTC. */
@@ -106,7 +107,7 @@ export interface AlertSink {
   readonly name: string;
   /** Receives a change of an alert; may continue in the background. */
   send(transition: AlertTransition): void;
-  /** Receives the current values after every update. Implemented only by sinks that show them. */
+  /** Receives the current values after every update. Sinks that show no values do not implement this method. */
   read?(readings: readonly MonitorReading[]): void;
   /** The number of transitions that could not be delivered so far. */
   readonly failures: number;

@@ -7,7 +7,7 @@ import { type NoReading, type WatchReading, windowState } from './watch-tier.ts'
 /** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
 
-/** If more additional events than this are needed, their number is not reported. */
+/** The largest number of additional events that a sentence reports. */
 const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
 /** Returns a group's name for a sentence. */

@@ -1,9 +1,7 @@
-import { groupShare, growingShare, type KnownGroups, startShare } from '../tracker/error-budget.ts';
+import { groupShare, growingShare, type KnownGroups, knownGroups, startShare } from '../tracker/stream-window.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import type { FreshStart } from '../tracker/fresh-starts.ts';
-import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
-import { anytimeInterval } from '../tracker/measure-intervals.ts';
-import { knownGroups } from '../tracker/stream-window.ts';
+import { anytimeInterval, emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 
@@ -21,7 +19,7 @@ export interface BoundQuestion {
   readonly closed: number;
 }
 
-/** A gap with bounds that hold at all times, and the window and groups they are computed from. */
+/** A gap with bounds that hold at all times, with its window and its two groups. */
 export interface AnytimeBound {
   readonly measure: WatchedMeasure;
   readonly start: FreshStart;

@@ -2,7 +2,7 @@ import { createDriftDetector, type DriftDetectorChoice } from '../drift/create-d
 import type { DriftDetector } from '../drift/drift-detector.ts';
 import type { EventBlock, EventObserver } from '../tracker/event-block.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 
@@ -136,7 +136,7 @@ export class DetectorBank implements EventObserver {
   }
 
   /**
-   * Returns 1 or 0 for a rate. Returns an error as a share of the largest possible one, since detectors expect values
+   * Returns 1 or 0 for a rate. Returns an error as a share of the largest possible error, since detectors expect values
    * in [0, 1].
    */
   #valueOf(measure: WatchedMeasure, cell: number, error: number): number {
@@ -192,7 +192,7 @@ function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange):
   return inside.reduce((best, mark) => (best === now || clarity(mark) > clarity(best) ? mark : best), now);
 }
 
-/** Used if there is no mark. */
+/** The mark that is used if there are no marks. */
 const NEVER: SuspectedChange = { time: NaN, n: 0, sum: 0 };
 
 /**

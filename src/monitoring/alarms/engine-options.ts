@@ -26,14 +26,13 @@ export interface AlertEngineOptions {
    */
   readonly alpha?: number | undefined;
   /**
-   * The drift detectors that date changes, for each group and measure: names, names with parameters, or functions that
-   * create one. They date alarms but never raise them.
+   * The drift detectors that estimate when a change began, for each group and measure. Each is a name, a name with
+   * parameters, or a function that creates a detector. Detectors never raise alarms.
    * @defaultValue ['adwin']
    */
   readonly detectors?: readonly DriftDetectorChoice[] | undefined;
   /**
-   * The number of consecutive checks after which a watch that holds is reported, and after which a breach that is over
-   * is cleared.
+   * The number of consecutive checks that must agree before a watch is reported or a breach is cleared.
    * @defaultValue 3
    */
   readonly persistence?: number | undefined;
@@ -107,7 +106,7 @@ function cooldownOf(given: number): number {
 }
 
 function detectorsOf(given: readonly DriftDetectorChoice[]): readonly DriftDetectorChoice[] {
-  // Checked through a variable of its own: narrowing `given` would lose its element type.
+  // The check uses a separate variable, because narrowing `given` would lose its element type.
   const list: unknown = given;
   if (!Array.isArray(list))
     throw invalidParameter('detectors', "be a list of detectors, as in ['adwin']", shownKind(given));
@@ -131,8 +130,8 @@ export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptio
 }
 
 /**
- * Checks that every limit belongs to a monitored metric, and that a gap can exceed it. A limit without effect would
- * give a false sense of safety.
+ * Checks that every limit belongs to a monitored metric, and that a gap can exceed it. A limit that no gap can exceed
+ * would give a false sense of safety.
  * @throws {ValueError} if a limit has no effect; the error names it
  */
 export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {

@@ -57,11 +57,11 @@ const COMBINATION = z.strictObject({
   /** The number of events counted when the open alarm was raised. */
   raisedAt: count,
   /**
-   * The number of consecutive checks at which the window was within the limit, and the number at which a watch held.
+   * The number of consecutive checks at which the window was within the limit.
    */
   calmLooks: count,
   watchLooks: count,
-  /** The watch that was reported and still holds. */
+  /** The reported watch that still holds. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
@@ -102,7 +102,7 @@ const SCHEMA = z.strictObject({
 export type EngineSnapshot = z.output<typeof SCHEMA>;
 
 /**
- * Reads a snapshot of an engine for the combinations it now monitors.
+ * Reads a snapshot of an engine, and checks it against the monitored combinations.
  * @throws {DataValidationError} if a part is invalid; the error names the first
  */
 export function readEngineSnapshot(

@@ -42,7 +42,7 @@ const MAX_CLOSED = 1000;
  */
 const MAX_CHANGES = 100;
 
-/** All open alerts and the latest closed ones, in the order in which they were raised. */
+/** All open alerts and the latest closed alerts, in the order in which they were raised. */
 class AlertLedger {
   readonly #entries = new Map<string, AlertHistory>();
 
@@ -86,7 +86,7 @@ export interface EngineUpdate {
   readonly alerts: readonly AlertEvent[];
   /** Watches that have now held for `persistence` checks. Each is reported once. */
   readonly watches: readonly AlertEvent[];
-  /** By attribute, then by metric. */
+  /** The states by attribute, then by metric. */
   readonly states: EngineStates;
 }
 
@@ -161,7 +161,7 @@ export class FairnessDriftAndAlertEngine {
     return this.#options.alpha;
   }
 
-  /** The open alarms and the last 1,000 closed ones, oldest first. */
+  /** The open alarms and the last 1,000 closed alarms, oldest first. */
   get alerts(): readonly AlertHistory[] {
     return this.#ledger.list();
   }
@@ -214,8 +214,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Checks the current stream. You can call it as often as you like: checks do not use up the error budget. Without a
-   * new event or label, nothing happens.
+   * Checks the current stream. You can call it as often as you like: checks do not use up the error budget. A check
+   * without a new event or label changes nothing.
    * @throws {ValueError} if the engine watches another tracker
    */
   update(tracker: RealTimeFairnessTracker): EngineUpdate {
@@ -248,8 +248,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Closes an alarm that a person has dealt with. Earlier events no longer count as evidence; a breach that continues
-   * raises a new alarm.
+   * Closes an alarm after a person has dealt with it. Earlier events no longer count as evidence; a breach that
+   * continues raises a new alarm.
    * @throws {ValueError} if no open alarm has this id
    */
   resolve(id: string): void {

@@ -39,14 +39,7 @@ export function readWindow(stream: EventStream, attribute: number, metric: Watch
   for (const measure of metric.measures) {
     const groups = measureGroups(slidingWindow(stream), attribute, measure);
     const large = groups.filter(({ sums }) => sums.n >= minGroupSize);
-    const interval =
-      large.length < 2
-        ? null
-        : ordinaryGapInterval(
-            measure,
-            large.map(({ sums }) => sums),
-            1 - alpha,
-          );
+    const interval = large.length < 2 ? null : ordinaryGapInterval(measure, large, 1 - alpha);
     if (interval === null) {
       const tooSmall = groups.filter(({ sums }) => sums.n < minGroupSize).sort((a, b) => b.sums.n - a.sums.n);
       return { missing: { measure, tooSmall, large } };

@@ -1,6 +1,6 @@
 import { formatTime } from '../records/record-time.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import { emptySums, measureValue, sumMeasure } from '../tracker/measured-groups.ts';
+import { emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
 import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
@@ -18,11 +18,7 @@ const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
 ];
 
 /** The confidence and severity of a gap. */
-interface Weighed {
-  readonly confidence: number;
-  readonly severityScore: number;
-  readonly severity: Severity;
-}
+type Weighed = Pick<AlertEvent, 'confidence' | 'severityScore' | 'severity'>;
 
 /**
  * Computes confidence = 1 - min(1, half the interval's width / limit), and severity = confidence x (value - limit), in
@@ -156,7 +152,7 @@ export class WatchedCombination {
   ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
     const { memory } = this;
     const open = memory.open as AlertEvent;
-    // Only a window that contains no events from before the alarm can show that the breach is over.
+    // A window shows that the breach is over only if all its events came after the alarm.
     const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
     memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
     if (memory.calmLooks >= this.#options.persistence) {
@@ -296,35 +292,26 @@ function windowStart(stream: EventStream): number {
   return markAt(marks, stream.events - stream.window.length, timeOfStart(stream, NaN)).time;
 }
 
-/** When groups probably changed, and by how much. */
-interface ChangeEstimate {
-  /** Milliseconds since 1970. */
-  readonly time: number;
-  /** The largest |after - before| of the groups, in [0, 1]; null for errors without a scale. */
-  readonly driftScore: number | null;
-}
-
-/** Returns the latest change that detectors suspect in a measure of some groups; undefined if they found none. */
+/**
+ * Returns the latest change that detectors suspect in a measure of some groups; undefined if they found no change.
+ * @returns the time of the change in milliseconds since 1970, and the largest |after - before| of the groups, in [0, 1]
+ *   (null for errors without a scale)
+ */
 function estimateChange(
   stream: EventStream,
   bank: DetectorBank,
   attribute: number,
   measure: WatchedMeasure,
   groups: readonly number[],
-): ChangeEstimate | undefined {
+): { readonly time: number; readonly driftScore: number | null } | undefined {
+  const table = stream.tables[attribute] as EventStream['tables'][number];
   let latest = -Infinity;
   let moved: number | null = null;
   for (const group of groups) {
     const change = bank.changeOf(attribute, measure, group);
     if (change === undefined) continue;
     latest = Math.max(latest, change.time);
-    const sums = sumMeasure(
-      measure,
-      stream.tables[attribute] as EventStream['tables'][number],
-      null,
-      group,
-      emptySums(),
-    );
+    const sums = sumMeasure(measure, table, null, group, emptySums());
     const after = (measureValue(sums) * sums.n - change.sum) / (sums.n - change.n);
     const before = change.sum / change.n;
     const scale = measure.kind === 'rate' ? 1 : stream.options.errorScale;

@@ -23,7 +23,8 @@ export const HEAT_STEPS = 6;
 interface HeatCell {
   readonly text: string;
   /**
-   * The text of the cell's number of events; for a small cell, a text without the number. Null if there are no events.
+   * The number of events in the cell as text. The text for a small cell does not contain the number. Null if there
+   * are no events.
    */
   readonly events: string | null;
   /** The colour step, from 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
@@ -53,10 +54,7 @@ export function heatTable(crossing: CrossedCells): HeatTable {
     columns.shown.flatMap((column) => cells.get(JSON.stringify([row, column])) ?? []),
   );
   const values = shown.flatMap(({ n, value }) => (n < MIN_SHOWN || value === null ? [] : [value]));
-  const [low, high] = [
-    values.reduce((a, b) => Math.min(a, b), Infinity),
-    values.reduce((a, b) => Math.max(a, b), -Infinity),
-  ];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
   const width = (high - low) / HEAT_STEPS;
   return {
     title: `${inWords(crossing.measure)} by ${attributeText(crossing.attribute)}, over all events`,

@@ -1,6 +1,8 @@
 import { DARK, LIGHT, type Palette } from '../../charts/palette.ts';
 
-/** Background colours of a heat map's cells, from low to high. Text in the page's colour is readable on them. */
+/**
+ * Background colours of a heat map's cells, from low to high. Text in the page's colour is readable on all of them.
+ */
 export const HEAT_LIGHT = ['#f3f8fc', '#dcebf6', '#c2dcef', '#a5cbe7', '#87b9de', '#69a7d4'] as const;
 export const HEAT_DARK = ['#17232e', '#1a3044', '#1d3e5b', '#204c72', '#245b89', '#28699f'] as const;
 
@@ -18,7 +20,8 @@ function variables(palette: Palette, heat: readonly string[], states: Readonly<R
 }
 
 /**
- * The style of a dashboard in addition to that of reports. Dark backgrounds are for screens only; nothing is animated.
+ * The style of a dashboard in addition to that of reports. Dark backgrounds are used only on screens. No element is
+ * animated.
  */
 export const DASHBOARD_STYLE = `
 :root { color-scheme: light dark; ${variables(LIGHT, HEAT_LIGHT, STATES_LIGHT)} }

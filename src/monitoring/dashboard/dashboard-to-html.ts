@@ -105,9 +105,9 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
 }
 
 /**
- * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them and
- * in light colours for printing, and redraws when the page's width changes. Its text is constant because the content
- * security policy allows the script by its hash.
+ * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them,
+ * and in light colours for printing. It redraws the charts when the page's width changes. Its text is constant
+ * because the content security policy allows the script by its hash.
  */
 const DASHBOARD_SCRIPT = `
 (() => {
@@ -181,9 +181,9 @@ const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
 
 /**
- * Renders a view as a self-contained HTML page. It works from disk without a server, and neither loads nor sends
- * anything. The page draws its charts in the browser, in light or dark colours as the reader prefers. Each chart has a
- * table of its numbers. Without the package `echarts`, the page has only tables, and a note explains why.
+ * Renders a view as a self-contained HTML page. It works from disk without a server, and makes no requests. The page
+ * draws its charts in the browser, in light or dark colours as the reader prefers. Each chart has a table of its
+ * numbers. Without the package `echarts`, the page has only tables, and a note explains why.
  *
  * Charts show at most eight metrics (worst first) and eight groups each. Tables of more than forty groups show both
  * ends and the number of omitted groups. The page contains no rate of a group with fewer than twenty events. The same

@@ -1,14 +1,9 @@
 import { MAX_LINES } from '../../charts/palette.ts';
-import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
+import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
 /** Identifies a series of records. */
-export interface SeriesPosition {
-  readonly attribute: string;
-  readonly metric: string;
-  readonly group: string | null;
-  readonly window: MonitoringWindow;
-}
+export type SeriesPosition = Pick<MonitoringRecord, 'attribute' | 'metric' | 'group' | 'window'>;
 
 /** An index of records by series. */
 export class HistoryIndex {
@@ -55,8 +50,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * If there are too many groups to show all, the number of lowest groups and of highest groups that are shown. The
- * largest of the other groups fill the remaining places.
+ * The number of lowest and of highest groups shown if there are too many groups. The remaining lines show the largest
+ * of the other groups.
  */
 const EXTREMES = 3;
 

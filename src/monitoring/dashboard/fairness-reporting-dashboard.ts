@@ -2,10 +2,9 @@ import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/argu
 import { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { requireFields, requireInstance } from '../require-kind.ts';
 import { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
-import { dashboardToJson } from './dashboard-json.ts';
+import { dashboardToJson, saveDashboard, type SavedDashboard } from './save-dashboard.ts';
 import { dashboardToHtml } from './dashboard-to-html.ts';
 import { dashboardToMarkdown } from './monitoring-document.ts';
-import { saveDashboard, type SavedDashboard } from './save-dashboard.ts';
 import { takeView } from './take-view.ts';
 
 /** The formats of a dashboard. */

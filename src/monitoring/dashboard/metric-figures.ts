@@ -20,7 +20,10 @@ import { raisedAt } from './state-words.ts';
 /** The maximum number of times in the table below a chart. */
 const TABLE_TIMES = 12;
 
-/** The maximum number of alarms, and of suspected changes, marked in one chart. The latest are marked. */
+/**
+ * The maximum number of alarms, and of suspected changes, marked in one chart. If there are more, the latest are
+ * marked.
+ */
 const MAX_MARKS = 8;
 
 /** The input of the figures of one metric. */
@@ -34,7 +37,7 @@ export interface FigureSource {
   readonly maxTimes: number;
 }
 
-/** Returns the figure of a metric's gap over time, followed by the figures of the rates that it compares. */
+/** Returns the figure of a metric's gap over time, followed by the figures of the compared rates. */
 export function metricFigures(source: FigureSource): DashboardFigure[] {
   const figures = [gapFigure(source), ...measuresOf(source.watched).map((measure) => rateFigure(source, measure))];
   return figures.filter((figure) => figure !== undefined);
@@ -108,13 +111,7 @@ function boundsColumn(name: string, series: Series, unit: Unit): TimeColumn {
 }
 
 function rateColumn(name: string, series: Series, unit: Unit): TimeColumn {
-  return [
-    name,
-    (row) => {
-      const record = series[row];
-      return record === undefined ? 'undefined' : rateText(record, unit);
-    },
-  ];
+  return [name, (row) => (series[row] === undefined ? 'undefined' : rateText(series[row], unit))];
 }
 
 function rateFigure(source: FigureSource, measure: string): DashboardFigure | undefined {
@@ -184,8 +181,7 @@ interface Marks {
 }
 
 /**
- * Returns the times at which alarms of this metric were raised, and the times at which the changes behind them
- * probably began.
+ * Returns the times at which alarms of this metric were raised, and the times at which their changes probably began.
  */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts

@@ -135,12 +135,8 @@ export function groupTable(watched: WatchedMetric, measure: string, windowSize: 
     caption: `${inWords(measure)} by ${attributeText(watched.attribute)}, over all events and in the last ${formatCount(windowSize)}`,
     columns: [
       { name: 'Group' },
-      numberColumn('Events'),
-      numberColumn(inWords(measure)),
-      numberColumn('Bounds at all times'),
-      numberColumn('Events in window'),
-      numberColumn('In window'),
-      numberColumn('Interval at this time'),
+      ...['Events', inWords(measure), 'Bounds at all times'].map(numberColumn),
+      ...['Events in window', 'In window', 'Interval at this time'].map(numberColumn),
     ],
     rows: bothEnds(sorted).map(({ label, group }) =>
       group === undefined

@@ -45,16 +45,15 @@ function monitoringDocument(view: MonitoringView, title: string): ReportDocument
   };
 }
 
-const VERDICTS: Readonly<Record<MonitorState, ReportVerdict['kind']>> = {
-  breach: 'fail',
-  watch: 'none',
-  unknown: 'none',
-  within: 'pass',
-};
+const VERDICTS: Partial<Record<MonitorState, ReportVerdict['kind']>> = { breach: 'fail', within: 'pass' };
 
 function verdictOf(view: MonitoringView): ReportVerdict {
   const { state, title, sentences } = headlineOf(view);
-  return { kind: state === null ? 'none' : VERDICTS[state], title, sentences: [...sentences, ...view.notes] };
+  return {
+    kind: state === null ? 'none' : (VERDICTS[state] ?? 'none'),
+    title,
+    sentences: [...sentences, ...view.notes],
+  };
 }
 
 function stateBlocks(view: MonitoringView): ReportBlock[] {

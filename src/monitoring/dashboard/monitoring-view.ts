@@ -13,7 +13,7 @@ export interface WatchedMetric {
    */
   readonly sentence: string;
   readonly limit: number;
-  /** This metric's share of the engine's false-alarm probability. */
+  /** The share of this metric in the engine's false-alarm probability. */
   readonly alpha: number;
   /** The current gap and group records in the sliding window, for every measure that the metric compares. */
   readonly now: readonly MonitoringRecord[];

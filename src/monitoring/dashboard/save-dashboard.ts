@@ -1,11 +1,59 @@
 import path from 'node:path';
 
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, toSnakeCaseJson } from '../../internal/arguments.ts';
+import { VERSION } from '../../internal/version.ts';
+import type { AlertHistory } from '../alarms/alert-event.ts';
+import { alertToJson } from '../sinks/transition-json.ts';
+import { withoutSmallCells } from './dashboard-words.ts';
+import type { MonitoringView } from './monitoring-view.ts';
+import { headlineOf, raisedAt } from './state-words.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
-import { activeAlertsJson } from './dashboard-json.ts';
 import { DASHBOARD_OPTION_NAMES, type DashboardOptions, dashboardToHtml } from './dashboard-to-html.ts';
 import { dashboardToMarkdown } from './monitoring-document.ts';
-import type { MonitoringView } from './monitoring-view.ts';
+
+/**
+ * Returns the content of a dashboard as a plain object in snake_case, ready for JSON. Undefined values and rates of
+ * fewer than twenty events are null.
+ * @example
+ * ```ts
+ * import { dashboardToJson, type MonitoringView } from 'evenhand/monitoring';
+ *
+ * const view: MonitoringView = {
+ *   timestamp: null, firstTimestamp: null, nEvents: 0, windowSize: 1000, minGroupSize: 30, level: 0.95, alpha: 0.05,
+ *   watched: [], history: [], alerts: [], coverage: [], crossings: [], faults: { late_label: 2 }, notes: [],
+ * };
+ * const { headline, faults } = dashboardToJson(view);
+ * console.log(JSON.stringify({ headline, faults }));
+ * // {"headline":"No metric is watched","faults":{"late_label":2}}
+ * ```
+ */
+export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
+  const { history, ...shown } = withoutSmallCells(view);
+  const fields = toSnakeCaseJson({ ...shown, alerts: shown.alerts.map(alertJson), history });
+  return { version: VERSION, headline: headlineOf(view).title, ...(fields as Record<string, unknown>) };
+}
+
+/**
+ * Returns the open alerts, in snake_case. `alerts` are based on a bound that holds at all times; `watches` are based on
+ * an ordinary interval and should not page anyone. `raised_at` is when an alert was raised, and `timestamp` when it was
+ * last sent.
+ */
+export function activeAlertsJson(view: MonitoringView): Record<string, unknown> {
+  const open = view.alerts.filter(({ isOpen }) => isOpen);
+  const ofTier = (tier: 'alarm' | 'watch'): unknown[] => open.filter(({ alert }) => alert.tier === tier).map(alertJson);
+  return { timestamp: view.timestamp, alpha: view.alpha, alerts: ofTier('alarm'), watches: ofTier('watch') };
+}
+
+function alertJson(history: AlertHistory): unknown {
+  const { alert, isOpen, isAcknowledged, changes } = history;
+  return {
+    ...alertToJson(alert),
+    raised_at: raisedAt(history),
+    is_open: isOpen,
+    is_acknowledged: isAcknowledged,
+    changes: changes.map(({ change, timestamp }) => ({ change, timestamp })),
+  };
+}
 
 /** The paths of a dashboard's files. */
 export interface SavedDashboard {

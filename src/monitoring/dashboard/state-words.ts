@@ -4,17 +4,11 @@ import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import { sentenceText } from './dashboard-words.ts';
 import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
-/** A state's word and sign, so that the colour is not needed to understand it. */
-export interface StateWords {
-  readonly sign: string;
-  readonly word: string;
-}
-
 /** All states, worst first. */
 export const STATES = ['breach', 'watch', 'unknown', 'within'] as const satisfies readonly MonitorState[];
 
-/** The words for each state. */
-export const STATE_WORDS: Readonly<Record<MonitorState, StateWords>> = {
+/** The sign and the word of each state, so that the colour is not needed to understand it. */
+export const STATE_WORDS: Readonly<Record<MonitorState, { readonly sign: string; readonly word: string }>> = {
   breach: { sign: '\u2717', word: 'Breach' },
   watch: { sign: '!', word: 'Watch' },
   unknown: { sign: '?', word: 'Inconclusive' },
@@ -51,46 +45,32 @@ export function headlineOf(view: MonitoringView): Headline {
   };
 }
 
-const ONLY_ONE: Readonly<Record<MonitorState, string>> = {
-  breach: 'The metric is in breach',
-  watch: 'No breach; the metric is on watch',
-  unknown: 'No breach was found; the metric is inconclusive',
-  within: 'The metric is within its limit',
+/** What a headline says before the metrics of the worst state, and how it describes these metrics. */
+const PHRASES: Readonly<Record<MonitorState, readonly [before: string, state: string]>> = {
+  breach: ['', 'in breach'],
+  watch: ['No breach; ', 'on watch'],
+  unknown: ['No breach was found; ', 'inconclusive'],
+  within: ['', 'within'],
 };
 
 function titleOf(worst: MonitorState, count: number, total: number): string {
-  const verb = count === 1 ? 'is' : 'are';
-  if (total === 1) return ONLY_ONE[worst];
-  const some = `${String(count)} of ${String(total)} metrics`;
-  switch (worst) {
-    case 'breach':
-      return `${some} ${verb} in breach`;
-    case 'watch':
-      return `No breach; ${some} ${verb} on watch`;
-    case 'unknown':
-      return `No breach was found; ${some} ${verb} inconclusive`;
-    case 'within':
-      return `All ${String(total)} metrics are within their limits`;
-  }
+  // If the worst state is within, all metrics are within their limits.
+  const some = worst === 'within' ? `all ${String(total)}` : `${String(count)} of ${String(total)}`;
+  const metrics = total === 1 ? 'the metric' : `${some} metrics`;
+  return capital(`${PHRASES[worst][0]}${metrics} ${stateText(worst, count)}`);
+}
+
+function stateText(state: MonitorState, count: number): string {
+  const [verb, limit] = count === 1 ? ['is', ' its limit'] : ['are', ' their limits'];
+  return `${verb} ${PHRASES[state][1]}${state === 'within' ? limit : ''}`;
 }
 
 function restOf(worst: MonitorState, counts: ReadonlyMap<MonitorState, number>): string[] {
   const parts = STATES.flatMap((state) => {
     const count = counts.get(state) ?? 0;
-    return state === worst || count === 0 ? [] : [restText(state, count)];
+    return state === worst || count === 0 ? [] : [`${formatCount(count)} ${stateText(state, count)}`];
   });
   return parts.length === 0 ? [] : [`Of the others, ${listed(parts)}.`];
-}
-
-function restText(state: MonitorState, count: number): string {
-  const [verb, limit] = count === 1 ? ['is', 'its limit'] : ['are', 'their limits'];
-  const words: Readonly<Record<MonitorState, string>> = {
-    breach: `${verb} in breach`,
-    watch: `${verb} on watch`,
-    unknown: `${verb} inconclusive`,
-    within: `${verb} within ${limit}`,
-  };
-  return `${formatCount(count)} ${words[state]}`;
 }
 
 function openSentences({ alerts }: MonitoringView): string[] {

@@ -40,8 +40,8 @@ export function takeGaps(
       limit,
     };
     if ('missing' in outcome) {
-      const nothing = { value: null, low: null, high: null, groups: null, rates: null, n: null };
-      return { ...rest, ...nothing, measure: outcome.missing.measure.name };
+      const undefinedGap = { value: null, low: null, high: null, groups: null, rates: null, n: null };
+      return { ...rest, ...undefinedGap, measure: outcome.missing.measure.name };
     }
     const { measure, larger, smaller, value, low, high } = outcome.reading;
     const labels = stream.reader.groups[attribute]?.labels ?? [];

@@ -48,8 +48,6 @@ function watchedMetric(
   { attribute, name, metric, limit, alpha, memory }: WatchedCombination,
   state: WatchedMetric['state'],
 ): WatchedMetric {
-  const now = takeAttribute(stream, 'sliding', stream.time, attribute, metric);
-  const overall = takeAttribute(stream, 'cumulative', stream.time, attribute, metric);
   const outcome = readWindow(stream, attribute, metric);
   const window =
     'missing' in outcome
@@ -62,8 +60,8 @@ function watchedMetric(
     sentence: memory.open === null ? window : twoWindows(memory.open, window),
     limit,
     alpha: alpha.combination,
-    now: [...now.groups, now.gap],
-    overall: [...overall.groups, overall.gap],
+    now: takeAttribute(stream, 'sliding', stream.time, attribute, metric),
+    overall: takeAttribute(stream, 'cumulative', stream.time, attribute, metric),
   };
 }
 

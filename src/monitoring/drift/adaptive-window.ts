@@ -1,7 +1,7 @@
 /** The initial capacity in rows of buckets. It doubles when more are needed. */
 const FIRST_ROWS = 8;
 
-/** The settings that determine where a window is cut. */
+/** The settings that determine how a window is cut. */
 export interface AdaptiveWindowSettings {
   readonly delta: number;
   readonly maxBuckets: number;
@@ -9,7 +9,8 @@ export interface AdaptiveWindowSettings {
 }
 
 /**
- * Rows of buckets. Each bucket is [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest first.
+ * The buckets by size. Each bucket is [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest
+ * first.
  */
 type BucketRows = [total: number, squares: number][][];
 
@@ -105,20 +106,16 @@ export class AdaptiveWindow {
     return { width: this.#width, total: this.#total, squares: this.#squaresOfAll, rows };
   }
 
-  /** Creates a window from saved contents, with the settings it was saved with. */
+  /** Creates a window from saved contents, with the settings of the saved window. */
   static load({ width, total, squares, rows }: SavedWindow, settings: AdaptiveWindowSettings): AdaptiveWindow {
     const window = new AdaptiveWindow(settings);
     while (window.#counts.length < rows.length) window.#makeRoom();
     rows.forEach((buckets, row) => {
       window.#counts[row] = buckets.length;
-      window.#totals.set(
-        buckets.map(([bucketTotal]) => bucketTotal),
-        row * window.#indices,
-      );
-      window.#squares.set(
-        buckets.map(([, bucketSquares]) => bucketSquares),
-        row * window.#indices,
-      );
+      buckets.forEach(([bucketTotal, bucketSquares], index) => {
+        window.#totals[row * window.#indices + index] = bucketTotal;
+        window.#squares[row * window.#indices + index] = bucketSquares;
+      });
     });
     window.#rows = rows.length;
     window.#width = width;
@@ -127,7 +124,10 @@ export class AdaptiveWindow {
     return window;
   }
 
-  /** Merges the two oldest buckets of each row that has one too many into one bucket of the next row. */
+  /**
+   * Merges the two oldest buckets of each row that has one bucket too many. The merged bucket belongs to the next
+   * row.
+   */
   #merge(): void {
     const indices = this.#indices;
     let row = 0;
@@ -200,7 +200,7 @@ export class AdaptiveWindow {
     return false;
   }
 
-  /** Returns the number of values after the least-squares border: the one with the largest n0 n1 (mean0 - mean1)^2. */
+  /** Returns the number of values after the border with the largest n0 n1 (mean0 - mean1)^2 (least squares). */
   #likeliestCut(): number {
     let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];
     for (let row = this.#rows - 1; row >= 0; row--) {

@@ -23,7 +23,7 @@ export interface BettingParameters {
    */
   readonly alpha: number;
   /**
-   * The number of values from which the reference is estimated, if no reference is given. No change is detected among
+   * The number of values used to estimate the reference, if no reference is given. No change is detected among
    * these values.
    * @defaultValue 1000
    */
@@ -44,7 +44,7 @@ interface Side<Process> {
 }
 
 interface Sides<Process> {
-  /** The number of values since the start, including those used for the estimate. */
+  /** The number of values since the start, including the values used for the estimate. */
   n: number;
   /** The reference, or its current estimate. */
   reference: number;
@@ -120,13 +120,12 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
 
 /**
  * Detects changes with two bets against "the mean is within `tolerance` of the reference": one bet wins if values are
- * higher, the other if values are lower. This is the only detector here whose false alarms are bounded over a stream
- * of any length.
+ * higher, the other if values are lower. No other detector here bounds its false alarms over a stream of any length.
  *
- * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and that of the other
- * of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome ({@link BettingProcess}).
- * A wealth above 2 / alpha indicates a change. The change is suspected to begin right after the wealth's minimum.
- * Values are in [0, 1] and may have any distribution.
+ * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and the wealth of the
+ * other side is the product of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome
+ * ({@link BettingProcess}). A wealth above 2 / alpha indicates a change. The change is suspected to begin right after
+ * the wealth's minimum. Values are in [0, 1] and may have any distribution.
  *
  * With a given reference: while each value's mean, given the earlier values, is within the tolerance, the probability
  * of a false alarm after one start is at most `alpha`, at any time (Ville's inequality). After an alarm, the detector
@@ -156,7 +155,7 @@ export class BettingDetector extends KernelDetector<BettingParameters, BettingMe
     super(KERNEL, options);
   }
 
-  /** The mean that values are compared with; null while it is being estimated. */
+  /** The reference mean; null while it is being estimated. */
   get reference(): number | null {
     const { referenceMean, warmUp } = this.parameters;
     return referenceMean === null && this.memory.n < warmUp ? null : this.memory.reference;

@@ -7,7 +7,7 @@ import { atLeastZero, choice, type Given, positive, whole } from './parameter-ta
 /** The parameters of {@link CusumDetector}. */
 export interface CusumParameters {
   /**
-   * The number of values from which the reference mean and standard deviation are estimated; at least 2.
+   * The number of values used to estimate the reference mean and standard deviation; at least 2.
    * @defaultValue 30
    */
   readonly minInstances: number;

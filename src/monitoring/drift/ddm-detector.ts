@@ -30,7 +30,7 @@ export type DdmOptions = Given<DdmParameters>;
 const SCHEMA = z.strictObject({
   n: count,
   rate: share,
-  /** The rate and its standard deviation where their sum was lowest; null before the first value. */
+  /** The rate at which the sum of the rate and its standard deviation was lowest; null before the first value. */
   lowestRate: share.nullable(),
   lowestDeviation: share,
   ...WARNING_FIELDS,

@@ -15,7 +15,7 @@ const LARGEST_VALUE = 1e100;
 /** The values that a detector accepts: any number, or numbers from 0 to 1 (decisions and shares). */
 export type DetectorDomain = 'number' | 'share';
 
-/** Returns whether a value is a number of the domain. NaN, infinities, text and booleans are not. */
+/** Returns whether a value is a number in the domain. NaN, infinities, texts and booleans are never in a domain. */
 export function isInDomain(value: number, domain: DetectorDomain): boolean {
   if (typeof value !== 'number') return false;
   return domain === 'share' ? value >= 0 && value <= 1 : Math.abs(value) <= LARGEST_VALUE;
@@ -31,13 +31,13 @@ export function invalidValue(detector: string, value: unknown, domain: DetectorD
   });
 }
 
-/** A number of values, or a position among them. */
+/** A number of values, or the number of a value in the stream. */
 export const count = z.int().min(0);
 
 /** A number from 0 to 1. */
 export const share = z.number().min(0).max(1);
 
-/** A position among values; null if there is none. */
+/** The number of a value in the stream; null if there is no such value. */
 const positionOrNull = count.nullable();
 
 /**

@@ -101,7 +101,9 @@ function hasChanged(
   return hasMoved(lowest, all, confidence, 1) || (twoSidedTest && hasMoved(highest, all, confidence, -1));
 }
 
-/** Returns whether the mean of all values is above (1) or below (-1) that of a prefix by more than chance allows. */
+/**
+ * Returns whether the mean of all values is above (1) or below (-1) the mean of a prefix by more than chance allows.
+ */
 function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 1 | -1): boolean {
   if (head.n === all.n) return false;
   const bound = Math.sqrt(((1 / head.n - 1 / all.n) * Math.log(2 / confidence)) / 2);

@@ -13,7 +13,7 @@ export interface KsWindowParameters {
    */
   readonly windowSize: number;
   /**
-   * The p-value at or below which one comparison is a change, in (0, 1).
+   * The largest p-value of a comparison that counts as a change, in (0, 1).
    * @defaultValue 0.0001
    */
   readonly alpha: number;

@@ -1,24 +1,21 @@
 /** The initial capacity of a column. */
 const FIRST_ROOM = 64;
 
-/** Numbers in a typed array that grows at its end. Its capacity doubles, so that adding costs O(1) on average. */
-class GrowingArray<Values extends Float64Array | Int32Array> {
-  readonly #make: (length: number) => Values;
-  #values: Values;
+/**
+ * A column of numbers that grows at its end. Missing numbers are NaN. Its capacity doubles, so that adding costs O(1) on
+ * average.
+ */
+export class NumberColumn {
+  #values = new Float64Array(FIRST_ROOM);
   #length = 0;
 
-  constructor(make: (length: number) => Values) {
-    this.#make = make;
-    this.#values = make(FIRST_ROOM);
-  }
-
-  push(value: number): void {
+  push(value: number | null): void {
     if (this.#length === this.#values.length) {
-      const wider = this.#make(2 * this.#length);
+      const wider = new Float64Array(2 * this.#length);
       wider.set(this.#values);
       this.#values = wider;
     }
-    this.#values[this.#length++] = value;
+    this.#values[this.#length++] = value ?? NaN;
   }
 
   at(row: number): number {
@@ -26,19 +23,8 @@ class GrowingArray<Values extends Float64Array | Int32Array> {
   }
 
   /** Returns a copy of all values. */
-  values(): Values {
-    return this.#values.slice(0, this.#length) as Values;
-  }
-}
-
-/** A column of numbers that grows at its end. Missing numbers are NaN. */
-export class NumberColumn extends GrowingArray<Float64Array> {
-  constructor() {
-    super((length) => new Float64Array(length));
-  }
-
-  override push(value: number | null): void {
-    super.push(value ?? NaN);
+  values(): Float64Array {
+    return this.#values.slice(0, this.#length);
   }
 
   /** Returns the number in a row; null if it is missing. */
@@ -57,7 +43,7 @@ export class NumberColumn extends GrowingArray<Float64Array> {
 
 /** A column of labels that grows at its end. Each label is stored as a code; the code of a missing label is -1. */
 export class LabelColumn {
-  readonly #codes = new GrowingArray((length) => new Int32Array(length));
+  readonly #codes = new NumberColumn();
   readonly #codeOf = new Map<string, number>();
   readonly #labels: string[] = [];
 
@@ -71,7 +57,7 @@ export class LabelColumn {
 
   /** Returns the code of each row's label. */
   codes(): Int32Array {
-    return this.#codes.values();
+    return Int32Array.from(this.#codes.values());
   }
 
   /** Returns the distinct labels in order of first appearance. */

@@ -1,5 +1,5 @@
-export type { FileFacts, FileFunctions } from './file/file-functions.ts';
-export type { MonitoringRecord, MonitoringWindow, RecordStore, StoreStatus } from './monitoring-record.ts';
+export type { FileFacts, FileFunctions, StoreStatus } from './file/file-functions.ts';
+export type { MonitoringRecord, MonitoringWindow, RecordStore } from './monitoring-record.ts';
 export { openRecordStore, type RecordStoreOptions } from './open-record-store.ts';
 export { readRecords } from './read-records.ts';
 export { RecordLog } from './record-log.ts';

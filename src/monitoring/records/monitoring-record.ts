@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
+import type { StoreStatus } from './file/file-functions.ts';
 import { parseIsoTime } from './record-time.ts';
 
 /** The windows of records. */
@@ -57,7 +58,7 @@ function badField(
   });
 }
 
-/** The window that a record's value was computed over. */
+/** The window of events that a record's value covers. */
 export type MonitoringWindow = 'sliding' | 'cumulative';
 
 /**
@@ -81,8 +82,8 @@ export interface MonitoringRecord {
   /** The rate or the gap; null if it is undefined (too few events). */
   readonly value: number | null;
   /**
-   * The number of events that the value was computed from: for a group's rate, the events in the denominator; for a
-   * gap, all events.
+   * The number of events that the value covers: for a group's rate, the events in the denominator; for a gap, all
+   * events.
    */
   readonly n: number;
   /**
@@ -91,18 +92,6 @@ export interface MonitoringRecord {
    */
   readonly low: number | null;
   readonly high: number | null;
-}
-
-/** The numbers of records that a store has written, holds in memory, and has dropped. */
-export interface StoreStatus {
-  /** The number of records on disk. */
-  readonly written: number;
-  /** The number of records that wait for the next attempt after a failed write. */
-  readonly pending: number;
-  /** The number of records dropped because more records were waiting than the store may hold. */
-  readonly dropped: number;
-  /** Why the last write failed; null after a successful write. */
-  readonly problem: string | null;
 }
 
 /**

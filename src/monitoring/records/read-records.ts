@@ -1,10 +1,8 @@
 import { Utf8Stream } from '../../internal/decode-utf8.ts';
 import { logQuietly } from './file/file-functions.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
-import { CsvRecords } from './reading/csv-records.ts';
-import { JsonRecords } from './reading/json-records.ts';
+import { CsvRecords, JsonRecords, type LineReader, problemAt } from './reading/line-readers.ts';
 import { openRecordFiles, type RecordFile } from './reading/record-files.ts';
-import { problemAt, type LineReader } from './reading/record-values.ts';
 import { recordFormOf } from './record-forms.ts';
 import { RecordLog } from './record-log.ts';
 
@@ -20,7 +18,8 @@ const MAX_LINE_LENGTH = 2 ** 20;
  *
  * Older CSV files are supported. Their time may be in a column `timestamp` at any position, or in a first column
  * without a name. The columns `metric`, `value` and `n` are required. If other columns are missing, `attribute` is
- * empty, `group`, `low` and `high` are null, and `window` is sliding. Other columns are ignored. Times are ISO 8601
+ * empty, `group`, `low` and `high` are null, and `window` is `sliding`. All other columns are ignored. Times are ISO
+ * 8601
  * with T or a space, in UTC if no zone is given, or numbers since 1970: seconds below 1e11, milliseconds below 1e14,
  * microseconds below 1e17, otherwise nanoseconds. An empty value or `nan` is null.
  *

@@ -17,7 +17,7 @@ const CSV: RecordForm = {
   opening: CSV_HEADER,
   isQuoting: true,
   examine: examineCsv,
-  // Digits of the last number may be missing.
+  // The last number of a truncated line may lack digits.
   isComplete: () => false,
   toLine: toCsvLine,
 };

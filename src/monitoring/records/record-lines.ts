@@ -26,10 +26,7 @@ export function toCsvLine(record: MonitoringRecord): string {
     quoteLabel(attribute),
     group === null ? '' : quoteLabel(group),
     window,
-    numberText(value),
-    numberText(n),
-    numberText(low),
-    numberText(high),
+    ...[value, n, low, high].map(numberText),
   ].join(',');
 }
 

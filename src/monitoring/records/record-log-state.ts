@@ -58,25 +58,17 @@ export interface RecordLogParts {
 
 /** Returns a log as plain data. */
 export function stateOfParts({ columns, ordinals, times }: RecordLogParts): RecordLogState {
-  const labels = (name: (typeof LABEL_COLUMNS)[number]): LabelColumnState => ({
-    labels: columns[name].labels(),
-    codes: [...columns[name].codes()],
-  });
-  const numbers = (name: 'value' | 'low' | 'high'): (number | null)[] =>
-    Array.from(columns[name].values(), numberOrNull);
+  const labels = LABEL_COLUMNS.map((name) => [
+    name,
+    { labels: columns[name].labels(), codes: [...columns[name].codes()] },
+  ]);
+  const numbers = NUMBER_COLUMNS.map((name) => [name, Array.from(columns[name].values(), numberOrNull)]);
   return {
     kind: 'record_log',
     time: [...columns.time.values()],
     ordinal: [...ordinals.values()],
     times,
-    metric: labels('metric'),
-    attribute: labels('attribute'),
-    group: labels('group'),
-    window: labels('window'),
-    value: numbers('value'),
-    n: [...columns.n.values()],
-    low: numbers('low'),
-    high: numbers('high'),
+    ...(Object.fromEntries([...labels, ...numbers]) as Omit<RecordLogState, 'kind' | 'time' | 'ordinal' | 'times'>),
   };
 }
 

@@ -43,14 +43,14 @@ import { parseIsoTime } from './record-time.ts';
  */
 export class RecordLog {
   #columns: RecordColumns = emptyColumns();
-  /** By row: the number of distinct times added before the row's time. */
+  /** The number of distinct times added before the time of each row. */
   #ordinals = new NumberColumn();
   #times = 0;
   #length = 0;
   #isSorted = true;
 
   /**
-   * Creates a log of records.
+   * Creates a log from records.
    * @throws {DataValidationError} as {@link RecordLog.append} does
    */
   static from(records: readonly MonitoringRecord[]): RecordLog {
@@ -141,8 +141,8 @@ export class RecordLog {
   /**
    * If the log holds more than `most` distinct times, drops the records of every second time, and repeats this until
    * at most `most` times are left. The first and last times are always kept. Call it regularly as records arrive to
-   * limit memory. Past times are kept at even steps, counted in times added, and the steps double as the past grows.
-   * New records are kept at finer steps while there is room.
+   * limit memory. Past times are kept at even steps, and the steps double as the log grows. New records are kept at
+   * finer steps while there is room.
    * @param most at least 2
    * @returns the number of dropped records
    * @throws {ValueError} if `most` is not a whole number of at least 2

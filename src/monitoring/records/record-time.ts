@@ -6,8 +6,8 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const FURTHEST = 8.64e15;
 
 /**
- * The units of epoch numbers in milliseconds, by the bound below which they apply: seconds, milliseconds, microseconds,
- * nanoseconds.
+ * The units of epoch numbers in milliseconds, each with the bound below which numbers have this unit: seconds,
+ * milliseconds, microseconds, nanoseconds.
  */
 const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
   [1e11, 1000],

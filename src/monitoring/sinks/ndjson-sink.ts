@@ -30,10 +30,10 @@ const FORM: LineForm = {
   isQuoting: false,
   examine: (firstLine, path) => {
     if ('change' in (parseObject(firstLine) ?? {})) return 'same';
-    throw new DataValidationError(`'${path}' holds something else than alerts, so nothing is added to it.`, {
+    throw new DataValidationError(`'${path}' has other content than alerts. Nothing was added to it.`, {
       code: 'unwritable-file',
       context: { path },
-      suggestion: 'Name a new file.',
+      suggestion: 'Use a new file.',
     });
   },
   isComplete: (line) => parseObject(line) !== undefined,

@@ -8,7 +8,7 @@ import { requireFields, shownKind } from '../require-kind.ts';
 /** Options of a webhook sink. */
 export interface WebhookSinkOptions {
   /**
-   * The http or https address that alerts are posted to. A user name and password in it are sent as basic
+   * The http or https address to which alerts are posted. A user name and password in it are sent as basic
    * authorization.
    */
   readonly url: string;
@@ -141,7 +141,7 @@ function authorizationOf(
   if (hasCredentials) {
     throw new ValueError('The url parameter must not contain credentials if secretFromEnvironment is given.', {
       context: { parameter: 'url' },
-      suggestion: 'Give one of the two.',
+      suggestion: 'Remove the credentials from the url, or leave out secretFromEnvironment.',
     });
   }
   const secret = environment[variable]?.trim() ?? '';
@@ -174,7 +174,7 @@ function readHeaders(
   if (headers['authorization'] === undefined) return { ...headers, authorization };
   throw new ValueError('The headers parameter must contain no authorization if the url or the environment gives one.', {
     context: { parameter: 'headers' },
-    suggestion: 'Give one of the two.',
+    suggestion: 'Remove the authorization header, or the other source of credentials.',
   });
 }
 

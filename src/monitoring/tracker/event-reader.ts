@@ -214,7 +214,7 @@ export class EventReader {
   }
 }
 
-/** The values of some events, each read but not yet validated as a whole. */
+/** The values of some events. Each value has been read, but the events have not been validated. */
 interface Fields {
   readonly length: number;
   readonly predictions: Float64Array;

@@ -149,6 +149,6 @@ export function badValue({ column, row }: ValuePosition, required: string, value
   return new DataValidationError(`The field '${column}' must ${required}; it is ${shownKind(value)}${where}.`, {
     code: 'invalid-value',
     context: { column, row, value },
-    suggestion: 'Nothing of this call was counted. Fix the value, or leave it empty if it is unknown.',
+    suggestion: 'This call counted no events. Fix the value, or leave it empty if it is unknown.',
   });
 }

@@ -12,7 +12,7 @@ export interface FreshStart {
   readonly tables: readonly GroupTable[];
 }
 
-/** A start divisible by 2^j is kept until it is this many times 2^j starts old. */
+/** The factor of the maximum age: a start divisible by 2^j is discarded when it is KEPT_SPACINGS x 2^j starts old. */
 const KEPT_SPACINGS = 8;
 
 /** The maximum value of j, which limits memory. The first start is kept indefinitely. */
@@ -20,7 +20,7 @@ const MAX_DOUBLINGS = 16;
 
 /**
  * The starts of a stream's windows: the beginning of the stream, and a restart after every `restartEvery` events. The
- * ages of the kept starts grow geometrically: all recent starts are kept, but fewer of the older starts. For every age
+ * ages of the kept starts grow geometrically: all recent starts and some of the older starts are kept. For every age
  * above four starts, there is therefore a window that is at most a quarter longer. A stream of any length keeps at
  * most {@link KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
  */

@@ -7,7 +7,7 @@ export const MAX_GROUPS = 10_000;
 /** The maximum number of characters of a new group's label, so that a field of long texts cannot exhaust memory. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** The codes of events whose group is missing or is not counted, one for each reason. */
+/** The codes of events without a counted group, one code for each reason. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;
@@ -59,7 +59,7 @@ export class CrossedCodes {
   // The length of the parts' labels is already limited.
   readonly #codes = new GroupCodes(null, Infinity);
   readonly #parts: readonly GroupCodes[];
-  /** By the code of the first part, then of the others. */
+  /** The codes of intersections as a tree with one level for each part. */
   readonly #tree: CodeTree = [];
 
   constructor(parts: readonly GroupCodes[]) {

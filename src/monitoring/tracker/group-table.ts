@@ -1,6 +1,6 @@
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
-/** Which numbers are kept for every group. */
+/** Determines the numbers that a table keeps for every group. */
 export interface TableShape {
   readonly hasWeights: boolean;
   readonly hasErrors: boolean;

@@ -53,7 +53,7 @@ export class LateLabels {
   /**
    * Keeps an event of a block under its id.
    * @param event the event's number among all counted events
-   * @returns whether the oldest event was removed without ever having been labelled
+   * @returns whether the oldest event was removed before a label arrived
    */
   add(id: string | number, event: number, block: EventBlock, row: number): boolean {
     const slot = this.#added % this.horizon;

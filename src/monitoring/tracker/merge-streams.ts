@@ -40,7 +40,7 @@ function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart
   return { tables: tables.map((table) => table.copy()), events, time: latestTime };
 }
 
-/** Counts as problems the events of groups that would exceed this stream's maximum number of groups. */
+/** Counts the events of groups beyond this stream's maximum number of groups as problems. */
 function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
   other.tables.forEach((table, index) => {
     if ((stream.options.attributes[index]?.parts.length ?? 0) > 0) return;

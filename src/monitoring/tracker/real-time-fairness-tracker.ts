@@ -70,10 +70,11 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
 /**
  * Tracks the group fairness of a stream of decisions, event by event.
  *
- * It keeps sums of every group, never rows: over all events, over the last `windowSize` events, and over windows that
- * restart every `restartEvery` events, which alarms use. Work per event and memory do not grow with the length of the
- * stream. Memory grows only with the number of groups (at most 10,000 per attribute; events of further groups are
- * counted under `too_many_groups`). The tracker also holds the window and the last `labelHorizon` ids.
+ * It keeps sums for every group, but no rows. The sums are over all events, over the last `windowSize` events, and over
+ * windows that restart every `restartEvery` events. Alarms use the restarted windows. Work per event and memory do not
+ * grow with the length of the stream. Memory grows only with the number of groups (at most 10,000 per attribute; events
+ * of further groups are counted under `too_many_groups`). The tracker also holds the window and the last `labelHorizon`
+ * ids.
  *
  * Events may arrive one by one, in batches of columns, or in shards that are merged: the sums are the same. A true
  * label may arrive with its event, or later with the event's id. Problems are counted in `faults` by reason: an event

@@ -81,7 +81,7 @@ export class SlidingWindow {
   /** Adds counts, which are exact integers, in a plain loop for each attribute. */
   #addCounts({ codes, cells }: EventBlock, from: number, to: number): void {
     const { size, added } = this;
-    // If there are more events than slots, only the last ones remain.
+    // If there are more events than slots, only the last events remain.
     const first = Math.max(from, to - size);
     const filled = this.length;
     codes.forEach((column, index) => {

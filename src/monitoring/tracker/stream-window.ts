@@ -1,12 +1,61 @@
-import { groupShare, type KnownGroups } from './error-budget.ts';
 import type { EventStream } from './event-stream.ts';
 import type { GroupTable } from './group-table.ts';
-import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measured-groups.ts';
+import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measure-intervals.ts';
 import type { WatchedMeasure } from './watched-metric.ts';
+
+/**
+ * The part of an error budget that is reserved for groups that appear after the first events, or for windows after the
+ * first closed alarm.
+ */
+const RESERVE = 0.2;
+
+/** The known groups of an attribute. */
+export interface KnownGroups {
+  /** The number of groups that were declared, or that appeared in the first events. */
+  readonly early: number;
+  /** Whether only these groups are counted. */
+  readonly isClosed: boolean;
+}
+
+/**
+ * Returns the share of a measure's error budget for one group's interval. The shares of all groups, including future
+ * groups, add up to at most 1.
+ *
+ * Declared groups have equal shares, 1/K. If groups are not declared, each of the K early groups has 0.8/K, and the
+ * j-th later group has 0.2/(j (j + 1)). The shares of later groups add up to at most 0.2. Shares may depend on the
+ * groups of events, because the tests are about outcomes and not about groups.
+ * @param group the group's code: the number of groups that appeared before it
+ */
+export function groupShare(group: number, { early, isClosed }: KnownGroups): number {
+  if (isClosed) return 1 / early;
+  if (group < early) return (1 - RESERVE) / early;
+  const late = group - early + 1;
+  return RESERVE / (late * (late + 1));
+}
+
+/**
+ * Returns the share of a metric's error budget for windows that begin at one start: half for the full stream, and 1/(k
+ * (k + 1)) of the other half for the k-th restart. In an endless stream, all shares add up to 1. A later start has a
+ * smaller share, but the cost in width grows only with the logarithm of its index.
+ * @param start the start's index; 0 is the beginning of the stream
+ */
+export function startShare(start: number): number {
+  return start === 0 ? 0.5 : 0.5 / (start * (start + 1));
+}
+
+/**
+ * Returns a window's share of the error budget if statistics do not restart. A window then grows until its alarm is
+ * closed, and a new window begins. The first window has 0.8, and the window after the j-th closed alarm has 0.2/(j (j
+ * + 1)).
+ * @param closed the number of alarms closed so far
+ */
+export function growingShare(closed: number): number {
+  return closed === 0 ? 1 - RESERVE : RESERVE / (closed * (closed + 1));
+}
 
 /** The sums of a window of a stream. */
 export interface StreamWindow {
-  /** By attribute. */
+  /** The sums of the window, by attribute. */
   readonly tables: readonly GroupTable[];
   /** The number of events in the window. */
   readonly events: number;

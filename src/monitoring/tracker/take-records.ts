@@ -19,12 +19,6 @@ interface MeasuredAttribute {
   readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
 }
 
-/** The gap of one metric between the groups of one attribute, and the records of the groups. */
-export interface AttributeRecords {
-  readonly gap: MonitoringRecord;
-  readonly groups: readonly MonitoringRecord[];
-}
-
 /**
  * Returns the records of a stream over one window at one time: for every attribute and metric, the records of the
  * groups and then of their gap.
@@ -34,23 +28,23 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
   stream.options.attributes.forEach((_, attribute) => {
     const seen = new Set<string>();
     for (const metric of stream.options.metrics) {
-      const { gap, groups } = takeAttribute(stream, kind, time, attribute, metric);
+      const own = takeAttribute(stream, kind, time, attribute, metric);
       // Two metrics may share a measure. The groups of a shared measure are recorded once.
-      records.push(...groups.filter((record) => !seen.has(record.metric)), gap);
+      records.push(...own.filter((record) => record.group === null || !seen.has(record.metric)));
       for (const { name } of metric.measures) seen.add(name);
     }
   });
   return Object.freeze(records);
 }
 
-/** Returns the records of one metric of one attribute. */
+/** Returns the records of one metric of one attribute: the records of the groups and then of their gap. */
 export function takeAttribute(
   stream: EventStream,
   kind: MonitoringWindow,
   time: number,
   attribute: number,
   metric: WatchedMetric,
-): AttributeRecords {
+): readonly MonitoringRecord[] {
   const window = kind === 'sliding' ? slidingWindow(stream) : cumulativeWindow(stream);
   // The two rates of equalized odds each get half of the error probability.
   const alpha = (1 - stream.options.level) / metric.measures.length;
@@ -58,29 +52,26 @@ export function takeAttribute(
   const timestamp = formatTime(time);
   const name = stream.options.attributes[attribute]?.name ?? '';
   const labels = stream.reader.groups[attribute]?.labels ?? [];
-  const groups: MonitoringRecord[] = [];
-  for (const { measure, groups: found } of measured) {
-    for (const { code, value, sums, interval } of found) {
-      groups.push(
-        Object.freeze({
-          timestamp,
-          metric: measure.name,
-          attribute: name,
-          group: labels[code] ?? '',
-          window: kind,
-          value,
-          n: sums.n,
-          low: interval === null ? null : interval[0],
-          high: interval === null ? null : interval[1],
-        }),
-      );
-    }
-  }
+  const groups = measured.flatMap(({ measure, groups: found }) =>
+    found.map(({ code, value, sums, interval }) =>
+      Object.freeze({
+        timestamp,
+        metric: measure.name,
+        attribute: name,
+        group: labels[code] ?? '',
+        window: kind,
+        value,
+        n: sums.n,
+        low: interval?.[0] ?? null,
+        high: interval?.[1] ?? null,
+      }),
+    ),
+  );
   const gap = gapOf(stream, window, kind, metric, measured, alpha);
-  return {
-    groups,
-    gap: Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
-  };
+  return [
+    ...groups,
+    Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
+  ];
 }
 
 function measureAttribute(
@@ -122,11 +113,7 @@ function gapOf(
     value = Math.max(value ?? 0, Math.max(...values) - Math.min(...values));
     const interval =
       kind === 'sliding'
-        ? ordinaryGapInterval(
-            measure,
-            large.map(({ sums }) => sums),
-            1 - alpha,
-          )
+        ? ordinaryGapInterval(measure, large, 1 - alpha)
         : anytimeGap(large.map(({ interval: own }) => own));
     ends = ends === null || interval === null ? null : [Math.max(ends[0], interval[0]), Math.max(ends[1], interval[1])];
   }
@@ -140,17 +127,8 @@ function gapOf(
  * high - smallest low].
  */
 function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {
-  if (intervals.includes(null)) return null;
-  const ends = intervals as readonly Interval[];
-  let lowest = Infinity;
-  let highest = -Infinity;
-  let largestLow = -Infinity;
-  let smallestHigh = Infinity;
-  for (const [low, high] of ends) {
-    lowest = Math.min(lowest, low);
-    highest = Math.max(highest, high);
-    largestLow = Math.max(largestLow, low);
-    smallestHigh = Math.min(smallestHigh, high);
-  }
-  return [Math.max(0, largestLow - smallestHigh), highest - lowest];
+  const ends = intervals.filter((interval) => interval !== null);
+  if (ends.length < intervals.length) return null;
+  const [lows, highs] = [ends.map(([low]) => low), ends.map(([, high]) => high)];
+  return [Math.max(0, Math.max(...lows) - Math.min(...highs)), Math.max(...highs) - Math.min(...lows)];
 }

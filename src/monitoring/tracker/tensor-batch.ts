@@ -88,8 +88,8 @@ export function blockOfTail(
 }
 
 /**
- * Returns the batch on the host. Scores are turned into decisions on the device, because a threshold in float32 differs
- * from one in float64.
+ * Returns the batch on the host. Scores are turned into decisions on the device, because a threshold in float32
+ * differs from a threshold in float64.
  * @param keepsScores if true, the predictions are returned unchanged, since errors need them
  */
 export async function readTensors(

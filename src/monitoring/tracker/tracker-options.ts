@@ -9,7 +9,7 @@ import { requireFields, requireMethods, requireNumber, requireTexts, shownKind }
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
-/** The field names of an event, or the column names of a batch, by meaning. */
+/** The names of the fields of an event or of the columns of a batch, by role. */
 export interface TrackerColumns {
   /** Decisions 0 or 1, or scores in [0, 1]; any number for regression errors. */
   readonly yPred: string;
@@ -19,7 +19,7 @@ export interface TrackerColumns {
   readonly protected: readonly string[];
   /** Intersections of these attributes. Each is monitored as an additional attribute. */
   readonly intersections?: readonly (readonly string[])[] | undefined;
-  /** The id that later labels refer to. */
+  /** The id of the event, which late labels use. */
   readonly id?: string | undefined;
   /** The time of the event: a Date, ISO 8601 text, or a number since 1970. */
   readonly timestamp?: string | undefined;
@@ -140,7 +140,10 @@ export interface TrackedAttribute {
   readonly declared: readonly string[] | null;
 }
 
-/** The maximum number of events to allocate memory for in advance. More could exhaust memory before the first event. */
+/**
+ * The maximum number of events for which memory is allocated in advance. A larger number could exhaust memory before
+ * the first event.
+ */
 const MAX_KEPT = 100_000_000;
 
 const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_difference'];

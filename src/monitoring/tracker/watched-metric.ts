@@ -5,8 +5,8 @@ import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../..
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
 /**
- * A rate. Of the six cells of every group, `above` lists the cells of the numerator and `below` those of the
- * denominator.
+ * A rate. Of the six cells of every group, `above` lists the cells of the numerator, and `below` lists the cells of
+ * the denominator.
  */
 interface WatchedRate {
   readonly kind: 'rate';
@@ -28,7 +28,7 @@ interface WatchedError {
 /** A measure of a group: a rate or a mean error. */
 export type WatchedMeasure = WatchedRate | WatchedError;
 
-/** A difference between groups that a stream is monitored for. */
+/** A monitored difference between groups. */
 export interface WatchedMetric {
   readonly metric: string;
   /** The compared measures. The metric is the largest of their gaps. */

@@ -9,7 +9,7 @@ import {
   FairnessDriftAndAlertEngine,
 } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { takeView } from '../../../src/monitoring/dashboard/take-view.ts';
-import { groupShare, growingShare, startShare } from '../../../src/monitoring/tracker/error-budget.ts';
+import { groupShare, growingShare, startShare } from '../../../src/monitoring/tracker/stream-window.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../../src/monitoring/tracker/tracker-options.ts';
 import { betaBinomialSequence } from '../../../src/stats/sequential/beta-binomial-sequence.ts';

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../../src/exceptions/index.ts';
-import { activeAlertsJson, dashboardToJson } from '../../../src/monitoring/dashboard/dashboard-json.ts';
+import { activeAlertsJson, dashboardToJson, saveDashboard } from '../../../src/monitoring/dashboard/save-dashboard.ts';
 import { dashboardToMarkdown } from '../../../src/monitoring/dashboard/monitoring-document.ts';
-import { saveDashboard } from '../../../src/monitoring/dashboard/save-dashboard.ts';
 import { HOSTILE_LABELS, viewOfGroups } from './large-views.ts';
 import { emptyView, fullView } from './views.ts';
 

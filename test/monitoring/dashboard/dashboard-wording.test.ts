@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import type { AlertEvent, AlertHistory } from '../../../src/monitoring/alarms/alert-event.ts';
 import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
-import { activeAlertsJson, dashboardToJson } from '../../../src/monitoring/dashboard/dashboard-json.ts';
+import { activeAlertsJson, dashboardToJson } from '../../../src/monitoring/dashboard/save-dashboard.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
 import { dashboardToMarkdown } from '../../../src/monitoring/dashboard/monitoring-document.ts';
 import type { MonitoringView } from '../../../src/monitoring/dashboard/monitoring-view.ts';

@@ -271,11 +271,11 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     for (const [ending, content, message] of [
       ['csv', 'a,b\n1,2', /has the columns a, b, not those of monitoring records/],
       ['csv', 'time,metric,attribute,group,window,value,n\n', /has the columns time, metric,/],
-      ['csv', 'no line end', /holds something else/],
+      ['csv', 'no line end', /has other content/],
       ['csv', '{"time":"x"}\n', /not those of monitoring records/],
       ['ndjson', HEADER, /does not contain monitoring records/],
       ['ndjson', '{"a":1}\n', /does not contain monitoring records/],
-      ['ndjson', 'no line end', /holds something else/],
+      ['ndjson', 'no line end', /has other content/],
     ] as const) {
       it(`rejects ${JSON.stringify(content)} as .${ending}, and leaves it unchanged`, () => {
         const file = newPath(ending);

@@ -3,9 +3,8 @@ import { expect } from 'chai';
 import { createRandom } from '../../../src/internal/random.ts';
 import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { replay } from '../../../src/monitoring/replay.ts';
-import { groupShare } from '../../../src/monitoring/tracker/error-budget.ts';
+import { groupShare, knownGroups } from '../../../src/monitoring/tracker/stream-window.ts';
 import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
-import { knownGroups } from '../../../src/monitoring/tracker/stream-window.ts';
 import type { TensorBatch } from '../../../src/monitoring/tracker/tensor-batch.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 

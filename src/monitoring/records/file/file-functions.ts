@@ -79,6 +79,18 @@ export interface LineForm {
   isComplete(line: string): boolean;
 }
 
+/** The numbers of records that a store has written, holds in memory, and has dropped. */
+export interface StoreStatus {
+  /** The number of records on disk. */
+  readonly written: number;
+  /** The number of records that wait for the next attempt after a failed write. */
+  readonly pending: number;
+  /** The number of records dropped because more records were waiting than the store may hold. */
+  readonly dropped: number;
+  /** Why the last write failed; null after a successful write. */
+  readonly problem: string | null;
+}
+
 /** Logs a message. If the log cannot be written, the error is ignored so that monitoring continues. */
 export function logQuietly(level: 'info' | 'warn', text: string): void {
   try {

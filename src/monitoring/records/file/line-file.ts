@@ -215,10 +215,10 @@ export class LineFile {
   }
 
   #otherContent(): DataValidationError {
-    return new DataValidationError(`'${this.#path}' holds something else, so nothing is added to it.`, {
+    return new DataValidationError(`'${this.#path}' has other content. Nothing was added to it.`, {
       code: 'unwritable-file',
       context: { path: this.#path },
-      suggestion: 'Name a new file.',
+      suggestion: 'Use a new file.',
     });
   }
 
@@ -234,7 +234,7 @@ export class LineFile {
   }
 }
 
-/** Returns the number of texts that fit completely into a number of bytes, and the position where they end. */
+/** Returns how many texts fit completely into a number of bytes, and the byte position of their end. */
 function completeTexts(texts: readonly string[], bytes: number): { end: number; count: number } {
   let end = 0;
   for (const [count, text] of texts.entries()) {

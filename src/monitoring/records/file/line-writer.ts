@@ -1,6 +1,6 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import { fileProblemOf } from '../../../io/file-problem.ts';
-import { type FileFunctions, type LineForm, logQuietly } from './file-functions.ts';
+import { type FileFunctions, type LineForm, logQuietly, type StoreStatus } from './file-functions.ts';
 import { LineFile } from './line-file.ts';
 
 /** Error codes of problems that may be temporary, so that a retry with the same path can succeed. */
@@ -24,7 +24,7 @@ function cannotOpen(path: string, cause: unknown): DataValidationError {
   return new DataValidationError(`Cannot write '${path}': ${describeFileProblem(cause)}.`, {
     code: 'unwritable-file',
     context: { path, code: fileProblemOf(cause).code },
-    suggestion: 'Name a path in a folder that can be written.',
+    suggestion: 'Use a path in a writable folder.',
     cause,
   });
 }
@@ -44,14 +44,6 @@ export interface LineWriterOptions {
   readonly files: FileFunctions;
   /** A plural noun for the lines in messages, such as 'alerts'. */
   readonly what: string;
-}
-
-/** The numbers of written, pending and dropped lines, and the current problem. */
-export interface LineStatus {
-  readonly written: number;
-  readonly pending: number;
-  readonly dropped: number;
-  readonly problem: string | null;
 }
 
 /**
@@ -92,7 +84,7 @@ export class LineWriter {
     this.#dropped += excess;
   }
 
-  status(): LineStatus {
+  status(): StoreStatus {
     return Object.freeze({
       written: this.#written,
       pending: this.#pending.length,
