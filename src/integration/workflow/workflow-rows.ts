@@ -20,7 +20,7 @@ import { assertTwoClasses, findPositiveLabel } from '../../training/data/positiv
 import { assertTwoGroups } from '../../training/data/training-data.ts';
 import { knownMetric } from '../measure-attributes.ts';
 
-/** The judged metric if a configuration names none. */
+/** The judged metric if a configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
 
 /** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */
@@ -104,8 +104,8 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
 }
 
 /**
- * Checks that a metric of probabilities is not used with a method that gives no probabilities of the label.
- * @throws {ConfigValidationError} if it is
+ * Checks that the method gives probabilities of the label if the metric needs them.
+ * @throws {ConfigValidationError} if the metric needs them and the method gives none
  */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
   const definition = knownMetric(metric);
