@@ -1,6 +1,6 @@
 import { bottomLegend, type Chart, CHART_WIDTH, font, frame, headline, shortenLabel } from './chart.ts';
 import { LIGHT, type Palette } from './palette.ts';
-import { timeAxis, type TimelineCheck, timelineTooltip } from './timeline-band-chart.ts';
+import { timeAxis, type TimelineStyle, timelineTooltip } from './timeline-band-chart.ts';
 
 /** The events of an alert, in chronological order. */
 export const TIMELINE_MARKS = ['suspected', 'raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;
@@ -44,9 +44,9 @@ const LABEL_LETTERS = 40;
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */
-export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number, check: TimelineCheck = {}): Chart {
-  const palette = check.palette ?? LIGHT;
-  const isFramed = check.isFramed ?? true;
+export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number, style: TimelineStyle = {}): Chart {
+  const palette = style.palette ?? LIGHT;
+  const isFramed = style.isFramed ?? true;
   const { top, bottom } = isFramed ? { top: 56, bottom: 72 } : { top: 8, bottom: 32 };
   const times = alerts.flatMap(({ marks }) => marks.map(({ time }) => time)).concat(end);
   return {

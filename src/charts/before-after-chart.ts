@@ -26,17 +26,17 @@ type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 
-/** The offset of each side from the middle of its row, in rows. */
+/** The vertical offset of the dots of each side from the middle of the row, in rows. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
-const CHECKS = {
+const STYLES = {
   before: { line: COLOURS.other, fill: '#ffffff', edge: COLOURS.quiet, z: 3 },
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
 
 /** Returns the dots of one side. */
 function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly ComparedRow[]): unknown {
-  const { fill, edge, z } = CHECKS[side];
+  const { fill, edge, z } = STYLES[side];
   return {
     name: sideName,
     type: 'scatter',
@@ -69,9 +69,9 @@ type Sides = readonly [before: SideWords, after: SideWords];
 
 /** The names of one of the two sides. */
 interface SideWords {
-  /** The name in the legend: "control". */
+  /** The name in the legend, such as "control". */
   readonly name: string;
-  /** The form in a sentence: "under control". */
+  /** The words in a sentence, such as "under control". */
   readonly adverb: string;
 }
 
@@ -82,15 +82,15 @@ const BEFORE_AFTER = [
 
 const ROW_HEIGHT = 34;
 
-/** The space for both values and their change. */
+/** The width of the column with both values, in pixels. */
 const RIGHT = 132;
 
 /**
  * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest
  * value after is at the top. A line above states the gaps before and after.
  *
- * A group with a value only before or only after has one dot; a group with neither is not drawn. Of more than 40
- * groups, the 20 smallest and the 20 largest are drawn, and the chart says so.
+ * A group with only one of the two values has one dot. A group without values is not drawn. Of more than 40 groups, the
+ * 20 smallest and the 20 largest are drawn, and the chart says so.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sides = text.sides ?? BEFORE_AFTER;
@@ -120,13 +120,13 @@ export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText
       grid: { ...besideGroups(labels), right: RIGHT, top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
       xAxis: valueAxis(measure.unit, fromZero),
       yAxis: [
-        // Two dots share a row, above and below its middle, which a category axis does not support.
+        // A category axis cannot place two dots above and below the middle of a row.
         { type: 'value', show: false, min: -0.5, max: rows.length - 0.5 },
         ...groupColumns(labels, rows, (group) => changeLabel(group, measure.unit)),
       ],
       series: (['before', 'after'] as const).flatMap((side, index) => {
         const { name } = sides[index] as SideWords;
-        const { line: color, z } = CHECKS[side];
+        const { line: color, z } = STYLES[side];
         const all = rows.map(({ group }, row) => ({ ci: group?.[side]?.ci, row: row + SHIFT[side] }));
         return [
           whiskers(measure.unit, all, { name: `intervals ${name}`, color, capHeight: 7, z }),
@@ -146,7 +146,7 @@ function byValue(a: ComparedGroup, b: ComparedGroup): number {
   return sortValueOf(a) - sortValueOf(b) || (a.label < b.label ? -1 : 1);
 }
 
-/** Returns the value by which a group is sorted: after, or before if there is none after. */
+/** Returns the value that determines the position of a group: the value after, else the value before. */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
@@ -181,7 +181,7 @@ export interface ComparedValue {
   readonly ci: readonly [low: number, high: number] | null;
 }
 
-/** A group before and after a change; null if it has no value. */
+/** The values of a group before and after a change. A missing value is null. */
 export interface ComparedGroup {
   readonly label: string;
   readonly n: number;

@@ -3,7 +3,7 @@ import type { Palette } from './palette.ts';
 /** The maximum width of a label in a chart, in lower-case letters. */
 const LABEL_WIDTH = 28;
 
-/** Widths of characters relative to a lower-case letter, by the first pattern that matches. */
+/** Widths of characters relative to a lower-case letter. The first matching pattern determines the width. */
 const WIDTHS: readonly (readonly [pattern: RegExp, width: number])[] = [
   [/^[ .,:;'|!ijlIftr()[\]]$/, 0.55],
   [/^[MWmw@%]$/, 1.6],
@@ -52,13 +52,16 @@ export function countLabel(n: number): string {
 /** The number of groups drawn at each end of a chart that has more than twice as many. */
 export const DRAWN_AT_EACH_END = 20;
 
-/** A row of a chart; the row for the omitted groups has no group. */
+/** A row of a chart. In the row that counts the omitted groups, `group` is undefined. */
 export interface GroupRow<Group> {
   readonly label: string;
   readonly group: Group | undefined;
 }
 
-/** Returns a row for each group. Of many groups it returns both ends, with a row between that counts the others. */
+/**
+ * Returns a row for each group. If there are many groups, it returns the first and the last groups, and a row between
+ * them that counts the others.
+ */
 export function bothEnds<Group extends { readonly label: string }>(sorted: readonly Group[]): GroupRow<Group>[] {
   const rows = sorted.map((group): GroupRow<Group> => ({ label: group.label, group }));
   const between = rows.length - 2 * DRAWN_AT_EACH_END;
@@ -131,7 +134,7 @@ export function axisLines(label: object, colours = AXIS_COLOURS): object {
 /** The options of an axis without lines. */
 export const NO_AXIS_LINES = { axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false } };
 
-/** Returns the name of an axis, in the middle beside it. */
+/** Returns the options of the name of an axis, which is centred beside the axis. */
 export function axisName(name: string, nameGap: number, fontSize = 12, color: string = COLOURS.ink): object {
   return { name, nameLocation: 'middle', nameGap, nameTextStyle: font(fontSize, color) };
 }
@@ -165,7 +168,7 @@ export function headline(name: string, lines: readonly string[], widths = HEADLI
 }
 
 /**
- * Returns a legend below the plot that is not interactive.
+ * Returns a legend below the plot. A click on the legend has no effect.
  * @param data names of series, or entries with their own style
  */
 export function bottomLegend(data: readonly unknown[]): Record<string, unknown> {
@@ -179,7 +182,7 @@ export function bottomLegend(data: readonly unknown[]): Record<string, unknown> 
   };
 }
 
-/** The margin of an axis beyond the data at each end, as a share of their range. */
+/** The margin of an axis at each end, as a share of the range of the data. */
 const MARGIN = 0.06;
 
 /** The ends of an axis. */
@@ -193,7 +196,7 @@ type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
 
 const USUAL: AxisColours = { ...COLOURS, axis: COLOURS.quiet };
 
-/** Returns an axis that extends slightly beyond its values, with round steps, but not beyond the possible values. */
+/** Returns an axis with round steps. It extends slightly beyond its values, but not beyond the possible values. */
 export function rangeAxis(
   name: string,
   nameGap: number,
@@ -205,7 +208,7 @@ export function rangeAxis(
   const high = Math.max(...values);
   const margin = MARGIN * (high - low || 0.1);
   const step = niceStep((high - low + 2 * margin) / 6);
-  // Rounded, since 41 x 0.02 is 0.8200000000000001 and would appear so on the axis.
+  // Without rounding, 41 x 0.02 would appear on the axis as 0.8200000000000001.
   const stepsOf = (count: number): number => Number((count * step).toFixed(9));
   return {
     type: 'value',

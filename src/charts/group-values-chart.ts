@@ -43,7 +43,7 @@ interface GroupValuesText {
 const ROW_HEIGHT = 24;
 
 /**
- * Draws dots with intervals, a row for each group, the largest value at the top. A band from the smallest to the
+ * Draws a row with a dot and an interval for each group, the largest value at the top. A band from the smallest to the
  * largest value shows the gap.
  *
  * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn,
@@ -140,7 +140,7 @@ export function groupDots(name: string, data: readonly unknown[]): object {
 /** A row of a chart of values. */
 export type Row = GroupRow<ChartedGroup>;
 
-/** Widths in pixels: of a lower-case letter, the counts, the space around labels, and the values. */
+/** Widths in pixels of a lower-case letter, of the counts, of the space around labels, and of the values. */
 const LETTER = 7;
 const COUNTS = 92;
 const SPACE = 36;
@@ -151,7 +151,7 @@ export function besideGroups(labels: readonly string[]): { readonly left: number
   return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE, right: RIGHT };
 }
 
-/** Returns the text columns in these margins. */
+/** Returns the text columns in the margins that {@link besideGroups} returns. */
 export function groupColumns<Group extends { readonly n: number }>(
   labels: readonly string[],
   rows: readonly GroupRow<Group>[],
@@ -175,7 +175,7 @@ export function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
 
-/** Returns the axis of values; shares in percent. */
+/** Returns the axis of values. Shares are in percent. */
 export function valueAxis(unit: Unit, fromZero: boolean): unknown {
   const format = unit === 'share' ? { formatter: '{value}%' } : {};
   return {
@@ -197,7 +197,7 @@ function column(data: readonly string[], color: string, side: object): unknown {
   };
 }
 
-/** Returns a value as it is drawn: shares in percent. */
+/** Returns the position of a value on the axis. Shares are in percent. */
 export function onAxis(value: number, unit: Unit): number {
   return unit === 'share' ? 100 * value : value;
 }
@@ -216,7 +216,7 @@ interface WhiskerStyle {
   readonly z: number;
 }
 
-/** Returns the whiskers. Their caps are points, so that the range of the axis includes them. */
+/** Returns the lines of intervals. The caps at their ends are points, so that the range of the axis includes them. */
 export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, capHeight, z }: WhiskerStyle): unknown {
   const ends = all.flatMap(({ ci, row }) =>
     ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row])] : [],
@@ -238,7 +238,7 @@ export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, cap
   };
 }
 
-/** Returns the whiskers of a chart with one value for each group. */
+/** Returns the lines of intervals of a chart with one value for each group. */
 export function intervals(unit: Unit, rows: readonly Row[]): unknown {
   const all = rows.map(({ group }, row) => ({ ci: group?.ci, row }));
   return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
@@ -251,7 +251,7 @@ export function omission(groups: number, values: string): string | undefined {
   return `Shows the ${each} groups with the lowest and the ${each} with the highest ${values}, of ${String(groups)} groups.`;
 }
 
-/** Returns whether the axis starts at 0: unless the values are so close that differences would not be visible. */
+/** Returns whether the axis starts at 0. It does not if the differences between the values would not be visible. */
 export function startsAtZero(ends: readonly number[]): boolean {
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;

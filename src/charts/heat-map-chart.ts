@@ -70,7 +70,7 @@ export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   };
 }
 
-/** Returns the row indices by largest value; ties and rows without a value by name. */
+/** Returns the row indices, sorted by the largest value of each row, then by name. */
 function strongestFirst({ rows, values }: HeatMap): number[] {
   const largest = values.map((row) => row.reduce((most, value) => (value > most ? value : most), -1));
   const byName = (a: number, b: number): number => ((rows[a] as string) < (rows[b] as string) ? -1 : 1);

@@ -36,8 +36,8 @@ const TOPS = [70, 288] as const;
 const DASHES = ['solid', [6, 4], [2, 3]] as const;
 
 /**
- * Draws the gap in decisions over the epochs with the tolerance as a dashed line, and the multipliers below. The epoch
- * whose weights were kept is marked in both.
+ * Draws the gap in decisions over the epochs with the tolerance as a dashed line, and the multipliers below. Both plots
+ * mark the epoch whose weights were kept.
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;

@@ -30,18 +30,18 @@ export interface ParetoChartPoint {
 const [WIDTH, HEIGHT] = [820, 520];
 const GRID = { left: 84, right: 48, top: 84, bottom: 104 };
 
-/** The area of points and labels. */
+/** The area in which points and labels are drawn. */
 const PLOT: Rectangle = { left: GRID.left, right: WIDTH - GRID.right, top: GRID.top, bottom: HEIGHT - GRID.bottom };
 
 const FONT_SIZE = 12;
 
-/** The width of a lower-case letter of this size in pixels, rounded up. */
+/** A generous estimate of the width of a lower-case letter of this size, in pixels. */
 const LETTER = 0.62 * FONT_SIZE;
 
 /**
  * Draws accuracy over demographic parity difference; better is up and to the left. Undominated points are filled and
- * connected, dominated points hollow. Thin crosses are intervals. Labels are the etas and do not overlap; a label
- * without space is omitted. Tooltips have all numbers of a point.
+ * connected, and dominated points are hollow. Thin crosses are intervals. Labels are the etas and do not overlap. A
+ * label without enough space is omitted. Tooltips have all numbers of a point.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
@@ -153,8 +153,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * Returns the labels, with lines to those far from their points. Positions are values of the axes, so that they also
- * fit if the chart has another width.
+ * Returns the labels, and lines that connect distant labels with their points. Positions are values of the axes, so
+ * that they also fit if the chart has another width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];
@@ -185,7 +185,7 @@ function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: Ax
       symbolSize: 0,
       itemStyle: { opacity: 1 },
       tooltip: { show: false },
-      // In a window narrower than the chart labels could overlap.
+      // Labels could overlap in a window that is narrower than the chart.
       labelLayout: { hideOverlap: true },
       label: {
         show: true,

@@ -48,8 +48,8 @@ const MARK = 7;
 
 /**
  * Places each label as close to its point as possible, inside the area and without covering other labels or points. If
- * there is no such position, a label may cover a point or a line to another label. If there is still none, the label is
- * omitted. Labels are placed in the order of the points.
+ * there is no such position, a label may cover a point or a line to another label. If such a position does not exist
+ * either, the label is omitted. Labels are placed in the order of the points.
  *
  * Takes O(points^2) for a fixed number of positions.
  * @returns [points] the position of each label, or null
@@ -93,7 +93,7 @@ function candidatesOf({ x, y, width, height }: LabelledPoint): Candidate[] {
   for (let distance = NEAREST; distance <= FARTHEST; distance += STEP) {
     for (const [across = 0, down = 0] of DIRECTIONS) {
       const [endX, endY] = [x + distance * across, y + distance * down];
-      // The label begins at the end of the line: next to it, or above or below its centre.
+      // The label touches the end of the line with its side, or with the middle of its top or bottom edge.
       const left = endX - (width / 2) * (1 - Math.sign(Math.round(across * 4)));
       const top = endY - (height / 2) * (1 - down);
       const box = { left, right: left + width, top, bottom: top + height };

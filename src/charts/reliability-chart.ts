@@ -144,9 +144,9 @@ interface PanelPosition {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** Whether it is the first of its row, with the labels of the vertical axis. */
+  /** Whether the panel is the first of its row. It then has the labels of the vertical axis. */
   readonly isFirst: boolean;
-  /** Whether it has no panel below, and so has the labels of the horizontal axis. */
+  /** Whether no other panel is below. The panel then has the labels of the horizontal axis. */
   readonly isLowest: boolean;
 }
 
@@ -165,7 +165,7 @@ const SIDES = [440, 330, 250, 200] as const;
 const LEFT = 72;
 const RIGHT = 32;
 const BETWEEN_COLUMNS = 30;
-/** The space for the two lines of text of a panel, or for the axis of a panel with none below. */
+/** The space between two rows of panels. It holds the two lines of text above a panel, or the labels of an axis. */
 const BETWEEN_ROWS = 56;
 const PANEL_TITLE = 44;
 const BOTTOM = 92;

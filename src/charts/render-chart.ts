@@ -16,8 +16,8 @@ const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 const PNG_SCALE = 2;
 
 /**
- * Returns the format by the extension of a path.
- * @throws {DataValidationError} if the extension is another one
+ * Returns the format that the extension of a path names.
+ * @throws {DataValidationError} if the extension names no format
  */
 export function chartFormat(savePath: string): ChartFormat {
   const extension = path.extname(savePath).slice(1).toLowerCase();
@@ -53,7 +53,10 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
   }
 }
 
-/** Renumbers ids per chart, so that the same chart gives the same text. ECharts counts them over the whole process. */
+/**
+ * Renumbers the ids in each chart, so that the same chart gives the same text. ECharts counts ids over the whole
+ * process.
+ */
 function renumberIds(svg: string): string {
   const numbers = new Map<string, number>();
   return svg.replaceAll(/\bzr\d+-[a-z]+-?\d+\b/g, (id) => {
@@ -68,7 +71,7 @@ async function renderPng(svg: string): Promise<Uint8Array> {
   const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: PNG_SCALE },
     font: {
-      // Without a font file resvg silently drops all text. Other scripts use the fonts of the system.
+      // Without a font file, resvg silently drops all text. Characters that Inter lacks use the fonts of the system.
       fontFiles: fontFiles(),
       loadSystemFonts: true,
       defaultFontFamily: 'Inter',
@@ -117,8 +120,8 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
  * Returns the same option with an invisible space after every text that is the name of an inherited property.
  *
  * The renderer caches the widths of texts in a plain object by the text itself (zrender 6.1, core/LRU). For the label
- * `__proto__` it finds Object.prototype, treats it as an entry and modifies it for the whole process; `constructor`
- * gets no width.
+ * `__proto__` it finds Object.prototype, treats it as a cache entry and modifies it for the whole process. The label
+ * `constructor` gets no width.
  */
 export function withoutInheritedNames<T>(value: T): T {
   if (typeof value === 'string') return (INHERITED.has(value) ? `${value} ` : value) as T;

@@ -30,7 +30,8 @@ const FORMATS: readonly (readonly [least: number, format: string])[] = [
 
 /**
  * Returns a time axis in UTC.
- * @param times milliseconds since 1970; a single time gets a minute around it, an empty list a day of 1970
+ * @param times milliseconds since 1970; the axis of a single time has a minute before and after it, and an empty list
+ *   gives a day of 1970
  */
 export function timeAxis(times: readonly number[], palette: Palette): unknown {
   const first = times.reduce((least, time) => Math.min(least, time), times[0] ?? 0);
@@ -71,7 +72,7 @@ export interface BandedLine {
   /** The upper end of the band for each time. */
   readonly high?: readonly (number | null)[] | undefined;
   /**
-   * The index of its colour and dashes, from 0 to 7.
+   * The index of the colour and the dashes of the line, from 0 to 7.
    * @defaultValue the index of the line
    */
   readonly look?: number | undefined;
@@ -80,11 +81,11 @@ export interface BandedLine {
 /** Values over time. */
 export interface BandTimeline {
   readonly title: string;
-  /** Shares are drawn in percent, on an axis that fits their range; the axis of numbers starts at 0. */
+  /** Shares are drawn in percent on an axis that fits their range. The axis of numbers starts at 0. */
   readonly unit: Unit;
-  /** Milliseconds since 1970, ascending. */
+  /** The times in milliseconds since 1970, ascending. */
   readonly times: readonly number[];
-  /** At most eight. */
+  /** The lines; at most eight. */
   readonly lines: readonly BandedLine[];
   /** The limit, drawn as a line. */
   readonly limit?: number | undefined;
@@ -95,11 +96,11 @@ export interface BandTimeline {
 }
 
 /** The style of a timeline. */
-export interface TimelineCheck {
+export interface TimelineStyle {
   /** @defaultValue LIGHT */
   readonly palette?: Palette | undefined;
   /**
-   * Whether title and legend are drawn. A page may show them itself instead.
+   * Whether title and legend are drawn. Use false if the page around the chart shows them.
    * @defaultValue true
    */
   readonly isFramed?: boolean | undefined;
@@ -107,16 +108,16 @@ export interface TimelineCheck {
 
 const PLOT = 230;
 
-/** The axis includes the bands only after this share of the times, since bands start wide. */
+/** The share of the times whose bands do not affect the range of the axis, since bands are wide at the start. */
 const SETTLED = 0.5;
 
 /**
  * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream, so the
  * range of the axis includes every line but only the later half of the bands. The earlier half may be cut off.
  */
-export function timelineBandChart(timeline: BandTimeline, check: TimelineCheck = {}): Chart {
-  const palette = check.palette ?? LIGHT;
-  const isFramed = check.isFramed ?? true;
+export function timelineBandChart(timeline: BandTimeline, style: TimelineStyle = {}): Chart {
+  const palette = style.palette ?? LIGHT;
+  const isFramed = style.isFramed ?? true;
   const { top, bottom } = isFramed ? { top: 64, bottom: 72 } : { top: 16, bottom: 32 };
   return {
     width: CHART_WIDTH,
@@ -172,7 +173,7 @@ function lineSeries(
   { lines, limit, alarms, changes }: BandTimeline,
   palette: Palette,
 ): unknown {
-  const { color, dash } = checkOf(line, index, palette);
+  const { color, dash } = styleOf(line, index, palette);
   return {
     name: shortenLabel(line.label),
     type: 'line',
@@ -201,15 +202,15 @@ function bandSeries(line: BandedLine, index: number, column: number, palette: Pa
     emphasis: { disabled: true },
     z: 2,
   };
-  const { color } = checkOf(line, index, palette);
+  const { color } = styleOf(line, index, palette);
   return [
     { ...common, encode: { x: 0, y: column + 1 } },
     { ...common, encode: { x: 0, y: column + 2 }, areaStyle: { color, opacity: 0.18 } },
   ];
 }
 
-function checkOf({ look: check }: BandedLine, position: number, palette: Palette): { color: string; dash: Dash } {
-  const index = (check ?? position) % palette.series.length;
+function styleOf({ look }: BandedLine, position: number, palette: Palette): { color: string; dash: Dash } {
+  const index = (look ?? position) % palette.series.length;
   return { color: palette.series[index] as string, dash: DASHES[index] as Dash };
 }
 
@@ -251,7 +252,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Returns whether a value stands between two missing ones, which is not drawn as a line. */
+/** Returns whether a value is between two missing values. Such a value needs a dot, since it has no line. */
 function hasLonePoint(values: readonly (number | null)[]): boolean {
   const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;
   return values.some((value, row) => !isMissing(value) && isMissing(values[row - 1]) && isMissing(values[row + 1]));

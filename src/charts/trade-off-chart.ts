@@ -95,7 +95,7 @@ function pointsOf(
     z: kind === 'candidate' ? 3 : 5,
     label: {
       show: kind !== 'candidate',
-      // Different sides, so that both names are readable if the points coincide.
+      // The names are on different sides, so that both are readable if the points coincide.
       position: kind === 'final' ? 'right' : 'top',
       distance: 8,
       formatter: name,

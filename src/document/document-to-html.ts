@@ -19,7 +19,7 @@ import { cutAnswer, plainText } from './report-text.ts';
 /** Draws a chart as SVG. */
 export type DrawChart = (chart: Chart) => Promise<string>;
 
-/** Rendered charts by block, or the reason why there are none. */
+/** The rendered chart of each block, or the problem if no chart can be drawn. */
 interface Drawn {
   readonly pictures: ReadonlyMap<ReportBlock, Html>;
   readonly problem: string | undefined;
@@ -75,8 +75,8 @@ async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Pr
 }
 
 /**
- * Makes the ids of a chart unique on the page, since every chart counts its ids from 0. Quotes in text are escaped, so
- * only attributes match.
+ * Makes the ids of a chart unique on the page, since every chart counts its ids from 0. Only attributes match the
+ * pattern, because quotes in text are escaped.
  */
 function withOwnIds(svg: string, picture: number): string {
   return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);

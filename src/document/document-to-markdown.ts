@@ -11,7 +11,7 @@ import {
 } from './report-document.ts';
 import { cutAnswer, plainText } from './report-text.ts';
 
-/** Renders a report as Markdown. Charts are omitted; the tables have their numbers. */
+/** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
 export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
   const opening = verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)];
   const parts = sections
@@ -65,7 +65,7 @@ function text(plain: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, '$1\\$2');
 }
 
-/** The maximum length of a line, since fenced text does not wrap. */
+/** The maximum length of a line in a code fence, since such lines do not wrap. */
 const LINE_LETTERS = 100;
 
 /**
@@ -87,7 +87,7 @@ function pieceToMarkdown({ text: shown, isMarked }: MarkedText): string {
   return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;
 }
 
-/** Returns a space outside the emphasis, which must not begin or end with a space. */
+/** Returns the space outside the emphasis. Emphasized text must not begin or end with a space. */
 function space(between: string): string {
   return between === '' ? '' : ' ';
 }
@@ -97,7 +97,7 @@ function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }
 
-/** Wraps text in a code fence longer than any in the text. */
+/** Wraps a text in a code fence that is longer than any fence in the text. */
 function fenced(answer: string): string {
   const lines = answer.split('\n').flatMap(wrapped);
   const longest = Math.max(2, ...(answer.match(/`+/g) ?? []).map((run) => run.length));

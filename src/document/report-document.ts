@@ -29,7 +29,7 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Pairs of untrusted texts, shown as they are: nothing in them is treated as markup, a link or an image. */
+/** Pairs of untrusted texts. They are shown literally, never as markup, links or images. */
 interface ReportPairs {
   readonly kind: 'pairs';
   readonly pairs: readonly ReportPair[];
@@ -51,7 +51,7 @@ export interface ReportSide {
 /** A piece of text. The pieces of a side are joined without spaces. */
 export interface MarkedText {
   readonly text: string;
-  /** Whether the other side differs here. */
+  /** Whether this piece differs from the other side. */
   readonly isMarked: boolean;
 }
 
@@ -90,12 +90,12 @@ export function numberColumn(name: string): ReportColumn {
   return { name, isNumber: true };
 }
 
-/** Returns a note with the first items; an empty list if there are none. */
+/** Returns a note with the first items, or an empty list if there are no items. */
 export function noteBlocks(title: string, items: readonly string[]): ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
 }
 
-/** Returns the pieces of a prompt, with long unmarked pieces shortened at the end that is far from the marked words. */
+/** Returns the pieces of a prompt, shortened if they are long. Unmarked pieces keep the text next to marked pieces. */
 export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
   const last = pieces.length - 1;
   return pieces.map(({ text, isMarked }, index) => {

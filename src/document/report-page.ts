@@ -99,7 +99,7 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 }
 `;
 
-/** The content security policy: the page loads and sends nothing. */
+/** The content security policy. It forbids the page to load or send anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** The parts of a page. */
@@ -114,7 +114,7 @@ export interface ReportPage {
   /** CSS rules added after those of every report. */
   readonly style?: string | undefined;
   /**
-   * JavaScript at the end of the page. No text may contain a sequence that ends its element. The content security
+   * JavaScript at the end of the page. No script may contain a sequence that ends its element. The content security
    * policy allows only these scripts, by their hashes.
    * @defaultValue none: no script may run
    */

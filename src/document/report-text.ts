@@ -12,7 +12,7 @@ const SHOWN_BETWEEN = 240;
  */
 const STEERING = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\uFFFE\uFFFF]/gu;
 
-/** Matches more combining marks on one letter than any script needs: they would cover the lines around. */
+/** Matches more combining marks on one letter than any script needs. They would cover the neighbouring lines. */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 
 /** Cleans an untrusted text of several lines: each control or invisible character becomes \uFFFD. */
@@ -27,7 +27,7 @@ export function cutAnswer(text: string): string {
   return text.length <= SHOWN_LETTERS ? shown : `${complete(shown.slice(0, SHOWN_LETTERS)).trimEnd()} \u2026`;
 }
 
-/** Shortens a long text between marked words at the point farthest from them. */
+/** Shortens a long text near marked words. The part that is farthest from them is removed. */
 export function shortenBetween(text: string, index: 'first' | 'between' | 'last' | 'only'): string {
   const shown = shownText(text);
   if (shown.length <= SHOWN_BETWEEN) return shown;
@@ -52,7 +52,7 @@ function complete(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The maximum length of a text in a report; only data can contain longer texts. */
+/** The maximum length of a text in a report. Only texts from data can be longer. */
 const TEXT_WIDTH = 2000;
 
 /** The maximum length of a label in a report. */
@@ -71,14 +71,16 @@ export function labelText(label: string): string {
     : short;
 }
 
-/** Joins names as in "a, b and c"; of more than `most` names, only the first are listed. */
+/** Joins names as in "a, b and c". If there are more than `most` names, it lists the first and counts the others. */
 export function listed(names: readonly string[], most = 12): string {
   const shown = names.slice(0, most).map(labelText);
   if (names.length > most) return `${shown.join(', ')} and ${(names.length - most).toLocaleString('en-US')} more`;
   return shown.length < 2 ? (shown[0] ?? 'none') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1) ?? ''}`;
 }
 
-/** Returns the items of a list; of more than `most` items, the first and the number of the rest. */
+/**
+ * Returns the items of a list. If there are more than `most`, it returns the first items and the number of the others.
+ */
 export function cutItems(items: readonly string[], most = 20): string[] {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), `\u2026 and ${(items.length - most).toLocaleString('en-US')} more like these.`];

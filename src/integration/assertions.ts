@@ -33,7 +33,9 @@ export { COMPARATORS, type Comparator } from '../metrics/threshold-range.ts';
 export interface Verdict {
   /** Whether the gate passed; null without a threshold, false if the metric is undefined. */
   readonly passed: boolean | null;
-  /** The same with three values, which separates an undefined metric from a failed one; null without a threshold. */
+  /**
+   * The verdict with three values, which distinguish an undefined metric from a failed one; null without a threshold.
+   */
   readonly status: 'pass' | 'fail' | 'undefined' | null;
   readonly threshold: number | null;
   readonly comparator: Comparator | null;
@@ -67,15 +69,16 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  * Without a comparator, the rule depends on the metric:
  * - A difference passes if |value| <= threshold.
  * - An excess (`…_excess`: beyond noise) passes if value <= threshold, so that an excess below noise passes.
- * - A ratio or an accuracy passes if value >= threshold. A ratio above 1, which only the conventions of AIF360 give,
- *   is replaced by its inverse.
+ * - A ratio or an accuracy passes if value >= threshold. A ratio above 1, which only the conventions of AIF360 give, is
+ *   replaced by its inverse.
  *
  * The gate judges the point estimate; if the interval straddles the threshold, the message says so. An undefined metric
  * fails with its reason. Without a threshold there is no verdict.
  *
  * If rows with missing values are more common in some groups than in others, beyond chance, the message warns; with
  * `strictMissing` the gate fails.
- * @throws {ValueError} if the comparator is unknown, or the threshold is not a number or always or never passes
+ * @throws {ValueError} if the comparator is unknown, or the threshold is not a number, or every value or no value can
+ *   pass
  */
 export function judge(
   result: JudgedMetric,
@@ -153,7 +156,10 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
   };
 }
 
-/** Returns the possible values: absolute values, unless a comparator is given or the metric is an excess. */
+/**
+ * Returns the range of possible values. It is the range of absolute values, unless a comparator is given or the metric
+ * is an excess.
+ */
 function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
   const ofAnswers = llmMetricRange(metric);
   if (ofAnswers === undefined) return rangeOfName(metric, { isSize: bySize, compat });
@@ -173,7 +179,10 @@ function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decid
   return ` Warning: ${String(n)} rows with missing values are not equally common in all groups${range}.${rule}`;
 }
 
-/** Returns the value without its direction: the absolute value, or for a ratio the smaller of it and its inverse. */
+/**
+ * Returns the value without its direction: the absolute value of a difference, or the smaller of a ratio and its
+ * inverse.
+ */
 function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetric, 'value' | 'ci'> {
   const size = isRatio ? (ratio: number): number => Math.min(ratio, 1 / ratio) : Math.abs;
   if (ci === null) return { value: size(value), ci };
@@ -221,7 +230,7 @@ const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
  * Throws if a metric does not meet its threshold; for tests and CI gates.
  * @param metric a number, or a result; an undefined result fails with its reason
  * @throws {FairnessAssertionError} if the comparison does not hold
- * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or the threshold always or never passes
+ * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or every value or no value can pass
  * @example
  * ```ts
  * import { assertFairness, demographicParityDifference } from 'evenhand';

@@ -48,8 +48,9 @@ const MATRIX_SIZE = 512;
 const REPEATS = 5;
 
 /**
- * Probes every tensor backend and times the chosen one. A named backend that cannot start is not an error here:
- * `advice` says why, and the rest of the report is about the first backend that works, without the numerics check.
+ * Probes every tensor backend and times the chosen one. A named backend that cannot start is not an error here. In this
+ * case, `advice` has the reason, and the rest of the report is about the first backend that works, without the numerics
+ * check.
  */
 export async function examine({ backend: wanted, numerics = false }: ExamineOptions = {}): Promise<DoctorReport> {
   const backends = await probeBackends();
@@ -77,7 +78,8 @@ async function checkOps(tf: Tf): Promise<readonly NumericsFinding[]> {
 function adviceFor(backend: TensorBackend, backends: readonly BackendReport[]): string | null {
   if (isGpuRoute(backend) || !hasNvidiaDevice()) return null;
   const [route] = routesToGpu(backends);
-  const nearest = route === undefined ? '' : ` Nearest to working is ${route.name}: ${route.reason ?? ''}.`;
+  const nearest =
+    route === undefined ? '' : ` The backend that comes closest to working is ${route.name}: ${route.reason ?? ''}.`;
   return `This machine has an NVIDIA device that is not used.${nearest}`;
 }
 

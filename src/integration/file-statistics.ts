@@ -45,7 +45,7 @@ export async function fileStatistics(
   return own.map((_, index): AttributeStatistics => {
     const { stats } = reductions[index] as (typeof reductions)[number];
     const crossed = reductions[own.length + index];
-    // The readings of the crossing include the control feature.
+    // The readings of the crossed attribute include the control feature.
     return {
       stats: { ...stats, readings: crossed?.stats.readings ?? stats.readings },
       crossed:

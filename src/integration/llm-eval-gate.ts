@@ -40,8 +40,8 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
  * estimate, an undefined metric fails with its reason, and the message says if the interval straddles the threshold.
  * All judged metrics must pass. Without a threshold there is no verdict.
  *
- * A base name applies to every dimension, including the control. If only the control is beyond the threshold, the noise
- * is, and these data cannot decide about this threshold.
+ * A base name applies to every dimension, including the control. If only the control fails, the noise exceeds the
+ * threshold, and these data do not suffice for a decision at this threshold.
  * @throws {ValueError} if a threshold comes without a metric or a metric without a threshold, a metric does not exist,
  *   the comparator is unknown, or the threshold is not a number
  */

@@ -23,7 +23,7 @@ export const SCORE_THRESHOLD = 0.5;
 /** Statistics of one attribute. */
 export interface AttributeStatistics {
   readonly stats: GroupStats;
-  /** With a control feature: the same rows crossed with its levels, without the rows that have no level. */
+  /** The statistics of the same rows crossed with the levels of a control feature, without rows that have no level. */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
 }
 
@@ -40,7 +40,7 @@ export function decideScores(scores: Float64Array, threshold: number = SCORE_THR
 
 /**
  * Returns the true labels as 0 and 1, to compare with decisions made from scores; NaN if a label is missing.
- * @throws {DataValidationError} if a label is neither, or no label is the positive one
+ * @throws {DataValidationError} if a label is neither positive nor negative, or no row has the positive label
  */
 export function binaryTruth(source: ColumnSource, labels: Parameters<typeof readTruth>[1]): Float64Array {
   return Float64Array.from(readTruth(source, labels), (value) => (value < 0 ? NaN : value));
@@ -57,7 +57,7 @@ export interface GateVerdict extends Verdict {
 
 /** The result of validating a file or rows. */
 export interface FileValidation {
-  /** Whether all gates passed, over all attributes; null without a threshold. */
+  /** Whether all gates passed on all attributes; null without a threshold. */
   readonly passed: boolean | null;
   /** The threshold of all gates; null if there is none, or gates have different thresholds. */
   readonly threshold: number | null;
@@ -65,9 +65,9 @@ export interface FileValidation {
   readonly gates: readonly GateVerdict[];
   /** The metrics of each attribute, by its name: one column, or several joined by `||`. */
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
-  /** The verdict on each attribute: that of its gate, or of all its gates combined. */
+  /** The combined verdict of all gates on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
-  /** How the labels of predictions and truth were read, if a label was named or texts counted as missing. */
+  /** How the labels of predictions and truth were read. Present if a label was named or texts counted as missing. */
   readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute within its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
@@ -109,7 +109,7 @@ export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'posi
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
 
 /**
- * Returns the statistics that a request needs, each kind once. It runs before the rows are read, which may take long.
+ * Returns each kind of statistics that a request needs. It is called before the rows are read, which may take long.
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
@@ -124,18 +124,18 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
 /**
  * Computes metrics and verdicts from the statistics, one metric in each step.
  * @yields {void} before each metric
- * @throws {DataValidationError} if there are more replicates than `mostDraws` allows
+ * @throws {DataValidationError} if there are more replicates than `maxDraws` allows
  */
 export function* measureAttributes(
   request: MeasureRequest,
   byKind: readonly KindStatistics[],
-  { maxDraws: mostDraws }: ValidateBounds = {},
+  { maxDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
   const { names, strictMissing } = request;
   const gates = gatesOf(request);
   const wanted = metricsOf(request);
   const options = optionsOf(request);
-  if (mostDraws !== undefined) assertAllDraws(request, byKind, mostDraws);
+  if (maxDraws !== undefined) assertAllDraws(request, byKind, maxDraws);
   const measured: Measured[] = [];
   for (const index of names.keys()) measured.push(yield* measure(wanted, options, ofAttribute(byKind, index)));
   const verdicts = measured.map(({ metrics }, index) =>
@@ -222,7 +222,10 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
   return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
-/** Checks the number of replicates. Intervals and p-values draw them for every group, also within levels. */
+/**
+ * Checks the number of replicates. Intervals and p-values need replicates for every group, also within levels of the
+ * control feature.
+ */
 function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], maxDraws: number): void {
   if (!request.withCi && !request.withPValue) return;
   const samples = fillMetricOptions(optionsOf(request)).ciSamples;

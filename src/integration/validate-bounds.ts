@@ -11,7 +11,7 @@ export interface ValidateBounds {
    */
   readonly maxGroups?: number | undefined;
   /**
-   * The maximum of replicates times groups of an attribute, if intervals or p-values are requested.
+   * The maximum product of the replicates and the groups of an attribute, if intervals or p-values are requested.
    * @defaultValue no limit
    */
   readonly maxDraws?: number | undefined;

@@ -13,9 +13,9 @@ export type { AttributeMetrics, FileValidation, GateVerdict } from './measure-at
  * Measures the decisions (or predictions, or scores) in a file for every requested attribute and applies the gate. The
  * rows are not loaded into memory.
  *
- * For decisions, demographic parity is always measured, and equalized odds too if there are true labels; `metric` adds
- * any other. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers, and then only the
- * named metrics are measured. With `control`, groups are also compared within each level of a feature, and a gap that
+ * For decisions, demographic parity is always measured, and equalized odds too if there are true labels. `metric` adds
+ * other metrics. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers, and then only
+ * the named metrics are measured. With `control`, groups are also compared within each level of a feature. A gap that
  * changes its sign there gives a warning.
  * @param bounds limits on the cost, and a signal that stops the work; by default there are none
  * @throws {DataValidationError} if the file or its values cannot be read, or it has more groups than the bounds allow

@@ -110,8 +110,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {
   assertKnownOptions('validateRows', bounds, VALIDATE_BOUNDS_NAMES);
-  const { maxGroups: mostGroups, signal } = bounds;
-  if (mostGroups !== undefined) assertFewRowGroups(input, mostGroups);
+  const { maxGroups, signal } = bounds;
+  if (maxGroups !== undefined) assertFewRowGroups(input, maxGroups);
   const plan = planRows(input);
   const { backend } = plan;
   if (backend === 'native') return inTurns(measureSteps(plan, bounds), signal);
@@ -242,8 +242,8 @@ interface Codes {
 }
 
 /**
- * Checks that the attributes have at most `mostGroups` groups: each by itself, crossed, and within the levels of a
- * control feature. With no more rows than the limit nothing is counted; counting stops at the limit.
+ * Checks that the attributes have at most `maxGroups` groups: each by itself, crossed, and within the levels of a
+ * control feature. If there are no more rows than the limit, nothing is counted. Counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 function assertFewRowGroups(
@@ -355,7 +355,7 @@ function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']):
 }
 
 /**
- * Encodes columns by their names, each once. A column without a name gets the name of the argument.
+ * Encodes each column once, and returns the columns by name. A column without a name gets the name of the argument.
  * @throws {DataValidationError} if there are no columns, or a value is not a column
  */
 function columnsByName(given: Columns, argument: string, naValues: readonly string[] | undefined): NamedGroups {
@@ -376,7 +376,7 @@ function columnsByName(given: Columns, argument: string, naValues: readonly stri
 
 type Columns = ValidateRowsInput['sensitive'];
 
-/** Returns columns by their names. A value that is itself a column, not a plain object of columns, gets the given name. */
+/** Returns columns with their names. A single column gets the given name. */
 function namedColumns(given: Columns, name: string): (readonly [name: string, column: ColumnSource])[] {
   return isNamed(given) ? Object.entries(given) : [[name, given]];
 }

@@ -121,7 +121,7 @@ function entriesOf({ attributes }: ReportedValidation): ReportEntry[] {
   );
 }
 
-/** Rendered charts by metric, or the reason why there are none. */
+/** The rendered charts of each metric, or the problem if no chart can be drawn. */
 interface Drawn {
   readonly pictures: ReadonlyMap<ReportEntry, readonly Html[]>;
   readonly problem: string | undefined;

@@ -7,7 +7,7 @@ import type { FileValidation, GateVerdict } from './measure-attributes.ts';
 /** The header of {@link labelRows}. */
 export const LABEL_HEADER: readonly string[] = ['Column', 'Label', 'Counts as', 'Rows'];
 
-/** Returns how labels were read, one line for each label of each column, for the tables of reports. */
+/** Returns the rows of the table of labels. Each row shows how a label of a column was read, and its number of rows. */
 export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
   const columns = [
     ['predictions', labels.y_pred],
@@ -23,8 +23,8 @@ export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
 }
 
 /**
- * Converts a validation to plain JSON. A single attribute is at the top level; several are under their names. `gates`
- * has every verdict.
+ * Converts a validation to plain JSON. The results of a single attribute are at the top level. The results of several
+ * attributes are under their names. `gates` has every verdict.
  */
 export function validationToJson({
   passed,
@@ -119,7 +119,7 @@ export function validationToMarkdown(validation: FileValidation, source: string)
   ].join('\n');
 }
 
-/** Returns the table of labels: how each was read and in how many rows, by the role of the column. */
+/** Returns the section with the table of labels. */
 function labelSection(labels: FileValidation['labels']): string[] {
   const rows = labelRows(labels).map((row) => row.map(escapeMarkdown));
   return rows.length === 0 ? [] : ['## Labels', '', markdownTable(LABEL_HEADER, rows), ''];

@@ -24,7 +24,7 @@ export interface WorkflowMetrics {
   readonly n: number;
   /** Share of correct decisions; null for a regression. */
   readonly accuracy: number | null;
-  /** In the target's units; null for decisions. */
+  /** The error in the units of the target; null for decisions. */
   readonly meanAbsoluteError: number | null;
   /** Each metric by its name; with several attributes, the worst value over them. */
   readonly metrics: Readonly<Record<string, MetricResult>>;
@@ -152,8 +152,8 @@ export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): 
 }
 
 /**
- * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). It has the same order as the
- * gate; NaN if undefined.
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). The gate orders values in
+ * the same way. The distance of an undefined value is NaN.
  */
 export function unfairness(metric: string, value: number): number {
   return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { DARK, LIGHT } from '../../src/charts/palette.ts';
 import { renderChart } from '../../src/charts/render-chart.ts';
-import { type BandTimeline, timelineBandChart, type TimelineCheck } from '../../src/charts/timeline-band-chart.ts';
+import { type BandTimeline, timelineBandChart, type TimelineStyle } from '../../src/charts/timeline-band-chart.ts';
 
 const times = [0, 1, 2, 3].map((hour) => Date.UTC(2026, 0, 5, hour));
 const timeline: BandTimeline = {
@@ -33,7 +33,7 @@ interface Option {
   readonly xAxis: { readonly min: number; readonly max: number; readonly axisLabel: { readonly formatter: string } };
   readonly series: readonly Series[];
 }
-const optionOf = (shown: BandTimeline, check?: TimelineCheck) =>
+const optionOf = (shown: BandTimeline, check?: TimelineStyle) =>
   timelineBandChart(shown, check).option as unknown as Option;
 
 describe('the chart of lines with bands over time', () => {

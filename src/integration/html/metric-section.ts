@@ -18,7 +18,7 @@ import { intervalName, measuresOf } from './metric-charts.ts';
 
 /** Descriptions of interval methods by their names in results. */
 const CI_METHODS: Readonly<Record<string, string>> = {
-  simultaneous: 'simultaneous: holds for all pairs of groups together',
+  simultaneous: 'simultaneous: holds for all pairs of groups at the same time',
   'bonferroni-agresti-caffo': 'Agresti and Caffo, Bonferroni over all pairs of groups',
   percentile: 'bootstrap percentile',
   bca: 'bootstrap, bias-corrected and accelerated',
@@ -31,7 +31,7 @@ const P_VALUE_METHODS: Readonly<Record<string, string>> = {
 
 /**
  * Renders a metric as a section of a page: the main numbers, the charts, then the tables.
- * @param id the element id that links to the section use
+ * @param id the id of the element, for links to the section
  * @param pictures the rendered charts
  */
 export function metricSection(result: MetricResult, id: string, pictures: readonly Html[]): Html {

@@ -110,7 +110,7 @@ function noGroup(what: string, request: MonitorRequest): DataValidationError {
 
 const sensitiveOf = ({ attributes }: MonitorRequest): string[] => [...new Set(attributes.flat())];
 
-/** Returns whether there were events of weight 0: they have groups but add nothing to the sums. */
+/** Returns whether there were events of weight 0. Such events have groups but add nothing to the sums. */
 function hasZeroWeights({ faults: problems }: RealTimeFairnessTracker): boolean {
   return (problems['zero_weight'] ?? 0) > 0;
 }

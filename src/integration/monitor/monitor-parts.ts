@@ -21,7 +21,7 @@ import { type MonitorPolicy, type MonitorState, readState } from './monitor-stat
 /** The maximum size of an alert file that is searched; alerts are few. */
 const MAX_ALERT_BYTES = 64 * 1024 * 1024;
 
-/** How often each key is still expected to occur again. */
+/** The number of times that each key is still expected to occur. */
 type Expected = Map<string, number>;
 
 /**
@@ -67,7 +67,10 @@ async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSin
   };
 }
 
-/** Returns the identity of records taken together: their cumulative sums, since times can differ between runs. */
+/**
+ * Returns a key of the records of one moment. It consists of their cumulative values, since times can differ between
+ * runs.
+ */
 function recordsKey(records: readonly MonitoringRecord[]): string {
   const overall = records.filter(({ window }) => window === 'cumulative');
   return JSON.stringify(overall.map(({ metric, attribute, group, n, value }) => [metric, attribute, group, n, value]));
@@ -153,7 +156,7 @@ async function closeAll(sinks: readonly AlertSink[], store: RecordStore | undefi
   store?.close();
 }
 
-/** Returns the timestamp column as far as it is known without the data: the named one, or that of the earlier run. */
+/** Returns the timestamp column that is known without the data: the named column, or the column of the earlier run. */
 export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorState | undefined): string | undefined {
   if (timestamp !== undefined || saved === undefined) return timestamp;
   return saved.tracker.options.columns.timestamp === undefined ? undefined : USUAL_TIMESTAMP;

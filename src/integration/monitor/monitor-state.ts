@@ -16,7 +16,7 @@ const MAX_BYTES = 512 * 1024 * 1024;
 /** The options that decide whether an alarm is raised. Cooldown, persistence and sinks may change between runs. */
 export interface MonitorPolicy {
   readonly alpha: number;
-  /** By metric. */
+  /** The limit of each metric. */
   readonly limits: Readonly<Record<string, number>>;
   readonly detectors: readonly string[];
   readonly windows: 'restarted' | 'cumulative';
@@ -74,7 +74,9 @@ export async function readState(path: string): Promise<MonitorState | undefined>
   };
 }
 
-/** Describes each option that differs, as in "alpha was 0.05 and is 0.01"; parts of an option separately. */
+/**
+ * Describes each option that differs, as in "alpha was 0.05 and is 0.01". Parts of an option are described separately.
+ */
 function differences(before: object, now: object): string[] {
   const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
   return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
@@ -94,7 +96,7 @@ function plainOf(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** Writes the state of a run atomically: completely, or the file stays as it was. */
+/** Writes the state of a run atomically: the file is written completely or stays unchanged. */
 export async function writeState(
   path: string,
   tracker: RealTimeFairnessTracker,

@@ -94,7 +94,10 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 
 /** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
-  /** Opens the lines of JSON, one event each. Called if the request names no file, after all other checks. */
+  /**
+   * Opens the stream of JSON lines, each with one event. It is called if the request names no file, after all other
+   * checks.
+   */
   readonly openLines: () => AsyncIterable<string>;
   /** Returns whether the lines ended because the user stopped the run. */
   readonly isStopped?: (() => boolean) | undefined;
@@ -103,7 +106,7 @@ export interface MonitorHooks {
   readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
   /** Called with each line that could not be counted, and why. */
   readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
-  /** Called if outputs cannot be written at a refresh, once until a refresh succeeds again. */
+  /** Called if outputs cannot be written at a refresh. It is not called again before a refresh has succeeded. */
   readonly onProblem?: ((problem: string) => void) | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
@@ -124,7 +127,7 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
   readonly windowEvents: number;
   /** The number of lines that could not be counted. */
   readonly refusedLines: number;
-  /** Files written. */
+  /** The files that were written. */
   readonly written: readonly string[];
   /** Warnings about outputs that were lost and about suspicious input, in sentences. */
   readonly warnings: readonly string[];
@@ -204,7 +207,7 @@ async function followStream(
       extraChecks: extraChecksOf(request),
       onInvalidLine: hooks.onInvalidLine,
       onPreview: (update) => {
-        // Reported once; the counted check reports it again as known.
+        // An alarm is reported once here. The counted check reports it again as a repeat.
         for (const alert of update.alerts) if (!reported.has(alert.id)) hooks.onAlarm?.(alert, false);
         for (const { id } of update.alerts) reported.add(id);
       },
@@ -233,13 +236,15 @@ async function followStream(
 
 /**
  * Returns how extra checks are treated. If a state is kept, only the stream decides when checks are made and records
- * are taken. A run that stops at any point and is resumed then finds the same as a run without a break.
+ * are taken. A run that stops at any point and is resumed then has the same findings as a run without a break.
  */
 function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
   return state === undefined ? 'counted' : 'previewed';
 }
 
-/** Opens the lines. The timestamp column is that of the state, else the usual one if the first event has it. */
+/**
+ * Opens the lines. The timestamp column is the column of the state, else the usual column if the first event has it.
+ */
 async function openStream(
   request: MonitorRequest,
   { saved }: MonitorPaths,
@@ -279,7 +284,7 @@ async function finish(
   { known, remarks, ...found }: Found,
 ): Promise<MonitorOutcome> {
   const { written, problems } = await writeOutputs(request, parts);
-  // Closed here as well, since the number of failed deliveries is known only after that.
+  // The outputs are closed here too, since the number of failed deliveries is known only afterwards.
   await parts.close();
   const { alerts, states, preview } = found;
   const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
@@ -298,7 +303,7 @@ async function finish(
   };
 }
 
-/** Returns the files that were appended to without loss. */
+/** Returns the record file and the alert file, each only if nothing was lost. */
 function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): string[] {
   return [
     ...(records === undefined || lostRecords(parts) > 0 ? [] : [records]),

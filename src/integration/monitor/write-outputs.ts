@@ -42,7 +42,7 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
   return { written, problems };
 }
 
-/** Returns the engine for a dashboard: a copy if a state is kept, since the dashboard makes a check. */
+/** Returns the engine for a dashboard. If a state is kept, it is a copy, since the dashboard makes a check. */
 export function shownEngine({ state }: MonitorRequest, { engine }: MonitorParts): FairnessDriftAndAlertEngine {
   return state === undefined ? engine : engine.copy();
 }
@@ -55,7 +55,7 @@ export function refresher(
 ): () => Promise<void> {
   let isOutage = false;
   return async () => {
-    // Nothing to show yet.
+    // There is nothing to show yet.
     if (parts.tracker.nEvents === 0) return;
     const { problems } = await writeOutputs(request, parts);
     const [first] = problems;

@@ -18,7 +18,8 @@ export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<R
  * - the tag `m.undefined` with the reason, if the value is undefined
  * - the tag `m.g.excluded` with the reason, if group g is excluded
  *
- * Names are those of the metrics or of the record, after `prefix`. Characters that MLflow does not accept become `_`.
+ * Names are the names of the metrics or the keys of the record, after `prefix`. Characters that MLflow does not accept
+ * become `_`.
  *
  * The function does not throw. Without a server, or if it fails, the result is false and the reason is logged as a
  * warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All calls
@@ -59,7 +60,7 @@ function isList(metrics: TrackedMetrics): metrics is readonly MetricResult[] {
   return Array.isArray(metrics);
 }
 
-/** Returns whether this is a metric result, by its form, so that results of another copy of this package match too. */
+/** Returns whether a value has the form of a metric result. Results of another copy of this package match too. */
 function isResult(metrics: object): metrics is MetricResult {
   return 'metric' in metrics && typeof metrics.metric === 'string';
 }

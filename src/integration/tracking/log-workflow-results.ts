@@ -104,7 +104,7 @@ function prefixed(prefix: string, values: Readonly<Record<string, unknown>>): Re
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${prefix}.${name}`, value]));
 }
 
-/** Formats a list of names as one text, other values with several parts as JSON. */
+/** Formats a value as text. Names in a list are joined, and other values become JSON. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return isListOfNames(value) ? value.join(', ') : JSON.stringify(value);

@@ -78,7 +78,9 @@ async function findExperiment(call: CallServer, name: string): Promise<string | 
   });
   if (found === undefined) return undefined;
   if (textAt(found, 'experiment', 'lifecycle_stage') === 'deleted') {
-    throw new TrackingFailure(`the experiment '${name}' is deleted: restore it on the server, or name another`);
+    throw new TrackingFailure(
+      `the experiment '${name}' is deleted: restore it on the server, or name another experiment`,
+    );
   }
   return requiredTextAt(found, 'experiment', 'experiment_id');
 }
@@ -106,7 +108,7 @@ export async function createRun(
 export async function findRun(call: CallServer, runId: string): Promise<Run> {
   const answer = await call({ method: 'GET', path: `${API}/runs/get?run_id=${encodeURIComponent(runId)}` });
   if (textAt(answer, 'run', 'info', 'lifecycle_stage') === 'deleted') {
-    throw new TrackingFailure(`the run '${runId}' is deleted: restore it on the server, or name another`);
+    throw new TrackingFailure(`the run '${runId}' is deleted: restore it on the server, or name another run`);
   }
   return runOf(answer);
 }

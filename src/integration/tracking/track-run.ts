@@ -185,7 +185,8 @@ function contentOf(fill: (entries: RunEntries) => void, { params, tags }: Artifa
 async function track(entries: RunEntries, settings: TrackingSettings): Promise<Run> {
   const { server, timeoutMillis, totalTimeoutMillis } = settings;
   const files = await listArtifacts(settings.artifacts);
-  const exceeded = (): Error => new TrackingFailure(`it took longer than ${seconds(totalTimeoutMillis)} in total`);
+  const exceeded = (): Error =>
+    new TrackingFailure(`the calls took longer than ${seconds(totalTimeoutMillis)} in total`);
   return withTimeLimit(totalTimeoutMillis, exceeded, settings.signal, async (signal) => {
     const call = callerOf(server, { timeoutMillis, signal });
     const run = await openRun(call, settings);
@@ -232,7 +233,7 @@ async function keepFiles(
   for (const file of files) await putArtifact(call, folder, file.name, await readFile(file.path, { signal }));
 }
 
-/** Marks a run as failed, or as killed if it was stopped. Errors are ignored: the first failure is reported. */
+/** Marks a run as failed, or as killed if it was stopped. Errors are ignored, since the first failure is reported. */
 async function endBadly({ runId }: Run, { server, signal, now }: TrackingSettings): Promise<void> {
   const status = signal?.aborted === true ? 'KILLED' : 'FAILED';
   const exceeded = (): Error => new TrackingFailure('the run could not be ended');
@@ -246,7 +247,7 @@ function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 
-/** A file to keep with a run. */
+/** A file to upload to a run. */
 interface ArtifactFile {
   readonly path: string;
   /** Its name among the files of the run, with `/` between folders and `_` for characters that MLflow rejects. */
@@ -254,7 +255,7 @@ interface ArtifactFile {
 }
 
 /**
- * Lists the files of the given paths. A folder gives all files in it, under its own name.
+ * Lists the files of the given paths. A folder gives all its files, under the name of the folder.
  * @throws {TrackingFailure} if a path does not exist, or two files have the same name
  */
 async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> {

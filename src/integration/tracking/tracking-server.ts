@@ -44,12 +44,12 @@ export interface TrackingServer {
   readonly secrets: readonly string[];
 }
 
-/** The environment variables; those read are the ones of the MLflow client. */
+/** Environment variables, with the names that the MLflow client uses. */
 type TrackingEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Finds the server and its credentials: those in the address, else `MLFLOW_TRACKING_USERNAME` with
- * `MLFLOW_TRACKING_PASSWORD`, else `MLFLOW_TRACKING_TOKEN`.
+ * Finds the server and its credentials. The credentials come from the address, else from `MLFLOW_TRACKING_USERNAME` and
+ * `MLFLOW_TRACKING_PASSWORD`, else from `MLFLOW_TRACKING_TOKEN`.
  * @throws {TrackingFailure} if no http or https address of a server is given
  */
 export function findTrackingServer(uri: string | undefined, environment: TrackingEnvironment): TrackingServer {
@@ -102,7 +102,7 @@ function nonEmpty(text: string | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed;
 }
 
-/** The longest part of a server's message that a log shows. */
+/** The maximum length of a server's message in the log. */
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
@@ -163,7 +163,7 @@ function oneLine(text: string): string {
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-/** The largest answer that is read, 1 MiB: far more than MLflow sends about a run. */
+/** The maximum size of an answer: 1 MiB, far more than MLflow sends about a run. */
 const MAX_BYTES = 2 ** 20;
 
 /**
@@ -193,7 +193,7 @@ interface ServerCall {
 
 /**
  * Calls the server and returns its answer as parsed JSON.
- * @throws {TrackingFailure} when the call fails for good
+ * @throws {TrackingFailure} if the call fails and is not repeated any more
  */
 export type CallServer = (call: ServerCall) => Promise<unknown>;
 
@@ -205,20 +205,20 @@ interface CallServerOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often a call is retried after a transient failure. */
+/** The maximum number of retries after a transient failure. */
 const MAX_RETRIES = 3;
 
 const BACKOFF = { baseMillis: 250 };
 
-/** A server that asks for more, 11 days, is retried after the usual wait. */
+/** The maximum waiting time that a server can request, about 11 days. A longer request is ignored. */
 const MAX_RETRY_AFTER_SECONDS = 999_999;
 
-/** Errors of a connection that was never made: the server has not received the call. */
+/** Codes of errors that occur before a connection exists, so that the server has not received the call. */
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
- * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three times,
- * after 250, 500 and 1000 milliseconds or after the time that Retry-After asks for.
+ * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three
+ * times, after 250, 500 and 1000 milliseconds or after the time that Retry-After requests.
  */
 export function callerOf(server: TrackingServer, options: CallServerOptions): CallServer {
   return async (call) => {
@@ -255,7 +255,7 @@ async function callOnce(
       ...(body === undefined ? {} : { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
     });
     const text = await readText(response).catch((cause: unknown) => {
-      // An error status counts, also if its body cannot be read.
+      // An error status is reported even if the body cannot be read.
       if (response.ok || !FairnessToolkitError.isInstance(cause)) throw cause;
       return '';
     });
@@ -268,12 +268,12 @@ export function seconds(millis: number): string {
   return `${String(millis / 1000)} s`;
 }
 
-/** Returns what a call threw as a {@link TrackingFailure}: one of its own as it is, else for an abort or a network failure. */
+/** Converts what a call threw to a {@link TrackingFailure}. A {@link TrackingFailure} stays unchanged. */
 function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
   if (own !== undefined) return own;
-  if (signal.aborted) return new TrackingFailure('it was stopped', { cause });
-  // A retry would return the same bytes that are not UTF-8.
+  if (signal.aborted) return new TrackingFailure('tracking was stopped', { cause });
+  // A retry would return the same bytes, which are not UTF-8.
   if (FairnessToolkitError.isInstance(cause)) return new TrackingFailure(cause.message, { cause });
   const { code, message } = fetchFailureOf(cause) ?? { code: undefined, message: 'the reason is unknown' };
   return new TrackingFailure(`the server cannot be reached (${code ?? message})`, {

@@ -115,8 +115,8 @@ function priceOf({ before, after }: TableCalibration): string[] {
 }
 
 const PRICE: readonly string[] = [
-  'Calibration makes a score near 0.7 mean 70% positives in every group. It does not constrain gaps in decisions. If the shares of positives differ between groups, equal calibration and equal error rates are not possible together, except for perfect scores.',
-  'It needs the group of a row at decision time, and it changes which rows are above a threshold.',
+  'Calibration makes a score near 0.7 mean 70% positives in every group. It does not constrain gaps in decisions. If the shares of positives differ between groups, equal calibration and equal error rates are not possible at the same time, except for perfect scores.',
+  'Calibration by group needs the group of a row at decision time, and it changes which rows are above a threshold.',
 ];
 
 const READING: readonly string[] = [

@@ -89,11 +89,11 @@ function priceOf(sweep: ParetoSweep): string[] {
   const ends = endsOf(sweep);
   const undominated = sweep.filter(({ dominated }) => !dominated).length;
   return [
-    `The penalty (${sweep.penalty}) is on the gap between the scores of groups during training; a larger eta weights it more. It does not bound the gap in decisions.`,
+    `During training, the penalty (${sweep.penalty}) applies to the gap between the scores of groups. A larger eta gives the penalty more weight. It does not bound the gap in decisions.`,
     ...(ends === undefined
       ? []
       : [
-          `Over the sweep accuracy goes from ${share(ends.most)} (eta ${String(ends.most.eta)}) to ${share(ends.least)} (eta ${String(ends.least.eta)}) among the points that are not dominated: a smaller gap costs up to this difference.`,
+          `Over the sweep, accuracy goes from ${share(ends.most)} (eta ${String(ends.most.eta)}) to ${share(ends.least)} (eta ${String(ends.least.eta)}) among the points that are not dominated: a smaller gap costs up to this difference.`,
         ]),
     `${String(undominated)} of ${String(sweep.length)} points are not dominated: no other point is at least as good in accuracy and in the gap, and better in one of the two.`,
     'Equalized odds is shown but was not used to find the dominated points: a point that closes one gap can open another.',
@@ -223,7 +223,7 @@ function formatOf({ format, savePath }: TrainingReportOptions): TrainingReportFo
   });
 }
 
-/** The kinds of results by keys that all results of the kind have and no other results have, and their reports. */
+/** The report of each kind of result, and the keys that identify the kind. */
 const KINDS: readonly { readonly keys: readonly string[]; readonly report: (result: never) => ReportDocument }[] = [
   { keys: ['validation', 'baselineMetrics', 'finalMetrics'], report: workflowDocument },
   { keys: ['length', 'hypervolume', 'penalty'], report: sweepDocument },

@@ -21,7 +21,7 @@ import { constraintTerms, METHOD_WORDS } from '../workflow-report/method-words.t
 import { metricChange, signedValue } from '../workflow-report/workflow-changes.ts';
 import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 
-/** The level of the intervals of rates, the same as that of the gaps. */
+/** The level of the intervals of rates, which is also the level of the intervals of gaps. */
 const LEVEL = 0.95;
 
 const MEASURES = [
@@ -34,7 +34,7 @@ const MEASURES = [
 function groupBlocks(job: TrainingJobResult): ReportBlock[] {
   const attribute = listed(job.sensitive);
   return MEASURES.flatMap(([measure, key]): ReportBlock[] => {
-    // The denominator is known only for selection rates: the rows of the group.
+    // Only the denominator of a selection rate is known: the number of rows of the group.
     const level = measure === 'selection_rate' ? LEVEL : null;
     const lines = level === null ? '' : '; lines are 95% intervals';
     return comparisonBlocks(
@@ -230,7 +230,7 @@ const READING: readonly string[] = [
   'Both models are trained on the same rows and measured on the same rows. A difference of 0 means equal rates over the groups compared; it says nothing about why rates differ.',
   'The constraint is imposed on the training rows, and it is met there only as far as training converged. On other rows the gap may be larger, especially if there are few rows.',
   'The change has no interval of its own. If the two intervals are wide, a change of a few points may be due to chance.',
-  'A gap can close because one group gains or because another group loses. The Change columns show which.',
+  'A gap can close because one group gains or because another group loses. The Change columns show which of the two happened.',
 ];
 
 function madeOf(job: TrainingJobResult): [name: string, value: string][] {

@@ -30,7 +30,7 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
   const scores: Scores = { before, after, y: yTest, minGroupSize };
   return [
     { kind: 'paragraph', text: MEANING },
-    // Intersections are omitted: their rates are shown above, and their panels would be many with few rows each.
+    // Intersections are omitted. Their rates are shown above, and they would give many panels with few rows each.
     ...config.sensitive.flatMap((attribute) => {
       const groups = own(groupsTest, attribute);
       return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);
@@ -39,7 +39,7 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
 }
 
 const MIXTURE =
-  'Not shown. The final model is a mixture: its score is the probability of a positive randomised decision, not of a positive outcome, so calibration is not defined.';
+  'Calibration is not shown. The final model is a mixture. Its score is the probability of a positive randomised decision, not of a positive outcome, so calibration is not defined.';
 
 const MEANING =
   'A score is calibrated if about 70% of the rows with scores near 0.7 are positive. The calibration error is the mean distance between scores and shares of positives over ten bins. Chance inflates it in small groups, so compare before with after, not one group with another. Equal calibration errors do not mean equal decision rates.';

@@ -26,7 +26,10 @@ export function comparisonBlocks(comparison: GroupComparison, attribute: string,
   return groups.length < 2 ? [table] : [{ kind: 'picture', chart }, table];
 }
 
-/** Builds the table of each group's value before and after. Of very many groups it shows both ends and a count. */
+/**
+ * Builds the table of each group's value before and after. If there are very many groups, it shows the lowest and the
+ * highest ones, and counts the others.
+ */
 export function groupTable({ measure, unit, level, groups }: GroupComparison, attribute: string): ReportTable {
   const interval = level === null ? [] : [numberColumn(capital(intervalName(level)))];
   const values = ({ before, after }: ComparedGroup): string[] => [
@@ -71,7 +74,7 @@ function sideOf(side: ComparedValue | null, unit: Unit, hasIntervals: boolean): 
 export interface GroupComparison {
   readonly measure: string;
   readonly unit: Unit;
-  /** The level of the intervals of groups; null if they have none. */
+  /** The level of the intervals of groups; null if groups have no intervals. */
   readonly level: number | null;
   readonly groups: readonly ComparedGroup[];
 }

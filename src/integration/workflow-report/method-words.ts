@@ -9,7 +9,7 @@ export const METHOD_WORDS: Readonly<Record<TrainingMethod, string>> = {
   reductions:
     'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the training rows, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',
   regularized:
-    'A penalty on the gap between the scores of groups is added to the training loss. It penalizes the gap in scores, but it does not bound it, and it does not depend on decisions.',
+    'A penalty on the gap between the scores of groups is added to the training loss. The penalty does not bound this gap, and it does not depend on decisions.',
   lagrangian:
     'Multipliers increase the weight of the gap until the decisions on the training rows are within the tolerance or training ends. On other rows the gap may be larger.',
 };

@@ -34,8 +34,8 @@ const MARKDOWN_REPORT_OPTION_NAMES: OptionNames<MarkdownReportOptions> = { title
 
 /**
  * Renders findings as a Markdown report. For metrics it shows values, intervals, groups and exclusions; for a validated
- * file also the verdict; for a workflow baseline, final and change. Labels and names from data are escaped. An
- * undefined metric is shown in words, with its reason.
+ * file also the verdict; for a workflow the baseline, the final model and the change. Labels and names from data are
+ * escaped. An undefined metric is shown in words, with its reason.
  * @param findings a metric, metrics by name, or the result of `validateFile` or `executeWorkflow`
  * @throws {ValueError} if the findings are of another kind
  * @example
@@ -168,8 +168,8 @@ export async function workflowToHtml(findings: WorkflowFindings, options: Workfl
  * Renders the findings of a workflow as a Markdown report: the verdict first, then the table of baseline, final and
  * change, each step, and the groups of each attribute before and after.
  *
- * The report contains no time, so the same findings give the same bytes. Of very many groups it lists both ends and
- * counts the rest. An undefined metric is shown in words, with its reason.
+ * The report contains no time, so the same findings give the same bytes. If there are very many groups, it lists the
+ * lowest and the highest ones, and counts the others. An undefined metric is shown in words, with its reason.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';

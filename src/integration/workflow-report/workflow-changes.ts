@@ -98,7 +98,7 @@ export function performanceOf({ accuracy, meanAbsoluteError: error }: WorkflowMe
   return error === null ? undefined : { name: 'Mean absolute error', value: error, unit: 'number' };
 }
 
-/** Formats a change with its sign; a change of shares in percentage points. */
+/** Formats a change with its sign. A change of shares is in percentage points. */
 export function signedValue(change: number, unit: Unit): string {
   if (!Number.isFinite(change)) return 'undefined';
   const size = unit === 'share' ? (100 * Math.abs(change)).toFixed(2) : tableNumber(Math.abs(change));

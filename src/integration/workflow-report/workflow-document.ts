@@ -77,7 +77,7 @@ function thresholdOf(
   return { threshold: 1 - threshold, thresholdLabel: `threshold: ratio ${String(threshold)}` };
 }
 
-/** The maximum number of exclusions in a table; those of the largest groups are listed. */
+/** The maximum number of exclusions in a table. The exclusions of the largest groups are listed. */
 const MAX_LISTED = 40;
 
 interface Excluded {
@@ -159,7 +159,7 @@ function subtitleOf({ level }: GroupComparison): string {
 /** Explanations of a comparison of two models, for readers without a background in statistics. */
 const HOW_TO_READ: readonly string[] = [
   'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ. A gap is a reason to investigate, and the absence of a gap does not prove fair treatment.',
-  'An interval contains the values that are compatible with the data at its level. The interval of a metric is computed for the gap itself and holds for all pairs of groups together. The intervals of groups are for individual groups; even if two of them overlap, the groups can differ.',
+  'An interval contains the values that are compatible with the data at its level. The interval of a metric is computed for the gap itself, and it holds for all pairs of groups simultaneously. The intervals of groups are for individual groups; even if two of them overlap, the groups can differ.',
   'Both models are measured on the same held-out rows, which neither was trained on. The change has no interval of its own. If the two intervals are wide, a change of a few points may be due to chance.',
   'The gate judges the point estimate. If the interval straddles the threshold, another sample could change the verdict. An undefined metric does not pass.',
   'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows are excluded and listed with their counts; exclusion does not mean that they are treated fairly.',
@@ -200,7 +200,7 @@ function priceOf({ config, baselineMetrics, finalMetrics }: WorkflowFindings): s
     ...config.pipeline.map(stepWords),
     ...(config.training === undefined ? [] : [METHOD_WORDS[config.training.method]]),
     cost(baselineMetrics, finalMetrics),
-    'A gap can close because one group gains or because another group loses. The Change columns below show which.',
+    'A gap can close because one group gains or because another group loses. The Change columns below show which of the two happened.',
     'Only the rates and attributes named here were compared. Other rates and other groups may have changed in the opposite direction.',
   ].filter((item) => item !== '');
 }

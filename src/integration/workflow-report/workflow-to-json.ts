@@ -39,7 +39,7 @@ export interface WorkflowJson extends SnakeFields<Pick<WorkflowFindings, PlainFi
   readonly trade_off: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The findings that are the same in JSON. */
+/** The findings whose values are the same in JSON. */
 type PlainFinding =
   | 'seed'
   | 'transformersApplied'

@@ -73,7 +73,7 @@ export function takeValues<Values extends Uint8Array | Float64Array>(values: Val
 }
 
 function createModel({ task }: WorkflowRows, { classWeight }: FilledWorkflowOptions): Estimator {
-  // On the host, so that the baseline does not depend on the backend.
+  // The model is trained on the host, so that the baseline does not depend on the backend.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64', classWeight });
@@ -111,8 +111,8 @@ export interface BaselineMeasurement {
 
 /**
  * Runs the detectors on the data and, if the configuration has a training section, measures the fairness of an
- * unconstrained model. The model is a logistic regression, or a linear regression for a regression metric. The split,
- * the encoding and the model are those of `executeWorkflow` with the same options.
+ * unconstrained model. The model is a logistic regression, or a linear regression for a regression metric.
+ * `executeWorkflow` with the same options has the same split, encoding and model in its first step.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if the data cannot be used for training
  * @throws {ValueError} if a metric is unknown or a value is out of range

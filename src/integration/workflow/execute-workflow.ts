@@ -113,7 +113,7 @@ async function track(
   files: readonly string[],
 ): Promise<TrackingOutcome | null> {
   if (tracking === undefined || tracking === false) return null;
-  // Reports and JSON are uploaded to the tracking server, the data are not.
+  // Reports and JSON are uploaded to the tracking server, but not the data.
   const uploaded = files.filter((name) => /\.(json|md|html)$/.test(name));
   const artifacts = uploaded.map((name) => `${outputDir ?? ''}/${name}`);
   return trackWorkflow(findings, { ...(tracking === true ? {} : tracking), artifacts, signal });
@@ -233,7 +233,7 @@ interface WorkflowGateOptions extends JudgeOptions {
 
 /**
  * Applies the gate to the final model: the worst value over attributes is judged, and an undefined value fails. The
- * change is that of the distance from parity, so it is negative if unfairness falls, also for ratios.
+ * result has the change of the distance from parity, which is negative if unfairness falls, also for ratios.
  */
 export function validateWorkflow(
   metric: string,

@@ -7,7 +7,7 @@ import type { CategoricalColumn } from '../../table/index.ts';
 import { decide } from '../../training/estimators/estimator-rows.ts';
 import { unfairness, type WorkflowMetrics } from '../workflow-result.ts';
 
-/** The metrics that are always measured, in addition to the judged one. */
+/** The metrics that are always measured, in addition to the judged metric. */
 const USUAL = {
   binary: ['demographic_parity_difference', 'equalized_odds_difference'],
   regression: ['mae_parity_difference', 'mean_prediction_difference'],

@@ -44,9 +44,12 @@ interface MethodSettings extends FilledWorkflowOptions {
 /** A model that a method trained. */
 export interface TrainedModel {
   readonly model: SavableModel;
-  /** The encoding of columns; undefined if the model has it. */
+  /** The encoding of columns; undefined if the model contains it. */
   readonly features: readonly FeatureSpec[] | undefined;
-  /** Predicts; decisions come from a threshold on scores, or from the model's own `predict` if it is null. */
+  /**
+   * Predicts rows. Decisions come from a threshold on scores, or from the model's own `predict` if the threshold is
+   * null.
+   */
   predict(rows: EncodedRows, threshold: number | null): Promise<ModelOutputs>;
   /** Returns the decisions of the predictors of a mixture; an empty list for other models. */
   candidates(rows: EncodedRows): Promise<readonly Uint8Array[]>;
@@ -101,7 +104,7 @@ function optionsOf(
   y: MethodRows['y'],
 ): ReductionsOptions {
   const given: ReductionsOptions = { ...params, seed };
-  // On the host: the fits reuse the same rows, so the result depends on no backend and nothing is uploaded.
+  // The estimators are fitted on the host. The result does not depend on the backend, and no rows are uploaded.
   if (task === 'regression') {
     return {
       constraint: 'bounded_group_loss',
@@ -112,7 +115,7 @@ function optionsOf(
       estimator: new LinearRegression({ precision: 'float64' }),
     };
   }
-  // The class weight becomes costs of errors, by the true labels. A class weight in the method's parameters has
+  // The class weight becomes the cost of an error, by the true label. A class weight in the method's parameters has
   // priority.
   const isLossBound = given.constraint === 'bounded_group_loss';
   const isWeighed = !isLossBound && given.classWeight === undefined;
@@ -129,7 +132,7 @@ function extentOf(y: ArrayLike<number>): LossRange {
   return [low, high];
 }
 
-/** Returns a warning if a threshold replaces the randomised decisions that the constraint was met with. */
+/** Returns a warning if a threshold replaces the randomised decisions, since only these meet the constraint. */
 function thresholdWarning({ decisionThreshold }: MethodSettings): string[] {
   if (decisionThreshold === null) return [];
   return ['the constraint was met with randomised decisions; with a decision threshold it may not hold'];
@@ -182,7 +185,7 @@ async function trainNetwork(
   };
 }
 
-/** Returns a warning if no epoch was within the tolerance; the closest epoch is kept then. */
+/** Returns a warning if no epoch was within the tolerance. The closest epoch is kept then. */
 function unmetWarning({ history, bestEpoch, options }: LagrangianFairnessTrainer): string[] {
   const { fairness, dpTol, eoTol } = options;
   const violation = history[bestEpoch - 1]?.violationHard ?? 0;

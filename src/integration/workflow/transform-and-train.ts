@@ -81,7 +81,7 @@ export async function transformAndTrain(
   };
 }
 
-/** Returns a warning if weights differ within a group: they change its rates, and so the constraint. */
+/** Returns a warning if weights differ within a group. Such weights change its rates, and therefore the constraint. */
 function weightWarning(weights: Float64Array | null, { codes }: CategoricalColumn): string[] {
   if (weights === null) return [];
   const ofGroup = new Map<number, number>();

@@ -55,8 +55,8 @@ export async function writeWorkflow(
 }
 
 /**
- * Returns the pipeline steps that rows must go through before prediction: those that change values. Steps that only set
- * weights or drop columns are not needed then.
+ * Returns the pipeline steps that change values. Rows must go through these steps before prediction. Steps that only
+ * set weights or drop columns are not needed then.
  */
 function stepsBeforeModel({
   pipeline,

@@ -19,7 +19,7 @@ import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../measure-attributes.ts';
 
-/** The judged metric if a configuration names none. */
+/** The judged metric if a configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
 
 /** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */
@@ -103,8 +103,8 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
 }
 
 /**
- * Checks that a metric of probabilities is not used with a method that gives no probabilities of the label.
- * @throws {ConfigValidationError} if it is
+ * Checks that the method gives probabilities of the label if the metric needs them.
+ * @throws {ConfigValidationError} if the metric needs them and the method gives none
  */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
   const definition = knownMetric(metric);

@@ -121,7 +121,7 @@ describe('tracking on a server that fails', () => {
       const { logged, millis } = await track({ totalTimeoutMillis: 400 });
       expect(logged).to.equal(false);
       expect(millis).to.be.below(1500);
-      expect(warnings()[0]).to.include('it took longer than 0.4 s in total');
+      expect(warnings()[0]).to.include('the calls took longer than 0.4 s in total');
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
 
@@ -282,7 +282,7 @@ describe('tracking on a server that fails', () => {
       const { logged, millis } = await track({ signal: stop.signal });
       expect(logged).to.equal(false);
       expect(millis).to.be.below(1000);
-      expect(warnings()[0]).to.match(/it was stopped$/);
+      expect(warnings()[0]).to.match(/tracking was stopped$/);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['KILLED']);
     });
 
