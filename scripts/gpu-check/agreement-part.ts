@@ -3,7 +3,7 @@ import { createBatches, loadTensorflow, type TensorBackend, type Tf, onDeviceAlo
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../../src/training/index.ts';
 import { createRegularizedObjective } from '../../src/training/networks/regularized-objective.ts';
 import { createStackedNetwork } from '../../src/training/networks/stacked-network.ts';
-import { trainShard } from '../../src/training/networks/sweep-shard.ts';
+import { trainShard } from '../../src/training/networks/sweep-worker.ts';
 import type { AdultRows } from './adult.ts';
 import type { AgreementFigures, GradientFigures } from './report.ts';
 import { type Found, joinReasons } from './run-part.ts';

@@ -1,5 +1,11 @@
 // Estimators
-export { adaptEstimator, type EstimatorSource, toEstimator } from './estimators/adapt-estimator.ts';
+export {
+  adaptEstimator,
+  type EstimatorSource,
+  type PlainModel,
+  type PlainModelOptions,
+  toEstimator,
+} from './estimators/adapt-estimator.ts';
 export type { ClassWeight } from './estimators/class-weight.ts';
 export { ConstantClassifier } from './estimators/constant-classifier.ts';
 export {
@@ -15,7 +21,6 @@ export { FixedMatrix, type Matrix, type MatrixSource } from './data/read-matrix.
 export { LinearRegression, type LinearRegressionOptions } from './estimators/linear-regression.ts';
 export { LogisticRegression, type LogisticRegressionOptions } from './estimators/logistic-regression.ts';
 export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
-export type { PlainModel, PlainModelOptions } from './estimators/plain-model.ts';
 
 // Networks
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';
@@ -34,19 +39,18 @@ export {
 } from './networks/regularized-fairness-trainer.ts';
 
 // Reductions
-export type { MisclassificationCosts } from './reductions/classification-problem.ts';
 export {
   type GroupLossName,
   type LossRange,
   REDUCTION_CONSTRAINTS,
   type ReductionConstraint,
 } from './reductions/constraint-names.ts';
-export type { BoundKind, ConstraintOptions } from './reductions/constraint-options.ts';
-export type { GridSearchFit, GridSearchOptions } from './reductions/grid-search-options.ts';
+export type { BoundKind, ConstraintOptions, MisclassificationCosts } from './reductions/constraint-options.ts';
+export type { GridSearchFit, GridSearchOptions } from './reductions/search-grid.ts';
 export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
 export type { Randomization } from './reductions/mixture.ts';
 export type { Multipliers, ReductionFit, ReductionIteration } from './reductions/reduction-fit.ts';
-export type { ReductionFitOptions } from './reductions/reduction-rows.ts';
+export type { ReductionFitOptions } from './reductions/row-cells.ts';
 export type { ReductionsOptions } from './reductions/reductions-options.ts';
 export {
   type DeterministicChoice,
@@ -87,12 +91,10 @@ export {
   ThresholdOptimizer,
 } from './postprocessing/threshold-optimizer/threshold-optimizer.ts';
 export type {
-  ThresholdInterpolation,
-  ThresholdOperation,
-} from './postprocessing/threshold-optimizer/threshold-rule.ts';
-export type {
   GroupThresholds,
   PooledThreshold,
+  ThresholdInterpolation,
+  ThresholdOperation,
   ThresholdRules,
 } from './postprocessing/threshold-optimizer/threshold-rules.ts';
 
@@ -122,18 +124,16 @@ export {
   measureCalibration,
 } from './postprocessing/calibrator/measure-calibration.ts';
 export {
+  type GroupReliability,
   plotReliability,
   type PlotReliabilityOptions,
-  type ReliabilityComparison,
-} from './postprocessing/calibrator/plot-reliability.ts';
-export type { ScoreTableSource } from './postprocessing/calibrator/read-score-table.ts';
-export {
-  type GroupReliability,
   type ReliabilityBin,
+  type ReliabilityComparison,
   reliabilityCurve,
   type ReliabilityCurveOptions,
   type ReliabilityCurves,
 } from './postprocessing/calibrator/reliability-curve.ts';
+export type { ScoreTableSource } from './postprocessing/calibrator/read-score-table.ts';
 export {
   type TableCalibration,
   type TableCalibrationJson,

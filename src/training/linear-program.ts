@@ -101,7 +101,9 @@ async function loadSolver(): Promise<Highs> {
 function modelOf({ objective, atMost, equal, lower, upper }: LinearProgram): ModelData {
   const count = objective.length;
   if (count === 0) throw invalidParameter('objective', 'have at least one variable', '[]');
-  const rows = [...finiteRows('atMost', atMost.rows, count), ...finiteRows('equal', equal?.rows ?? [], count)];
+  const rows = Object.entries({ atMost, equal }).flatMap(([parameter, part]) =>
+    (part?.rows ?? []).map((row, index) => finite(`${parameter}.rows[${String(index)}]`, row, count)),
+  );
   const bounds = numbers('atMost.bounds', atMost.bounds, atMost.rows.length);
   const values = finite('equal.values', equal?.values ?? [], equal?.rows.length ?? 0);
   const [colLower, colUpper] = [
@@ -137,10 +139,6 @@ function sparse(rows: Rows, numCols: number): ModelData['matrix'] {
   return { format: 'csr', numRows: rows.length, numCols, starts, indices, values };
 }
 
-function finiteRows(parameter: string, rows: Rows, count: number): Rows {
-  return rows.map((row, index) => finite(`${parameter}.rows[${String(index)}]`, row, count));
-}
-
 function finite(parameter: string, given: ArrayLike<number>, count: number): Float64Array {
   const values = numbers(parameter, given, count);
   const position = values.findIndex((value) => !Number.isFinite(value));
@@ -157,8 +155,7 @@ function numbers(parameter: string, given: ArrayLike<number>, count: number): Fl
 }
 
 function perVariable(parameter: string, given: ArrayLike<number> | number, count: number): Float64Array {
-  if (typeof given === 'number') return numbers(parameter, new Float64Array(count).fill(given), count);
-  return numbers(parameter, given, count);
+  return numbers(parameter, typeof given === 'number' ? new Float64Array(count).fill(given) : given, count);
 }
 
 function assertOptimal(highs: Highs, { modelStatus }: RunResult, { numCols, numRows }: ModelData): void {

@@ -124,7 +124,7 @@ async function writeOutputs(calibration: TableCalibration, body: string, options
   ]);
   // The plot is written first, because this step fails if the plotting packages are missing.
   if (outPlot !== undefined) {
-    const { plotReliability } = await import('../../training/postprocessing/calibrator/plot-reliability.ts');
+    const { plotReliability } = await import('../../training/postprocessing/calibrator/reliability-curve.ts');
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });
   }
   if (outCsv !== undefined) {

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { stratifiedSplit } from '../../training/data/stratified-split.ts';
+import { stratifiedSplit } from '../../training/data/row-splits.ts';
 import type { WorkflowSplit } from '../workflow-result.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowRows } from './workflow-rows.ts';

@@ -15,8 +15,7 @@ import {
   toBinary,
 } from '../../table/index.ts';
 import { assertFinite } from '../../training/data/feature-encoder.ts';
-import { assertTwoClasses, findPositiveLabel } from '../../training/data/positive-label.ts';
-import { assertTwoGroups } from '../../training/data/training-data.ts';
+import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../measure-attributes.ts';
 
 /** The judged metric if a configuration names none. */

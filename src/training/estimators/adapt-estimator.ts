@@ -1,20 +1,59 @@
 import { DataValidationError, TrainingError, ValueError } from '../../exceptions/index.ts';
-import { assertKnownOptions, oneOf } from '../../internal/arguments.ts';
+import { assertKnownOptions, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { toFiniteNumbers } from '../../metrics/reduce/row-arguments.ts';
 import { type ColumnSource, onHost } from '../../table/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
 import { cutToUnit, decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import { type Estimator, type EstimatorJson, type FitOptions, isEstimator, type PredictOptions } from './estimator.ts';
-import {
-  isPlainModel,
-  PLAIN_MODEL_OPTION_NAMES,
-  type PlainFeatures,
-  type PlainModel,
-  type PlainModelOptions,
-  toRows,
-  type TypedModel,
-} from './plain-model.ts';
+
+/** Options passed to `fit` of an external model. They contain the weights of the rows if weights were given. */
+interface PlainFitOptions {
+  readonly sampleWeight?: number[];
+}
+
+/**
+ * A model with `fit` and `predict`, from another library or custom code. Methods may be asynchronous. The return value
+ * of `fit` is ignored.
+ */
+export interface PlainModel {
+  fit(x: never, y: number[], options: PlainFitOptions): unknown;
+  predict(x: never): unknown;
+  /** Returns probabilities of 1, one per row, or for each row the probabilities of 0 and 1. */
+  predictProba?(x: never): unknown;
+  /** Returns an unfitted copy. */
+  clone?(): PlainModel;
+  toJSON?(): unknown;
+}
+
+/** Options for calling a plain model. */
+export interface PlainModelOptions {
+  /**
+   * The form of features that the model's methods expect: rows of numbers, or a {@link Matrix}.
+   * @defaultValue 'rows'
+   */
+  readonly features?: 'rows' | 'matrix' | undefined;
+  /**
+   * Whether the model predicts decisions 0 and 1, or values.
+   * @defaultValue 'binary'
+   */
+  readonly task?: 'binary' | 'regression' | undefined;
+}
+
+/** Lists the options of {@link PlainModelOptions}. */
+const PLAIN_MODEL_OPTION_NAMES: OptionNames<PlainModelOptions> = { features: true, task: true };
+
+/** Returns whether a value has `fit` and `predict`. */
+function isPlainModel(value: unknown): value is PlainModel {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'fit' in value &&
+    typeof value.fit === 'function' &&
+    'predict' in value &&
+    typeof value.predict === 'function'
+  );
+}
 
 /** An estimator, a model with `fit` and `predict`, or a function that creates one. */
 export type EstimatorSource = Estimator | PlainModel | (() => Estimator | PlainModel);
@@ -60,7 +99,7 @@ export function adaptEstimator(model: PlainModel | (() => PlainModel), options: 
     features: oneOf('features', options.features ?? 'rows', FEATURES),
     task: oneOf('task', options.task ?? 'binary', TASKS),
   };
-  const make = typeof model === 'function' ? () => typedModel(callFactory(model)) : copiesOf(typedModel(model));
+  const make = typeof model === 'function' ? () => requireModel(callFactory(model)) : copiesOf(requireModel(model));
   return new AdaptedEstimator(typeof model === 'function' ? make() : model, make, how);
 }
 
@@ -77,13 +116,13 @@ export function toEstimator(source: EstimatorSource, options: PlainModelOptions 
 }
 
 class AdaptedEstimator implements Estimator {
-  readonly #model: TypedModel;
-  readonly #make: () => TypedModel;
+  readonly #model: PlainModel;
+  readonly #make: () => PlainModel;
   readonly #how: Required<PlainModelOptions>;
   /** The number of features in `fit`. */
   #features: number | undefined;
 
-  constructor(model: TypedModel, make: () => TypedModel, how: Required<PlainModelOptions>) {
+  constructor(model: PlainModel, make: () => PlainModel, how: Required<PlainModelOptions>) {
     this.#model = model;
     this.#make = make;
     this.#how = how;
@@ -102,18 +141,19 @@ class AdaptedEstimator implements Estimator {
   }
 
   async predictProba(x: MatrixSource): Promise<Float64Array> {
-    const matrix = await this.#read(x);
-    if (this.#model.predictProba !== undefined) return this.#probabilities(matrix);
-    if (this.#how.task === 'binary') return Float64Array.from(await this.#labels(matrix));
-    return (await this.#values(matrix)).map(cutToUnit);
+    if (this.#model.predictProba !== undefined) return readProbabilities(await this.#ask('predictProba', x));
+    const output = await this.#ask('predict', x);
+    if (this.#how.task === 'binary') return Float64Array.from(await readLabels(output));
+    return (await readNumbers(output)).map(cutToUnit);
   }
 
   async predict(x: MatrixSource, { threshold }: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
-    if (this.#how.task === 'regression') {
-      const values = await this.#values(await this.#read(x));
-      return threshold === undefined ? values : decide(values, threshold);
-    }
-    return threshold === undefined ? this.#labels(await this.#read(x)) : decide(await this.predictProba(x), threshold);
+    const isRegression = this.#how.task === 'regression';
+    if (!isRegression && threshold !== undefined) return decide(await this.predictProba(x), threshold);
+    const output = await this.#ask('predict', x);
+    if (!isRegression) return readLabels(output);
+    const values = await readNumbers(output);
+    return threshold === undefined ? values : decide(values, threshold);
   }
 
   clone(): Estimator {
@@ -133,27 +173,19 @@ class AdaptedEstimator implements Estimator {
     });
   }
 
-  async #read(x: MatrixSource): Promise<Matrix> {
-    return readPredictRows(x, fittedOr(this.#features, CLASS_NAME));
+  /** Calls a method of the fitted model. */
+  async #ask(method: 'predict' | 'predictProba', x: MatrixSource): Promise<PlainOutput> {
+    const matrix = await readPredictRows(x, fittedOr(this.#features, CLASS_NAME));
+    const value = await this.#model[method]?.(this.#toFeatures(matrix));
+    return { name: `${method}(X)`, value, rows: matrix.rows };
   }
 
-  async #labels(matrix: Matrix): Promise<Uint8Array> {
-    const value = await this.#model.predict(this.#toFeatures(matrix));
-    return readLabels({ name: 'predict(X)', value, rows: matrix.rows });
-  }
-
-  async #values(matrix: Matrix): Promise<Float64Array> {
-    const value = await this.#model.predict(this.#toFeatures(matrix));
-    return readNumbers({ name: 'predict(X)', value, rows: matrix.rows });
-  }
-
-  async #probabilities(matrix: Matrix): Promise<Float64Array> {
-    const value = await this.#model.predictProba?.(this.#toFeatures(matrix));
-    return readProbabilities({ name: 'predictProba(X)', value, rows: matrix.rows });
-  }
-
-  #toFeatures(matrix: Matrix): PlainFeatures {
-    return this.#how.features === 'rows' ? toRows(matrix) : matrix;
+  /** Returns features in the form that the model expects, which its type does not tell. */
+  #toFeatures(matrix: Matrix): never {
+    const { rows, columns, values } = matrix;
+    if (this.#how.features === 'matrix') return matrix as never;
+    const from = (row: number): number[] => Array.from(values.subarray(row * columns, (row + 1) * columns));
+    return Array.from({ length: rows }, (_, row) => from(row)) as never;
   }
 }
 
@@ -161,8 +193,8 @@ class AdaptedEstimator implements Estimator {
  * Returns a function that creates unfitted copies of a model. It calls the model's own `clone` if there is one.
  * Otherwise it copies the properties that the model had when it was adapted.
  */
-function copiesOf(model: TypedModel): () => TypedModel {
-  if (model.clone !== undefined) return () => typedModel(model.clone?.());
+function copiesOf(model: PlainModel): () => PlainModel {
+  if (model.clone !== undefined) return () => requireModel(model.clone?.());
   let owned: unknown;
   try {
     owned = structuredClone({ ...model });
@@ -179,7 +211,7 @@ function copiesOf(model: TypedModel): () => TypedModel {
     };
   }
   const prototype: unknown = Object.getPrototypeOf(model);
-  return () => Object.assign(Object.create(prototype as object) as TypedModel, structuredClone(owned));
+  return () => Object.assign(Object.create(prototype as object) as PlainModel, structuredClone(owned));
 }
 
 function callFactory<Made>(make: () => Made): Made {
@@ -196,7 +228,7 @@ function callFactory<Made>(make: () => Made): Made {
 }
 
 /** @throws {ValueError} if the value is not a model */
-function typedModel(model: unknown): TypedModel {
+function requireModel(model: unknown): PlainModel {
   if (isPlainModel(model)) return model;
   throw new ValueError(
     `The estimator parameter must be an estimator, an object with fit and predict, or a function that creates one. Got ${describe(model)} instead.`,

@@ -87,7 +87,7 @@ export function cutToUnit(value: number): number {
  * Returns 1 for scores that are at least the threshold, and 0 for other scores.
  * @throws {ValueError} if the threshold is NaN
  */
-export function decide(scores: Float64Array, threshold: number): Uint8Array {
+export function decide(scores: Float64Array | Float32Array, threshold: number): Uint8Array {
   if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
   const decisions = new Uint8Array(scores.length);
   for (let row = 0; row < scores.length; row++) decisions[row] = (scores[row] as number) >= threshold ? 1 : 0;

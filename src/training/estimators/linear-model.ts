@@ -6,7 +6,7 @@ import { sigmoid } from '../logistic.ts';
 import { classTotals } from './class-weight.ts';
 import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
 import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
-import type { LinearScore } from './fitting/fit-linear-model.ts';
+import type { LinearScore } from './fitting/newton.ts';
 
 /**
  * The log odds of the class if all rows have the same class. Its probability is then indistinguishable from 1 in
@@ -16,9 +16,11 @@ export const CERTAIN_LOG_ODDS = 37;
 
 /**
  * Returns the constant model for rows of a single class; undefined if both classes occur.
- * @param rows rows with y 0 or 1 and a weight above 0
+ * @param rows rows with a weight above 0
+ * @throws {DataValidationError} if a value of y is not 0 or 1
  */
 export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
+  assertBinary(y);
   const [zero, one] = classTotals(y, weights);
   if (zero > 0 && one > 0) return undefined;
   return Object.freeze({
@@ -72,14 +74,31 @@ export abstract class LinearModel<Fit extends LinearFit> {
     return this.fitted.warnings;
   }
 
+  /**
+   * Fits the model to rows and replaces the result of an earlier `fit`.
+   * @param x [rows, features], finite
+   * @param y [rows], 0 or 1 for a classifier; finite for `LinearRegression`
+   * @param options weights; a signal, which cannot interrupt the descent of `MlLogisticRegression`; and `startFrom`,
+   *   which only `LogisticRegression` uses, a fitted `LogisticRegression` with the same number of features
+   * @throws {DataValidationError} if the rows are invalid
+   * @throws {TrainingError} if the resulting coefficients are not finite, for example because values are so large or so
+   *   small that their squares are not finite
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
+    assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);
+    this.#fit = undefined;
+    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    options.signal?.throwIfAborted();
+    this.#fit = await this.solve(rows, options);
+    return this;
+  }
+
+  /** Computes the fit on rows with a weight above 0. */
+  protected abstract solve(rows: FitRows, options: FitOptions): Fit | Promise<Fit>;
+
   /** @throws {TrainingError} before `fit` */
   protected get fitted(): Fit {
     return fittedOr(this.#fit, this.constructor.name);
-  }
-
-  /** Stores the fitted state; undefined discards it. */
-  protected keep(fit: Fit | undefined): void {
-    this.#fit = fit;
   }
 
   /** Computes X b + b0 for each row. */
@@ -103,28 +122,6 @@ export abstract class LinearModel<Fit extends LinearFit> {
 
 /** The shared base class of classifiers with linear log odds. */
 export abstract class LinearClassifier<Fit extends LinearFit> extends LinearModel<Fit> {
-  /**
-   * Fits the model to rows and replaces the result of an earlier `fit`.
-   * @param x [rows, features], finite
-   * @param y [rows], 0 or 1
-   * @param options weights; a signal, which cannot interrupt the descent of `MlLogisticRegression`; and `startFrom`,
-   * which only `LogisticRegression` uses, a fitted `LogisticRegression` with the same number of features
-   * @throws {DataValidationError} if the rows are invalid
-   * @throws {TrainingError} if the resulting coefficients are not finite
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);
-    this.keep(undefined);
-    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
-    assertBinary(rows.y);
-    options.signal?.throwIfAborted();
-    this.keep(await this.solve(rows, options));
-    return this;
-  }
-
-  /** Computes the fit on rows with a weight above 0. */
-  protected abstract solve(rows: FitRows, options: FitOptions): Fit | Promise<Fit>;
-
   /**
    * Returns P(y = 1) of each row, [rows], computed in float64 on the host.
    * @throws {TrainingError} before `fit`

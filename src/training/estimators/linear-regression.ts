@@ -1,16 +1,14 @@
 import { z } from 'zod';
 
 import { assertKnownOptions, type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
 import type { BackendChoice } from '../../tensor/index.ts';
-import { readFitRows } from '../data/fit-rows.ts';
+import type { FitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { cutToUnit, decide, inUnitsOfMean, requirePenalty, weightedRows } from './estimator-rows.ts';
+import { cutToUnit, decide, inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import {
   type Estimator,
   type EstimatorJson,
-  FIT_OPTION_NAMES,
   type FitOptions,
   PREDICT_OPTION_NAMES,
   type PredictOptions,
@@ -88,24 +86,13 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
     Object.freeze(this);
   }
 
-  /**
-   * Fits the model to rows and replaces the result of an earlier `fit`.
-   * @param x [rows, features], finite
-   * @param y [rows], finite
-   * @param options weights and other options; `startFrom` has no effect here
-   * @throws {DataValidationError} if the rows are invalid
-   * @throws {TrainingError} if values are so large or so small that squares or the solution are not finite
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
-    assertKnownOptions('LinearRegression.fit', options, FIT_OPTION_NAMES);
-    this.keep(undefined);
-    const { x: matrix, y: values, weights: given } = weightedRows(await readFitRows(x, y, options.sampleWeight));
+  protected async solve({ x, y, weights: given }: FitRows, { signal }: FitOptions): Promise<LinearFit> {
     const { weights, mean: unit } = inUnitsOfMean(given);
-    const { mean, spread } = rangeOf(values, weights);
-    const targets = values.map((value) => (value - mean) / spread);
+    const { mean, spread } = rangeOf(y, weights);
+    const targets = y.map((value) => (value - mean) / spread);
     const total = targets.reduce((sum, target, row) => sum + (weights[row] as number) * target * target, 0) / 2;
     const found = await fitLinearModel({
-      x: matrix,
+      x,
       targets,
       weights,
       loss: SQUARED_LOSS,
@@ -116,15 +103,14 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
       minGain: MIN_GAIN * total,
       precision: this.precision,
       backend: this.backend,
-      signal: options.signal,
+      signal,
     });
     const { iterations, converged } = found;
     const score = assertFiniteScore({
       coefficients: found.coefficients.map((value) => value * spread),
       intercept: found.intercept * spread + mean,
     });
-    this.keep(Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) }));
-    return this;
+    return Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) });
   }
 
   /**

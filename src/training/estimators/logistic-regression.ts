@@ -14,13 +14,8 @@ import { applyClassWeight, classTotals, type ClassWeight, parseClassWeight } fro
 import { inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
-import {
-  fitLinearModel,
-  fitWarnings,
-  type LinearScore,
-  type Precision,
-  PRECISIONS,
-} from './fitting/fit-linear-model.ts';
+import { fitLinearModel, fitWarnings, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import type { LinearScore } from './fitting/newton.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
 import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
 

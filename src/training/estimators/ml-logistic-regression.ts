@@ -11,13 +11,6 @@ import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-s
 import type { Estimator, EstimatorJson } from './estimator.ts';
 import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids } from './linear-model.ts';
 
-/** Options of the gradient descent. */
-interface DescentOptions {
-  readonly numSteps: number;
-  /** The factor applied to the summed gradient; by default the largest factor that is safe. */
-  readonly learningRate: number | undefined;
-}
-
 /** The result of the gradient descent. */
 interface Descent {
   /** [features + 1], the intercept last. */
@@ -45,7 +38,7 @@ const require = createRequire(import.meta.url);
  *
  * The gradient's Lipschitz constant is at most the trace of X'WX / 4. Its inverse is the default learning rate.
  */
-function descend({ x, y, weights }: FitRows, { numSteps, ...options }: DescentOptions): Descent {
+function descend({ x, y, weights }: FitRows, { numSteps, ...options }: FilledMlOptions): Descent {
   const features = withOnes(x);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const squares = weightedSums(features, weights, (value) => value * value);
@@ -119,10 +112,9 @@ export interface MlLogisticRegressionOptions {
   readonly learningRate?: number | undefined;
 }
 
-const DEFAULTS: FilledOptions<MlLogisticRegressionOptions, 'learningRate'> = {
-  numSteps: 1000,
-  learningRate: undefined,
-};
+type FilledMlOptions = FilledOptions<MlLogisticRegressionOptions, 'learningRate'>;
+
+const DEFAULTS: FilledMlOptions = { numSteps: 1000, learningRate: undefined };
 
 const KIND = 'ml_logistic_regression';
 

@@ -1,10 +1,47 @@
+import { DataValidationError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { joinRows } from '../data/row-splits.ts';
-import type { TrainingRows } from '../data/training-data.ts';
+import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
+import { assertComparable, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
+import { readTrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
 import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
+import { holdsOnlyModel } from '../models/model-card.ts';
 import type { FilledJobOptions } from './job-options.ts';
-import type { JobRows } from './job-rows.ts';
-import type { JudgedModels } from './job-result.ts';
+import type { JobRows, JudgedModels } from './job-result.ts';
+
+/**
+ * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Checks
+ * everything that can fail before training, including the model's path.
+ * @throws {DataValidationError} if the data cannot be fitted or compared, or the path cannot be written
+ */
+export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {
+  options.signal?.throwIfAborted();
+  const { modelPath, minGroupSize, trainSize, folds, seed } = options;
+  if (modelPath !== undefined) {
+    assertReplaceable(modelPath, holdsOnlyModel);
+    await assertWritable(modelPath);
+  }
+  const training = readTrainingData(source);
+  const splits = splitRows(training, { trainSize, folds, seed });
+  if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
+  // Test rows from another file may lack a column. This is reported before training.
+  for (const { test } of splits) test.table.select(training.features);
+  const heldOut = splits.map(({ test }) => test);
+  assertComparable(heldOut, minGroupSize);
+  const warnings = [
+    ...training.warnings,
+    ...unseenGroups(training, 'constraint'),
+    ...smallGroups(joinRows(heldOut), minGroupSize),
+  ];
+  return { training, splits, complete: folds === undefined ? undefined : training.rows, warnings };
+}
+
+function tooFew(rows: number): DataValidationError {
+  return new DataValidationError(`There are too few rows to train on: ${String(rows)}.`, {
+    code: 'too-few-rows',
+    context: { rows },
+    suggestion: 'Training and testing each need rows; provide at least a few dozen.',
+  });
+}
 
 /** Each model's probability of the decision 1, for each row. */
 export interface JobDecisions {
@@ -13,7 +50,7 @@ export interface JobDecisions {
 }
 
 /** Both models of a job, fitted on the same rows. */
-export interface JobFit {
+interface JobFit {
   readonly warnings: readonly string[];
   decide(rows: TrainingRows): Promise<JobDecisions>;
 }

@@ -9,10 +9,9 @@ import {
 } from '../networks/lagrangian-fairness-trainer.ts';
 import type { LagrangianEpoch } from '../networks/lagrangian-objective.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
-import { fitJob, type JobDecisions, partOf } from './fit-job.ts';
+import { fitJob, type JobDecisions, partOf, prepareJob } from './fit-job.ts';
 import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
 import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
-import { prepareJob } from './job-rows.ts';
 
 /**
  * Options of {@link trainLagrangian}: the options of a training job and the options of `LagrangianFairnessTrainer`.

@@ -9,10 +9,9 @@ import { describeModel } from '../models/describe-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
 import type { ReductionsOptions } from '../reductions/reductions-options.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { fitJob, type JobDecisions } from './fit-job.ts';
+import { fitJob, type JobDecisions, prepareJob } from './fit-job.ts';
 import { checkJobOptions, type FilledJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
 import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
-import { prepareJob } from './job-rows.ts';
 
 /** Options that a job passes on to the reduction. */
 type PassedOptions = Pick<

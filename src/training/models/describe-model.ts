@@ -50,17 +50,14 @@ const TIE = 3;
  * weighted sum of the units. Predictors of probability 0 are excluded.
  * @returns undefined if a predictor is not linear
  */
-function mixtureLayers(
-  { predictors, weights, areValues, range }: WeightedPool,
-  inputs: number,
-): DenseLayer[] | undefined {
+function mixtureLayers(pool: WeightedPool, inputs: number): DenseLayer[] | undefined {
   const units: Unit[] = [];
-  for (const [index, predictor] of predictors.entries()) {
-    const weight = weights[index] as number;
+  for (const [index, predictor] of pool.predictors.entries()) {
+    const weight = pool.weights[index] as number;
     if (!(weight > 0)) continue;
     const part = linearPart(predictor);
     if (part === undefined) return undefined;
-    units.push({ ...unitOf(areValues ? part : deciding(part), range), weight });
+    units.push({ ...unitOf(part, pool), weight });
   }
   const k = units.length;
   const kernel = new Float64Array(inputs * k);
@@ -82,18 +79,16 @@ interface Unit {
   readonly floor: number;
 }
 
-/** Shifts a regression so that its decision is 1 if its value is at least 0.5. */
-function deciding(part: LinearPart): LinearPart {
-  return part.predicts === 'decisions' ? part : { ...part, intercept: part.intercept - 0.5, predicts: 'decisions' };
-}
-
-function unitOf({ coefficients, intercept, predicts }: LinearPart, range: LossRange): Omit<Unit, 'weight'> {
-  const [low, high] = predicts === 'decisions' ? [cut(0, range), cut(1, range)] : range;
-  const steepness = predicts === 'decisions' ? STEEP : 5 / (high - low);
+function unitOf(part: LinearPart, { areValues, range }: WeightedPool): Omit<Unit, 'weight'> {
+  const isDecision = !areValues || part.predicts === 'decisions';
+  // The decision of a regression is 1 if its value is at least 0.5.
+  const intercept = isDecision && part.predicts === 'values' ? part.intercept - 0.5 : part.intercept;
+  const [low, high] = isDecision ? [cut(0, range), cut(1, range)] : range;
+  const steepness = isDecision ? STEEP : 5 / (high - low);
   return {
-    slopes: coefficients?.map((value) => value * steepness),
+    slopes: part.coefficients?.map((value) => value * steepness),
     // A hard sigmoid is 0 at -2.5 and below, and 1 at 2.5 and above.
-    intercept: predicts === 'decisions' ? intercept * STEEP + TIE : (intercept - low) * steepness - 2.5,
+    intercept: isDecision ? intercept * STEEP + TIE : (intercept - low) * steepness - 2.5,
     height: high - low,
     floor: low,
   };
@@ -186,7 +181,7 @@ function describeReductions(model: ReductionsWrapper): ModelParts {
   const { predictors, weights } = model.result;
   const json = model.toJSON();
   const areValues = givesValues(json);
-  const range = areValues ? givenRange(json) : ([0, 1] as const);
+  const range = (areValues ? (json.params['range'] as LossRange | undefined) : undefined) ?? ([0, 1] as const);
   return {
     ...describeReduction(json, { eps: REDUCTIONS_DEFAULTS.eps }),
     method: 'reductions',
@@ -296,9 +291,4 @@ export function linearPart(estimator: Estimator): LinearPart | undefined {
 /** Returns whether a reduction, given the output of its `toJSON`, predicts values instead of decisions. */
 export function givesValues({ params }: EstimatorJson): boolean {
   return params['constraint'] === 'bounded_group_loss' && params['loss'] !== 'zero_one';
-}
-
-/** Returns the range to which a reduction's values are clipped. */
-function givenRange({ params }: EstimatorJson): LossRange {
-  return (params['range'] as LossRange | undefined) ?? [0, 1];
 }

@@ -212,7 +212,14 @@ async function readPredictor(
     case 'regularized':
     case 'lagrangian':
       if (layers === undefined) throw badModelFile(folder, CARD_FILE, `files lacks ${TOPOLOGY_FILE}`);
-      return networkPredictor(card, specs, layers, backend);
+      return {
+        specs,
+        restored: undefined,
+        async scores(table) {
+          const { backend: used } = await loadTensorflow({ backend });
+          return applyNetwork({ task: card.task, specs, layers, target: { mean: 0, scale: 1 }, backend: used }, table);
+        },
+      };
     case 'reductions': {
       const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => ReductionsWrapper.fromJSON(json), specs);
       return reductionsPredictor(wrapper, specs);
@@ -274,23 +281,6 @@ function assertLayers(
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
     problem(`its activations are not those of a ${task} network`);
   }
-}
-
-/** Creates a predictor that computes a network on a tensor backend. */
-function networkPredictor(
-  { task }: ModelCard,
-  specs: readonly FeatureSpec[],
-  layers: readonly DenseLayer[],
-  choice: BackendChoice | undefined,
-): Predictor {
-  return {
-    specs,
-    restored: undefined,
-    async scores(table) {
-      const { backend } = await loadTensorflow({ backend: choice });
-      return applyNetwork({ task, specs, layers, target: { mean: 0, scale: 1 }, backend }, table);
-    },
-  };
 }
 
 /** Creates the predictor for a mixture, which draws decisions at random. */

@@ -154,7 +154,9 @@ function jsonFile({ json, method }: ModelParts): string[] {
 function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['features']): readonly FeatureSpec[] {
   if (specs !== undefined) return given === undefined ? specs : renamed(specs, given);
   const names = Array.from({ length: inputs ?? 0 }, (_, index) => `x${String(index)}`);
-  const features = (given ?? names).map((feature) => (typeof feature === 'string' ? plainFeature(feature) : feature));
+  const features = (given ?? names).flatMap((feature) =>
+    typeof feature === 'string' ? plainFeatures([feature]) : feature,
+  );
   const width = encodedWidth(features);
   if (width > 0 && width === (inputs ?? width)) return features;
   throw new ValueError(
@@ -193,10 +195,6 @@ function renamed(
     `be the trainer's own columns (${own.join(', ')}) or other names for all of them`,
     JSON.stringify(names),
   );
-}
-
-function plainFeature(name: string): FeatureSpec {
-  return plainFeatures([name])[0] as FeatureSpec;
 }
 
 function cardOf(

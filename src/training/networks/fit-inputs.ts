@@ -13,8 +13,8 @@ import {
   type StandardScore,
 } from '../data/feature-encoder.ts';
 import { assertBinary, readGroups, readTargets } from '../data/fit-rows.ts';
-import { isTableSource, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
-import { holdOut } from '../data/stratified-split.ts';
+import { isTableSource, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { holdOut } from '../data/row-splits.ts';
 import type { NetworkTask } from './network-task.ts';
 
 /** Options of a network's `fit`, in addition to features and targets. */
@@ -56,7 +56,15 @@ export interface NetworkFitRows {
 /** Reads features of any accepted kind into a table; the columns of a matrix are named x0, x1 and so on. */
 export async function featureTable(x: MatrixSource): Promise<Table> {
   if (isTableSource(x)) return Table.from(x);
-  return tableOfMatrix(await readMatrix(x));
+  const { rows, columns, values } = await readMatrix(x);
+  const valuesOf = (column: number): Float64Array =>
+    Float64Array.from({ length: rows }, (_, row) => values[row * columns + column] as number);
+  return Table.ofColumns(
+    Array.from({ length: columns }, (_, column) => [
+      `x${String(column)}`,
+      { kind: 'numeric', values: valuesOf(column) },
+    ]),
+  );
 }
 
 /**
@@ -98,18 +106,6 @@ export async function readNetworkFit(
     groupCount: groups.labels.length,
   });
   return { train: encode(fitting), validation: encode(held), specs, groups, target, warnings };
-}
-
-function tableOfMatrix({ rows, columns, values }: Matrix): Table {
-  return Table.ofColumns(
-    Array.from({ length: columns }, (_, column) => [
-      `x${String(column)}`,
-      {
-        kind: 'numeric',
-        values: Float64Array.from({ length: rows }, (__, row) => values[row * columns + column] as number),
-      },
-    ]),
-  );
 }
 
 function assertGroups({ codes, labels }: CategoricalColumn): void {

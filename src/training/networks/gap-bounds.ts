@@ -91,7 +91,7 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
       addPenaltyGradient(tf, spec, columns, { ...check(outputs, rows), error, multipliers }),
     update(outputs, rows) {
       running.assign(smoothed(tf, running, check(outputs, rows).sums, spec.smoothing));
-      multipliers.assign(moved(tf, columns, { multipliers, running, rate: spec.lambdaLr }));
+      multipliers.assign(moved(tf, columns, multipliers, running, spec.lambdaLr));
     },
     dispose() {
       last = undefined;
@@ -232,19 +232,18 @@ function smoothed(tf: Tf, running: Tensor2D, sums: Tensor2D, smoothing: number):
   });
 }
 
-/** The inputs of an update of the multipliers. */
-interface Move {
-  readonly multipliers: Tensor2D;
-  /** [2, c]: running sums, and weights. */
-  readonly running: Tensor2D;
-  readonly rate: number;
-}
-
 /**
  * Returns the multipliers after a step, [2, c]. The change depends on the distance of the group's rate from the
  * midpoint of its event.
+ * @param running [2, c]: running sums, and weights
  */
-function moved(tf: Tf, { events, groups, size, constants }: Columns, { multipliers, running, rate }: Move): Tensor2D {
+function moved(
+  tf: Tf,
+  { events, groups, size, constants }: Columns,
+  multipliers: Tensor2D,
+  running: Tensor2D,
+  rate: number,
+): Tensor2D {
   const { tolerances, sides } = constants;
   return fusedMap(tf, {
     name: 'moved_multipliers',

@@ -1,33 +1,25 @@
 import { z } from 'zod';
 
-import {
-  assertKnownOptions,
-  type FilledOptions,
-  fillOptions,
-  invalidParameter,
-  oneOf,
-} from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
+import type { Tf } from '../../tensor/index.ts';
 import { EVENTS, FAIRNESS_CONSTRAINTS, type FairnessConstraint } from './fairness-events.ts';
-import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
-import { createLagrangianObjective, type LagrangianEpoch } from './lagrangian-objective.ts';
+import type { NetworkFitRows } from './fit-inputs.ts';
+import { createLagrangianObjective, type LagrangianEpoch, type LagrangianObjective } from './lagrangian-objective.ts';
+import { assertNonNegative, assertOption, assertPositive } from './network-options.ts';
 import {
-  assertNonNegative,
-  assertOption,
-  assertPositive,
-  checkNetworkOptions,
-  NETWORK_DEFAULTS,
-  type NetworkOptions,
-} from './network-options.ts';
-import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { type FilledTrainerOptions, NetworkTrainer } from './network-trainer.ts';
-import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
+  checkTrainerOptions,
+  type FilledTrainerOptions,
+  NetworkTrainer,
+  TRAINER_DEFAULTS,
+  type TrainerOptions,
+  readTrainerJson,
+  trainerParamsSchema,
+} from './network-trainer.ts';
 
 /** Options of {@link LagrangianFairnessTrainer}. */
-export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, 'lr'> {
+export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, 'lr'> {
   /**
    * The constrained gaps: the gap of selection rates, of true positive rates, or of both true and false positive rates.
    * @defaultValue 'demographic_parity'
@@ -63,13 +55,6 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
    * @defaultValue 10
    */
   readonly patience?: number | undefined;
-  /** @defaultValue 'binary' */
-  readonly task?: NetworkTask | undefined;
-  /**
-   * The factor applied to the loss of rows with a positive label.
-   * @defaultValue 1
-   */
-  readonly posWeight?: number | undefined;
   /**
    * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates of
    * decisions, but fewer rows contribute to the gradient.
@@ -92,7 +77,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<NetworkOptions, '
 export type FilledLagrangianOptions = FilledTrainerOptions &
   Omit<FilledOptions<LagrangianFairnessTrainerOptions, 'backend'>, 'modelLr'>;
 
-const { lr: DEFAULT_LR, ...OTHER_DEFAULTS } = NETWORK_DEFAULTS;
+const { lr: DEFAULT_LR, task, posWeight, ...OTHER_DEFAULTS } = TRAINER_DEFAULTS;
 
 /** The defaults of {@link LagrangianFairnessTrainerOptions}. */
 export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions, 'backend'> = {
@@ -104,8 +89,8 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
   dpTol: 0.02,
   eoTol: 0.02,
   lambdaLr: 1e-2,
-  task: 'binary',
-  posWeight: 1,
+  task,
+  posWeight,
   temperature: 0.1,
   smoothing: 0.9,
   minGroupSize: TRAINING_DEFAULTS.minGroupSize,
@@ -150,7 +135,11 @@ const KIND = 'lagrangian_fairness_trainer';
  * // true
  * ```
  */
-export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOptions, LagrangianEpoch> {
+export class LagrangianFairnessTrainer extends NetworkTrainer<
+  FilledLagrangianOptions,
+  LagrangianEpoch,
+  LagrangianObjective
+> {
   protected readonly kind = KIND;
 
   /** @throws {ValueError} if a value is out of range or a name is unknown */
@@ -158,26 +147,14 @@ export class LagrangianFairnessTrainer extends NetworkTrainer<FilledLagrangianOp
     super(readOptions(options));
   }
 
-  /**
-   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
-   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
-   *   per value
-   * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
-   * @throws {TrainingError} if the loss diverges
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
-    assertKnownOptions('LagrangianFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
+  protected objectiveOf(tf: Tf, rows: NetworkFitRows): LagrangianObjective {
     const { fairness, dpTol, eoTol } = this.options;
     const tolerances = EVENTS[fairness].map((event) => (event === 'all' ? dpTol : eoTol));
-    await this.fitNetwork(
-      x,
-      y,
-      options,
-      (tf, rows) => createLagrangianObjective(tf, { ...this.options, tolerances }, rows),
-      ({ history }) => history,
-    );
-    return this;
+    return createLagrangianObjective(tf, { ...this.options, tolerances }, rows);
+  }
+
+  protected historyOf({ history }: LagrangianObjective): readonly LagrangianEpoch[] {
+    return history;
   }
 
   /**
@@ -213,12 +190,11 @@ const EPOCH = z.object({
 
 function readOptions(options: LagrangianFairnessTrainerOptions): FilledLagrangianOptions {
   const { epochs, modelLr, ...given } = fillOptions('LagrangianFairnessTrainer', options, LAGRANGIAN_DEFAULTS);
-  const filled = checkNetworkOptions({ epochs, lr: modelLr, ...given }, 'modelLr');
+  const filled = checkTrainerOptions({ epochs, lr: modelLr, ...given }, 'modelLr');
   const { fairness, task, smoothing, minGroupSize } = filled;
   oneOf('fairness', fairness, FAIRNESS_CONSTRAINTS);
-  oneOf('task', task, NETWORK_TASKS);
   for (const name of ['dpTol', 'eoTol'] as const) assertNonNegative(name, filled[name]);
-  for (const name of ['lambdaLr', 'posWeight', 'temperature'] as const) assertPositive(name, filled[name]);
+  for (const name of ['lambdaLr', 'temperature'] as const) assertPositive(name, filled[name]);
   assertOption('smoothing', smoothing, 'be from 0 to below 1', smoothing >= 0 && smoothing < 1);
   requireInteger('minGroupSize', minGroupSize, 1);
   if (task === 'regression' && fairness !== 'demographic_parity') {

@@ -4,7 +4,7 @@ import type { NetworkRows, Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
 import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
 import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
-import type { EpochOutputs, Judgement, Objective } from './objective.ts';
+import type { Judgement, Objective } from './objective.ts';
 import { crossEntropy, sigmoid } from '../logistic.ts';
 
 /** The settings of a Lagrangian objective. */
@@ -66,7 +66,7 @@ export function createLagrangianObjective(
   spec: LagrangianSpec,
   { train, validation, groups }: ConstrainedRows,
 ): LagrangianObjective {
-  const { task } = spec;
+  const { task, posWeight = 1 } = spec;
   const events = EVENTS[spec.fairness];
   const history: LagrangianEpoch[] = [];
   const constrained = events.map((event) => rowsIn(event, train).map((rows) => Number(rows >= spec.minGroupSize)));
@@ -84,7 +84,7 @@ export function createLagrangianObjective(
     history,
     warnings: leftOut(spec, constrained, groups.labels),
     slope(outputs, rows) {
-      const error = errorGradient(tf, task, scoresOf(tf, task, outputs), rows, spec.posWeight);
+      const error = errorGradient(tf, task, scoresOf(tf, task, outputs), rows, posWeight);
       return bounds.addGradient(error, outputs, rows);
     },
     afterStep(outputs, rows) {
@@ -94,49 +94,27 @@ export function createLagrangianObjective(
       kind: 'outputs',
       watched: [bounds.multipliers],
       judge(epoch, outputs) {
-        const seen = lookAt(spec, train, validation, constrained, outputs);
+        const value = (row: number): number => outputs.train[row] as number;
+        const gaps = (valueOf: (row: number) => number): number[] =>
+          events.map((event, index) => gapIn(event, train, valueOf, constrained[index] as Float64Array));
+        const isBinary = task === 'binary';
+        const hard = gaps(isBinary ? (row) => Number(value(row) >= 0) : value);
         history.push(
           Object.freeze({
             epoch: epoch + 1,
-            loss: seen.loss,
-            violationSoft: Math.max(...seen.soft),
-            violationHard: Math.max(...seen.hard),
+            loss: meanOver(train, errorOf(task, train.y, outputs.train, posWeight)),
+            violationSoft: Math.max(...gaps(isBinary ? (row) => sigmoid(value(row) / spec.temperature) : value)),
+            violationHard: Math.max(...hard),
             lambdas: Object.freeze(bounds.lambdasOf(outputs.watched[0] as Float32Array)),
           }),
         );
-        return judgeGaps(spec, seen);
+        const loss = meanOver(validation, errorOf(task, validation.y, outputs.validation, posWeight));
+        return judgeGaps(spec, hard, loss);
       },
     },
     dispose() {
       bounds.dispose();
     },
-  };
-}
-
-/** An epoch's losses and gaps, computed on the host. */
-interface Seen {
-  readonly loss: number;
-  readonly validationLoss: number;
-  readonly soft: readonly number[];
-  readonly hard: readonly number[];
-}
-
-function lookAt(
-  { fairness, task, temperature, posWeight = 1 }: LagrangianSpec,
-  train: NetworkRows,
-  validation: NetworkRows,
-  constrained: readonly Float64Array[],
-  outputs: EpochOutputs,
-): Seen {
-  const value = (row: number): number => outputs.train[row] as number;
-  const gaps = (valueOf: (row: number) => number): number[] =>
-    EVENTS[fairness].map((event, index) => gapIn(event, train, valueOf, constrained[index] as Float64Array));
-  const isBinary = task === 'binary';
-  return {
-    loss: meanOver(train, errorOf(task, train.y, outputs.train, posWeight)),
-    validationLoss: meanOver(validation, errorOf(task, validation.y, outputs.validation, posWeight)),
-    soft: gaps(isBinary ? (row) => sigmoid(value(row) / temperature) : value),
-    hard: gaps(isBinary ? (row) => Number(value(row) >= 0) : value),
   };
 }
 
@@ -156,7 +134,7 @@ function errorOf(
  * Scores an epoch. If the gaps are within the tolerance, the score is the error on the validation rows. Otherwise the
  * score depends on the distance to the tolerance, and training may not stop early.
  */
-function judgeGaps({ tolerances }: LagrangianSpec, { hard, validationLoss }: Seen): Judgement {
+function judgeGaps({ tolerances }: LagrangianSpec, hard: readonly number[], validationLoss: number): Judgement {
   const excess = Math.max(...hard.map((gap, index) => gap - (tolerances[index] as number)));
   const score = excess <= 0 || Number.isNaN(validationLoss) ? validationLoss : INFEASIBLE * (1 + excess);
   return { scores: [score], mayRest: [excess <= 0] };

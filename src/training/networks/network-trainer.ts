@@ -1,22 +1,64 @@
-import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
-import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import { z } from 'zod';
+
+import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type FilledOptions, oneOf } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { loadTensorflow, type Tf } from '../../tensor/index.ts';
+import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
+import { decide } from '../estimators/estimator-rows.ts';
+import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
-import { featureTable, type NetworkFitOptions, type NetworkFitRows, readNetworkFit } from './fit-inputs.ts';
+import {
+  featureTable,
+  NETWORK_FIT_OPTION_NAMES,
+  type NetworkFitOptions,
+  type NetworkFitRows,
+  readNetworkFit,
+} from './fit-inputs.ts';
 import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
-import { networkToJson } from './network-json.ts';
-import type { FilledNetworkOptions } from './network-options.ts';
-import type { NetworkTask } from './network-task.ts';
+import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
+import {
+  assertPositive,
+  checkNetworkOptions,
+  NETWORK_DEFAULTS,
+  type NetworkOptions,
+  SCHEDULES,
+} from './network-options.ts';
+import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
 
-/** Options shared by all trainers of a single network, with defaults filled in. */
-export type FilledTrainerOptions = FilledNetworkOptions & { readonly task: NetworkTask; readonly posWeight: number };
+/** Options shared by all trainers of a single network. */
+export interface TrainerOptions extends NetworkOptions {
+  /** @defaultValue 'binary' */
+  readonly task?: NetworkTask | undefined;
+  /**
+   * The factor applied to the loss of rows with a positive label.
+   * @defaultValue 1
+   */
+  readonly posWeight?: number | undefined;
+}
+
+/** {@link TrainerOptions} with every default filled in. */
+export type FilledTrainerOptions = FilledOptions<TrainerOptions, 'backend'>;
+
+/** The defaults of {@link TrainerOptions}. */
+export const TRAINER_DEFAULTS: FilledTrainerOptions = { ...NETWORK_DEFAULTS, task: 'binary', posWeight: 1 };
+
+/**
+ * Checks options with defaults filled in, and returns them with a copy of `hidden`.
+ * @param lrName the name of the learning rate in errors
+ * @throws {ValueError} if a value is out of range or a name is unknown
+ */
+export function checkTrainerOptions<Filled extends FilledTrainerOptions>(filled: Filled, lrName = 'lr'): Filled {
+  const checked = checkNetworkOptions(filled, lrName);
+  oneOf('task', filled.task, NETWORK_TASKS);
+  assertPositive('posWeight', filled.posWeight);
+  return checked;
+}
 
 /** The result of fitting. */
-export interface TrainerState<Epoch> {
+interface TrainerState<Epoch> {
   readonly network: FittedNetwork;
   /** One entry per epoch. */
   readonly history: readonly Epoch[];
@@ -31,7 +73,7 @@ export interface TrainerState<Epoch> {
 }
 
 /** The base class of trainers that fit one network under a fairness objective. */
-export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch> {
+export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch, Kind extends Objective = Objective> {
   /** The options, with every default filled in. */
   readonly options: Options;
   #state: TrainerState<Epoch> | undefined;
@@ -85,8 +127,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     const scores = await this.predictProba(x);
     const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
-    if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
-    return threshold === undefined ? scores : Uint8Array.from(scores, (score) => Number(score >= threshold));
+    return threshold === undefined ? scores : decide(scores, threshold);
   }
 
   /** Returns the options and, once fitted, the network, as plain data. */
@@ -104,36 +145,41 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     this.#state = state === undefined ? undefined : Object.freeze(state);
   }
 
-  /** Fits the network on rows, under the objective that `objectiveOf` creates. */
-  protected async fitNetwork<Kind extends Objective>(
-    x: MatrixSource,
-    y: ColumnSource,
-    options: NetworkFitOptions,
-    objectiveOf: (tf: Tf, rows: NetworkFitRows) => Kind,
-    historyOf: (objective: Kind, losses: readonly number[]) => readonly Epoch[],
-  ): Promise<void> {
+  /** Creates the objective for the rows of a fit. */
+  protected abstract objectiveOf(tf: Tf, rows: NetworkFitRows): Kind;
+
+  /** Returns the history of a fit from its objective and the loss of each epoch on the validation rows. */
+  protected abstract historyOf(objective: Kind, losses: readonly number[]): readonly Epoch[];
+
+  /**
+   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
+   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
+   *   per value
+   * @param y [rows], 0 or 1; numbers for a regression
+   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
+   * @throws {TrainingError} if the loss diverges
+   */
+  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
+    assertKnownOptions(`${this.constructor.name}.fit`, options, NETWORK_FIT_OPTION_NAMES);
     options.signal?.throwIfAborted();
     const { task } = this.options;
     const rows = await readNetworkFit(x, y, options, task, this.options.seed);
     const { tf, backend } = await loadTensorflow({ backend: this.options.backend });
-    const objective = objectiveOf(tf, rows);
+    const objective = this.objectiveOf(tf, rows);
     try {
       const problem = { train: rows.train, validation: rows.validation, names: ['the network'], objective };
       const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
       const [layers = []] = trained.weights;
+      const losses = trained.losses.map(([loss = NaN]) => loss);
       this.#state = Object.freeze({
         network: Object.freeze({ task, specs: rows.specs, layers, target: rows.target, backend }),
-        history: Object.freeze([
-          ...historyOf(
-            objective,
-            trained.losses.map(([loss = NaN]) => loss),
-          ),
-        ]),
+        history: Object.freeze([...this.historyOf(objective, losses)]),
         bestEpoch: trained.bestEpochs[0] ?? 0,
         batchSize: trained.batchSize,
         groups: Object.freeze([...rows.groups.labels]),
         warnings: Object.freeze([...rows.warnings, ...(objective.warnings ?? [])]),
       });
+      return this;
     } catch (cause) {
       const isReported = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
       throw isReported ? cause : backendFailed(cause, backend);
@@ -155,4 +201,52 @@ function backendFailed(cause: unknown, backend: string): TrainingError {
       'It may be out of memory: use fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
     cause,
   });
+}
+
+/** The options in the JSON of every trainer. The trainer's constructor checks their values. */
+export const trainerParamsSchema = z.object({
+  epochs: z.number(),
+  lr: z.number(),
+  batchSize: z.union([z.number(), z.literal('auto')]),
+  hidden: z.array(z.number()),
+  patience: z.number(),
+  weightDecay: z.number(),
+  schedule: z.enum(SCHEDULES),
+  seed: z.number(),
+  backend: z.enum(['auto', ...TENSOR_BACKENDS]).optional(),
+  task: z.enum(NETWORK_TASKS),
+  posWeight: z.number(),
+});
+
+/**
+ * Reads the JSON that a trainer wrote.
+ * @throws {DataValidationError} if the kind differs, or if fields are missing or have another type
+ */
+export function readTrainerJson<Params extends z.ZodType<{ readonly task: NetworkTask }>, Epoch extends z.ZodType>(
+  json: unknown,
+  kind: string,
+  schemas: { readonly params: Params; readonly epoch: Epoch },
+): { readonly params: z.output<Params>; readonly state: TrainerState<z.output<Epoch>> | undefined } {
+  const { params, state } = readEstimatorJson(json, kind, {
+    params: schemas.params,
+    state: z.object({
+      network: fittedNetworkSchema,
+      history: z.array(schemas.epoch),
+      bestEpoch: z.int(),
+      batchSize: z.int(),
+      groups: z.array(z.string()),
+      warnings: z.array(z.string()),
+    }),
+  });
+  if (state !== null && state.network.task !== params.task) {
+    throw new DataValidationError(
+      `The network of this ${kind} has task '${state.network.task}', but its params have task '${params.task}'.`,
+      {
+        code: 'invalid-state',
+        context: { kind, params: params.task, network: state.network.task },
+        suggestion: 'Pass the unchanged output of the toJSON method of a trainer.',
+      },
+    );
+  }
+  return { params, state: state === null ? undefined : { ...state, network: networkFromJson(state.network) } };
 }

@@ -3,7 +3,7 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { BatchRows } from '../../tensor/index.ts';
 
 /** The outputs of all models for all rows at the end of an epoch, on the host: [k, n], row-major. */
-export interface EpochOutputs {
+interface EpochOutputs {
   readonly train: Float32Array;
   readonly validation: Float32Array;
   /** The values of the objective's watched tensors, in the same order. */

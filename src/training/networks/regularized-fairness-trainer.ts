@@ -1,30 +1,23 @@
 import { z } from 'zod';
 
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import type { Tf } from '../../tensor/index.ts';
+import type { NetworkFitRows } from './fit-inputs.ts';
+import { assertNonNegative, NETWORK_DEFAULTS } from './network-options.ts';
 import {
-  assertKnownOptions,
-  type FilledOptions,
-  fillOptions,
-  invalidParameter,
-  oneOf,
-} from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import type { MatrixSource } from '../data/read-matrix.ts';
-import { NETWORK_FIT_OPTION_NAMES, type NetworkFitOptions } from './fit-inputs.ts';
-import {
-  assertNonNegative,
-  assertPositive,
-  checkNetworkOptions,
-  NETWORK_DEFAULTS,
-  type NetworkOptions,
-} from './network-options.ts';
-import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
-import { NetworkTrainer } from './network-trainer.ts';
+  checkTrainerOptions,
+  NetworkTrainer,
+  TRAINER_DEFAULTS,
+  type TrainerOptions,
+  readTrainerJson,
+  trainerParamsSchema,
+} from './network-trainer.ts';
+import type { Objective } from './objective.ts';
 import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from './penalties.ts';
 import { createRegularizedObjective } from './regularized-objective.ts';
-import { readTrainerJson, trainerParamsSchema } from './trainer-json.ts';
 
 /** Options of {@link RegularizedFairnessTrainer}. */
-export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
+export interface RegularizedFairnessTrainerOptions extends TrainerOptions {
   /**
    * The weight of the penalty relative to the error, 0 or more.
    * @defaultValue 0.5
@@ -32,13 +25,6 @@ export interface RegularizedFairnessTrainerOptions extends NetworkOptions {
   readonly eta?: number | undefined;
   /** @defaultValue 'covariance' */
   readonly penalty?: FairnessPenaltyName | undefined;
-  /** @defaultValue 'binary' */
-  readonly task?: NetworkTask | undefined;
-  /**
-   * The factor applied to the loss of rows with a positive label.
-   * @defaultValue 1
-   */
-  readonly posWeight?: number | undefined;
 }
 
 /** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
@@ -48,8 +34,7 @@ const DEFAULTS: FilledRegularizedOptions = {
   ...NETWORK_DEFAULTS,
   eta: 0.5,
   penalty: 'covariance',
-  task: 'binary',
-  posWeight: 1,
+  ...TRAINER_DEFAULTS,
 };
 
 /** One epoch of a regularized network's training. */
@@ -94,25 +79,13 @@ export class RegularizedFairnessTrainer extends NetworkTrainer<FilledRegularized
     super(readOptions(options));
   }
 
-  /**
-   * Fits the network. If fitting fails or is stopped, the result of an earlier fit is kept.
-   * @param x a matrix of numbers, or a table without the sensitive columns; each text column is encoded as one column
-   *   per value
-   * @param y [rows], 0 or 1; numbers for a regression
-   * @throws {DataValidationError} if the data cannot be fitted: one group, one class, missing values, too few rows
-   * @throws {TrainingError} if the loss diverges
-   */
-  async fit(x: MatrixSource, y: ColumnSource, options: NetworkFitOptions): Promise<this> {
-    assertKnownOptions('RegularizedFairnessTrainer.fit', options, NETWORK_FIT_OPTION_NAMES);
+  protected objectiveOf(tf: Tf, { train }: NetworkFitRows): Objective {
     const { eta, ...shared } = this.options;
-    await this.fitNetwork(
-      x,
-      y,
-      options,
-      (tf, { train }) => createRegularizedObjective(tf, { ...shared, etas: [eta], groupCount: train.groupCount }),
-      (_, losses) => losses.map((loss, index) => Object.freeze({ epoch: index + 1, loss })),
-    );
-    return this;
+    return createRegularizedObjective(tf, { ...shared, etas: [eta], groupCount: train.groupCount });
+  }
+
+  protected historyOf(_: Objective, losses: readonly number[]): readonly RegularizedEpoch[] {
+    return losses.map((loss, index) => Object.freeze({ epoch: index + 1, loss }));
   }
 
   /**
@@ -132,12 +105,10 @@ const PARAMS = trainerParamsSchema.extend({ eta: z.number(), penalty: z.enum(FAI
 const EPOCH = z.object({ epoch: z.int(), loss: z.number() }) satisfies z.ZodType<RegularizedEpoch>;
 
 function readOptions(options: RegularizedFairnessTrainerOptions): FilledRegularizedOptions {
-  const filled = checkNetworkOptions(fillOptions('RegularizedFairnessTrainer', options, DEFAULTS));
-  const { eta, penalty, task, posWeight } = filled;
+  const filled = checkTrainerOptions(fillOptions('RegularizedFairnessTrainer', options, DEFAULTS));
+  const { eta, penalty, task } = filled;
   oneOf('penalty', penalty, FAIRNESS_PENALTIES);
-  oneOf('task', task, NETWORK_TASKS);
   assertNonNegative('eta', eta);
-  assertPositive('posWeight', posWeight);
   if (task === 'regression' && penalty === 'equalized_odds') {
     throw invalidParameter('penalty', "be a penalty other than equalized_odds if task is 'regression'", penalty);
   }

@@ -2,8 +2,34 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
-import { type SweepShard, trainShard } from './sweep-shard.ts';
-import type { TrainedNetworks } from './train-networks.ts';
+import { loadTensorflow, type NetworkRows, type TensorBackend } from '../../tensor/index.ts';
+import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
+import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
+
+/** Networks that are trained together under one penalty, as plain data, so that they can be sent to another thread. */
+export interface SweepShard {
+  readonly train: NetworkRows;
+  readonly validation: NetworkRows;
+  readonly heldOut: NetworkRows;
+  readonly spec: RegularizedSpec;
+  readonly backend: TensorBackend;
+  readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;
+}
+
+/** Trains one shard of a sweep in the current thread. */
+export async function trainShard(
+  { spec, backend, options, ...rows }: SweepShard,
+  inThread: Pick<TrainNetworksOptions, 'onProgress' | 'signal'> = {},
+): Promise<TrainedNetworks> {
+  const { tf } = await loadTensorflow({ backend });
+  const objective = createRegularizedObjective(tf, spec);
+  try {
+    const names = spec.etas.map((eta) => `eta ${String(eta)}`);
+    return await trainNetworks(tf, { ...rows, names, objective }, { ...options, ...inThread });
+  } finally {
+    objective.dispose();
+  }
+}
 
 /** The input of a worker thread: a shard, and a port for progress. */
 export interface SweepWork {

@@ -53,26 +53,17 @@ interface NetworkJudge {
   dispose(): void;
 }
 
-/** Creates the judge that an objective requires. The judge's rows stay on the network's device. */
-function createNetworkJudge(
-  tf: Tf,
-  network: StackedNetwork,
-  { objective, train, validation, names }: NetworkProblem,
-): NetworkJudge {
-  const { judge } = objective;
-  if (judge.kind === 'outputs') return judgeOutputs(tf, network, train, validation, judge);
-  return judgeLosses(tf, network, validation, judge, names.length);
-}
-
-/** Scores each model by its mean loss on the validation rows. */
+/** Scores each model by its mean loss on the validation rows. The rows stay on the network's device. */
 function judgeLosses(
   tf: Tf,
   network: StackedNetwork,
-  validation: NetworkRows,
+  { validation, names }: NetworkProblem,
   { losses, maxRows }: LossJudge,
-  models: number,
 ): NetworkJudge {
-  const parts = rowParts(validation.y.length, maxRows ?? mostTogether(tf, validation, models));
+  const models = names.length;
+  // The membership and the outputs of all rows of a part fit into the backend's tensors.
+  const most = Math.max(1, Math.floor(largestTensor(tf) / Math.max(validation.groupCount, models)));
+  const parts = rowParts(validation.y.length, maxRows ?? most);
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
   const complete = weightOf(validation);
   const shares = parts.map((picked) => weightOf(validation, picked) / complete);
@@ -105,11 +96,6 @@ function judgeLosses(
   };
 }
 
-/** Returns the maximum number of rows whose membership and outputs fit into the backend's tensors. */
-function mostTogether(tf: Tf, { groupCount }: NetworkRows, models: number): number {
-  return Math.max(1, Math.floor(largestTensor(tf) / Math.max(groupCount, models)));
-}
-
 /** Returns each model's weighted mean over the parts, [k], given the values of the parts, [parts, k]. */
 function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
   const means = new Float64Array(models);
@@ -133,12 +119,11 @@ function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows
   return { ...rows, x };
 }
 
-/** Scores models by their outputs on all rows, on the host. */
+/** Scores models by their outputs on all rows, on the host. The rows stay on the network's device. */
 function judgeOutputs(
   tf: Tf,
   network: StackedNetwork,
-  train: NetworkRows,
-  validation: NetworkRows,
+  { train, validation }: NetworkProblem,
   objective: OutputJudge,
 ): NetworkJudge {
   const chunks = [train, validation].map((rows) => createRowChunks(tf, rows, network.rowsAtOnce));
@@ -199,7 +184,10 @@ export async function trainNetworks(
   const { train, objective, names } = problem;
   const models = names.length;
   const size = { models, inputs: train.inputs, hidden: options.hidden };
-  const batchSize = batchSizeOf(tf, problem, options);
+  const { judge: judgedBy } = objective;
+  const maxRows = judgedBy.kind === 'losses' ? judgedBy.maxRows : undefined;
+  const work = { rows: train.y.length, models, hidden: options.hidden, groups: train.groupCount, maxRows };
+  const batchSize = chooseBatchSize(tf, options.batchSize, work);
   const random = createRandom(options.seed, ORDER_STREAM);
   const order = Int32Array.from(train.y, (_, row) => row);
   const patience = createPatience(models, options.patience);
@@ -213,7 +201,11 @@ export async function trainNetworks(
   try {
     const network = own(createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM)));
     const batches = own(createBatches(tf, train, batchSize));
-    const judge = own(createNetworkJudge(tf, network, problem));
+    const judge = own(
+      judgedBy.kind === 'outputs'
+        ? judgeOutputs(tf, network, problem, judgedBy)
+        : judgeLosses(tf, network, problem, judgedBy),
+    );
     const adam = own(createAdam(tf, network.parameters, options));
     const best = own(createBestParameters(tf, network));
     const steps = options.epochs * batches.count;
@@ -251,17 +243,6 @@ export async function trainNetworks(
 
 /** The number of steps after which training yields to signals and timers. Training also yields after each epoch. */
 const STEPS_AT_ONCE = 200;
-
-/** Returns the number of rows per step. */
-function batchSizeOf(
-  tf: Tf,
-  { train, objective, names }: Pick<NetworkProblem, 'train' | 'objective' | 'names'>,
-  { batchSize, hidden }: Pick<TrainNetworksOptions, 'batchSize' | 'hidden'>,
-): number {
-  const maxRows = objective.judge.kind === 'losses' ? objective.judge.maxRows : undefined;
-  const work = { rows: train.y.length, models: names.length, hidden, groups: train.groupCount, maxRows };
-  return chooseBatchSize(tf, batchSize, work);
-}
 
 /** Reads the weights and the outputs for the held-out rows with one download from the device. */
 async function readResult(

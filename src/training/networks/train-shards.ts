@@ -4,8 +4,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { traitsOf } from '../../tensor/index.ts';
-import { type SweepShard, trainShard } from './sweep-shard.ts';
-import type { SweepAnswer, SweepWork } from './sweep-worker.ts';
+import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
 /** Options of {@link trainShards}; they do not change the results. */

@@ -3,9 +3,10 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, traitsOf } from '../../tensor/index.ts';
-import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
+import { encodedWidth, encodeFeatures, fitFeatures, type FittedFeatures } from '../data/feature-encoder.ts';
 import {
   assertComparable,
+  holdOut,
   joinRows,
   smallGroups,
   type Split,
@@ -13,7 +14,6 @@ import {
   strata,
   unseenGroups,
 } from '../data/row-splits.ts';
-import { holdOut } from '../data/stratified-split.ts';
 import {
   readTrainingData,
   takeTrainingRows,
@@ -22,11 +22,12 @@ import {
   type TrainingSource,
 } from '../data/training-data.ts';
 import { judgeDecisions } from '../decision-quality.ts';
+import { decide } from '../estimators/estimator-rows.ts';
 import { describeRows } from '../jobs/job-result.ts';
 import { crossEntropy } from '../logistic.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
-import type { SweepShard } from '../networks/sweep-shard.ts';
+import type { SweepShard } from '../networks/sweep-worker.ts';
 import { trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
@@ -207,7 +208,7 @@ function probeOn(
     const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
     const fits = await fitSplits(training, [split], runtime, { ...options, etas, onProgress: report });
     return etas.map((_, model) => {
-      const decisions = decide(joinOutputs(fits, model));
+      const decisions = decide(joinOutputs(fits, model), 0);
       free ??= decisions;
       const isAlike = decisions.every((decision) => decision === decisions[0]);
       const right = decisions.reduce((sum, decision, row) => sum + Number(decision === train.y[row]), 0);
@@ -247,13 +248,9 @@ function judgeLogits(
   groups: CategoricalColumn,
   options: FilledSweepOptions,
 ): Omit<ParetoPoint, 'eta' | 'dominated'> {
-  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits), y, groups, options);
+  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits, 0), y, groups, options);
   const loss = logits.reduce((sum, logit, row) => sum + crossEntropy(logit, y[row] as number), 0) / y.length;
   return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss };
-}
-
-function decide(logits: Float32Array): Uint8Array {
-  return Uint8Array.from(logits, (logit) => Number(logit >= 0));
 }
 
 function majorityShare(y: Uint8Array): number {
@@ -262,12 +259,10 @@ function majorityShare(y: Uint8Array): number {
 }
 
 /** The networks of one split, with everything needed to apply them. */
-interface FittedNetworks {
-  readonly specs: readonly FeatureSpec[];
+interface FittedNetworks extends FittedFeatures {
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The outputs of each network for the held-out rows. */
   readonly outputs: readonly Float32Array[];
-  readonly warnings: readonly string[];
   /** The number of rows per step. */
   readonly batchSize: number;
 }
@@ -322,13 +317,7 @@ function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSiz
 }
 
 /** The rows of one split, encoded. */
-interface PreparedSplit {
-  readonly train: NetworkRows;
-  readonly validation: NetworkRows;
-  readonly heldOut: NetworkRows;
-  readonly specs: readonly FeatureSpec[];
-  readonly warnings: readonly string[];
-}
+type PreparedSplit = FittedFeatures & Pick<SweepShard, 'train' | 'validation' | 'heldOut'>;
 
 function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
   const { specs, warnings } = fitFeatures(train.table, training.features);

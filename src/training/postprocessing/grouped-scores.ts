@@ -1,5 +1,4 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/arguments.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 
 /** Scores and their groups, without missing values. */
@@ -21,12 +20,6 @@ export function countAtMost(rising: ArrayLike<number>, value: number): number {
     else high = middle;
   }
   return low;
-}
-
-/** @throws {ValueError} if the seed is not a whole number */
-export function readSeed(seed: number): number {
-  if (!Number.isSafeInteger(seed)) throw invalidParameter('seed', 'be a whole number', seed);
-  return seed;
 }
 
 /** Collects the rows of each group, by group code, in the given order (a counting sort). */

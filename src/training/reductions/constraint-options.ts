@@ -1,6 +1,5 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
-import { type MisclassificationCosts, parseCosts } from './classification-problem.ts';
 import {
   GROUP_LOSSES,
   type GroupLossName,
@@ -10,6 +9,12 @@ import {
   type ReductionConstraint,
 } from './constraint-names.ts';
 import type { ParityBound } from './parity-constraint.ts';
+
+/** The cost of a wrong decision. */
+export interface MisclassificationCosts {
+  readonly falsePositive: number;
+  readonly falseNegative: number;
+}
 
 /** The constraint and the costs of errors. */
 export interface ConstraintOptions {
@@ -99,18 +104,13 @@ export type ConstraintSettings = ParitySettings | GroupLossSettings;
  */
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
+  const where = `for the constraint '${constraint}'`;
   if (constraint === 'bounded_group_loss') {
-    refuseOptions(options, index(constraint), [
-      'ratioBound',
-      'ratioBoundSlack',
-      'costs',
-      'classWeight',
-      'differenceBound',
-      'bound',
-    ]);
+    const ofParity = ['ratioBound', 'ratioBoundSlack', 'costs', 'classWeight', 'differenceBound', 'bound'];
+    refuseOptions(options, where, ofParity);
     return { constraint, ...parseLoss(options), upperBound: atLeastZero('upperBound', options.upperBound ?? fallback) };
   }
-  refuseOptions(options, index(constraint), ['loss', 'range', 'upperBound']);
+  refuseOptions(options, where, ['loss', 'range', 'upperBound']);
   return {
     constraint,
     ...parseBound(options, fallback),
@@ -163,13 +163,33 @@ function boundOf(
   return { ratio: ratioBound, slack: atLeastZero('ratioBoundSlack', ratioBoundSlack ?? 0) };
 }
 
+/** The maximum cost. With larger costs, sums of costs times weights and multipliers may overflow. */
+const LARGEST_COST = 1e100;
+
+/**
+ * Checks costs of errors.
+ * @throws {ValueError} if a cost is negative or above 1e100, or both are 0
+ */
+function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
+  const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
+  if (isCost(falsePositive) && isCost(falseNegative) && falsePositive + falseNegative > 0) {
+    return Object.freeze({ falsePositive, falseNegative });
+  }
+  throw invalidParameter(
+    'costs',
+    'be { falsePositive, falseNegative }, both 0 or more and at most 1e100, one above 0',
+    JSON.stringify(given),
+  );
+}
+
+/** Returns whether a value is a valid cost. */
+export function isCost(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LARGEST_COST;
+}
+
 function atLeastZero(parameter: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
   throw invalidParameter(parameter, 'be a number of 0 or more', value);
-}
-
-function index(constraint: ReductionConstraint): string {
-  return `for the constraint '${constraint}'`;
 }
 
 /**

@@ -1,9 +1,174 @@
 import type { OnProgress } from '../../internal/progress.ts';
+import { dot } from '../../internal/values.ts';
+import type { Estimator } from '../estimators/estimator.ts';
 import { solveLinearProgram } from '../linear-program.ts';
-import { dualityGap, type Game, type GapResult } from './duality-gap.ts';
-import { type Hypothesis, HypothesisPool, PRECISION } from './hypothesis-pool.ts';
-import type { Oracle } from './oracle.ts';
+import { nearestPredictor, type Oracle, rescale } from './oracle.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
+
+/** Smaller differences between errors or gaps are treated as rounding, as in the reference implementation. */
+const PRECISION = 1e-8;
+
+/** A predictor, with its evaluation on the training rows. */
+interface Hypothesis {
+  readonly predictor: Estimator;
+  readonly error: number;
+  /** [multipliers] */
+  readonly gamma: Float64Array;
+}
+
+/** An answer of the oracle, with the multipliers of the call. */
+interface Asked {
+  readonly multipliers: Float64Array;
+  readonly hypothesis: Hypothesis;
+  readonly isConstant: boolean;
+}
+
+/** The predictors found so far. A new one is added only if it beats all earlier ones. */
+class HypothesisPool {
+  readonly members: Hypothesis[] = [];
+  /** The number of calls, including repeated calls, which are answered from memory. */
+  oracleCalls = 0;
+  /** The number of calls whose rows had only one label. */
+  constantAnswers = 0;
+  /** [rows] the first predictor's predictions on the training rows. Predictions of other predictors are not kept. */
+  firstPredictions: ArrayLike<number> = [];
+  readonly #problem: ReductionProblem;
+  readonly #oracle: Oracle;
+  readonly #asked: Asked[] = [];
+  /** Fitted predictors, with their projected multipliers. */
+  readonly #learned: { readonly multipliers: Float64Array; readonly predictor: Estimator }[] = [];
+
+  constructor(problem: ReductionProblem, oracle: Oracle) {
+    this.#problem = problem;
+    this.#oracle = oracle;
+  }
+
+  /**
+   * Calls the oracle, and returns the member that minimises error + multipliers . gamma.
+   * @returns its index in `members`
+   */
+  async bestResponse(multipliers: Float64Array): Promise<number> {
+    const { hypothesis, isConstant } = this.#remembered(multipliers) ?? (await this.#ask(multipliers));
+    this.oracleCalls++;
+    if (isConstant) this.constantAnswers++;
+    let best = -1;
+    let min = Infinity;
+    for (const [index, member] of this.members.entries()) {
+      const value = penalised(member, multipliers);
+      if (value < min) [best, min] = [index, value];
+    }
+    if (!(penalised(hypothesis, multipliers) < min - PRECISION)) return best;
+    return this.members.push(hypothesis) - 1;
+  }
+
+  /** The number of learners fitted. */
+  get fits(): number {
+    return this.#learned.length;
+  }
+
+  /**
+   * Returns an earlier answer for the same multipliers. A fit depends only on the multipliers, and early rounds use
+   * some multipliers repeatedly.
+   */
+  #remembered(multipliers: Float64Array): Asked | undefined {
+    return this.#asked.find((asked) => asked.multipliers.every((value, position) => value === multipliers[position]));
+  }
+
+  async #ask(multipliers: Float64Array): Promise<Asked> {
+    const projected = this.#problem.project(multipliers);
+    const rows = rescale(this.#problem.respond(multipliers), this.#problem.totalWeight);
+    const { predictor, predictions, isConstant } = await this.#oracle(rows, nearestPredictor(this.#learned, projected));
+    if (!isConstant) this.#learned.push({ multipliers: projected, predictor });
+    if (this.#asked.length === 0) this.firstPredictions = predictions;
+    const hypothesis = { predictor, ...this.#problem.evaluate(predictions) };
+    const asked = { multipliers: multipliers.slice(), hypothesis, isConstant };
+    this.#asked.push(asked);
+    return asked;
+  }
+}
+
+function penalised({ error, gamma }: Hypothesis, multipliers: Float64Array): number {
+  return error + dot(gamma, multipliers);
+}
+
+/** The state of the game between the predictors and the multipliers. */
+interface Game {
+  readonly problem: ReductionProblem;
+  readonly pool: HypothesisPool;
+  /** B, the maximum sum of multipliers. */
+  readonly limit: number;
+  /** nu; the game ends when the gap is below this value. */
+  readonly enough: number;
+}
+
+/** A mixture of pool members, with its duality gap. */
+interface GapResult {
+  readonly gap: number;
+  readonly error: number;
+  /** The largest value of gamma. */
+  readonly violation: number;
+}
+
+/** Factors of the multipliers at which the predictors' best response is evaluated. */
+const FACTORS = [1, 2, 5, 10];
+
+/**
+ * Computes how much either player could still gain. Let L(Q, m) = error(Q) + m . (gamma(Q) - bounds), where m is
+ * projected. Then
+ *
+ *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
+ *
+ * The responses h are the oracle's answers to m, 2 m, 5 m and 10 m. The remaining ones are skipped once the gap exceeds
+ * `enough`. Each response may be added to the pool.
+ * @param weights [members], or fewer if the pool has grown since; they sum to 1
+ */
+async function dualityGap(
+  { problem, pool, limit, enough }: Game,
+  weights: ArrayLike<number>,
+  multipliers: Float64Array,
+): Promise<GapResult> {
+  const projected = problem.project(multipliers);
+  const mixture = mix(pool.members, weights);
+  const value = lagrangian(mixture);
+  const highest = mixture.error + limit * Math.max(0, largestExcess(mixture.gamma, problem.bounds));
+  let lowest = value;
+  for (const factor of FACTORS) {
+    const response = await pool.bestResponse(multipliers.map((multiplier) => factor * multiplier));
+    lowest = Math.min(lowest, lagrangian(pool.members[response] as Hypothesis));
+    if (gapOf() > enough + PRECISION) break;
+  }
+  return { gap: gapOf(), error: mixture.error, violation: mixture.gamma.reduce((a, b) => Math.max(a, b), -Infinity) };
+
+  function lagrangian({ error, gamma }: Mixed): number {
+    return error + dot(projected, gamma) - dot(projected, problem.bounds);
+  }
+
+  function gapOf(): number {
+    return Math.max(value - lowest, highest - value);
+  }
+}
+
+/** Returns the largest gamma - bound; positive if a constraint is violated. */
+export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
+  return gamma.reduce((largest, value, index) => Math.max(largest, value - (bounds[index] as number)), -Infinity);
+}
+
+type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
+
+/** Computes the error and gamma of a mixture; both are linear in the mixture's weights. */
+function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed {
+  const gamma = new Float64Array(members[0]?.gamma.length ?? 0);
+  let error = 0;
+  for (let index = 0; index < weights.length; index++) {
+    const weight = weights[index] as number;
+    if (weight === 0) continue;
+    const member = members[index] as Hypothesis;
+    error += weight * member.error;
+    for (let position = 0; position < gamma.length; position++)
+      (gamma[position] as number) += weight * (member.gamma[position] as number);
+  }
+  return { error, gamma };
+}
 
 /** The automatic duality gap, as a share of the standard error of the error. */
 const SHARE = 0.5;
@@ -38,7 +203,7 @@ export function automaticGap(targets: Float64Array, weights: Float64Array, predi
 }
 
 /** Options of {@link exponentiatedGradient}; all are required. */
-export interface GradientOptions {
+interface GradientOptions {
   /** The multipliers sum to at most 1 / eps. */
   readonly eps: number;
   /** The maximum number of iterations. */
@@ -102,13 +267,14 @@ export async function exponentiatedGradient(
     const { gamma } = pool.members[picked] as Hypothesis;
     enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
     const game = { problem, pool, limit, enough };
-    const gradient = await evaluateStep(game, 'gradient', average.add(multipliers, picked, pool.members.length));
+    const gradient = await evaluateStep(game, 'gradient', average(multipliers, picked, pool.members.length));
     // With only one member, there is no mixture to optimize.
     const program = t === 0 ? undefined : await solveProgram(game);
     const step = program === undefined || gradient.gap < program.gap ? gradient : program;
     steps.push(step);
     const isDone = step.gap < enough && t >= FEWEST_ITERATIONS;
-    report(options, isDone ? options.iterations : t + 1);
+    const done = isDone ? options.iterations : t + 1;
+    options.onProgress?.({ stage: 'exponentiated gradient', done, total: options.iterations });
     if (isDone) break;
     const eta = rate(t, gradient.gap);
     for (let index = 0; index < theta.length; index++) {
@@ -120,28 +286,19 @@ export async function exponentiatedGradient(
   return { members, steps, bestIteration, nu: enough ?? NaN, oracleCalls, constantAnswers, fits };
 }
 
-function report({ onProgress, iterations }: GradientOptions, done: number): void {
-  onProgress?.({ stage: 'exponentiated gradient', done, total: iterations });
-}
-
 /** Tracks how often each member was picked, and the mean of all multipliers. */
-function runningAverage(length: number): {
-  add: (multipliers: Float64Array, picked: number, members: number) => SaddlePoint;
-} {
+function runningAverage(length: number): (multipliers: Float64Array, picked: number, members: number) => SaddlePoint {
   const sum = new Float64Array(length);
   const picks: number[] = [];
   let count = 0;
-  return {
-    add: (multipliers, picked, members) => {
-      count++;
-      picks[picked] = (picks[picked] ?? 0) + 1;
-      for (let position = 0; position < length; position++)
-        (sum[position] as number) += multipliers[position] as number;
-      return {
-        weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
-        multipliers: sum.map((value) => value / count),
-      };
-    },
+  return (multipliers, picked, members) => {
+    count++;
+    picks[picked] = (picks[picked] ?? 0) + 1;
+    for (let position = 0; position < length; position++) (sum[position] as number) += multipliers[position] as number;
+    return {
+      weights: Float64Array.from({ length: members }, (_, index) => (picks[index] ?? 0) / count),
+      multipliers: sum.map((value) => value / count),
+    };
   };
 }
 

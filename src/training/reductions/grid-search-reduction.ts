@@ -9,7 +9,7 @@ import {
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from '../estimators/estimator.ts';
-import { askPredictions, predictionKind } from './ask-predictions.ts';
+import { askPredictions, createOracle, predictionKind } from './oracle.ts';
 import { copyOptions } from './constraint-options.ts';
 import {
   GRID_SEARCH_OPTION_NAMES,
@@ -17,12 +17,11 @@ import {
   type GridSearchOptions,
   type GridSearchSettings,
   parseGridSearch,
-} from './grid-search-options.ts';
-import { createOracle } from './oracle.ts';
+  searchGrid,
+} from './search-grid.ts';
 import { poseProblem } from './pose-problem.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
-import { searchGrid } from './search-grid.ts';
 
 /**
  * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the

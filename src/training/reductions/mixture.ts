@@ -1,11 +1,9 @@
 import { createRandom, mix } from '../../internal/random.ts';
 import type { Matrix } from '../data/read-matrix.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { askPredictions, type PredictionKind } from './ask-predictions.ts';
+import { absorb, uniformOf } from '../murmur-hash.ts';
+import { askPredictions, type PredictionKind } from './oracle.ts';
 import { cut, type LossRange } from './constraint-names.ts';
-
-/** Odd constants of MurmurHash3. */
-const [FIRST, SECOND] = [0xcc9e2d51, 0x1b873593];
 
 /**
  * Derives a number in [0, 1) from a row of features and a seed, independent of the row's position and of the other
@@ -25,16 +23,8 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
       a = absorb(absorb(a, low), high);
       b = absorb(absorb(b, high), low);
     }
-    const [high, low] = [mix(a ^ columns) >>> 5, mix(b ^ columns) >>> 6];
-    return (high * 67108864 + low) / 9007199254740992;
+    return uniformOf(mix(a ^ columns), mix(b ^ columns));
   };
-}
-
-function absorb(state: number, word: number): number {
-  let scrambled = Math.imul(word, FIRST);
-  scrambled = Math.imul((scrambled << 15) | (scrambled >>> 17), SECOND);
-  const mixed = state ^ scrambled;
-  return (Math.imul((mixed << 13) | (mixed >>> 19), 5) + 0xe6546b64) | 0;
 }
 
 /** How randomness is assigned: drawn for each row and call, or derived from the row's features. */

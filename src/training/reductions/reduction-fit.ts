@@ -1,6 +1,5 @@
 import type { Estimator } from '../estimators/estimator.ts';
-import { largestExcess } from './duality-gap.ts';
-import type { GradientResult } from './exponentiated-gradient.ts';
+import { type GradientResult, largestExcess } from './exponentiated-gradient.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
 /** Multipliers by name, "event/group/sign"; multipliers of 0 are omitted. */

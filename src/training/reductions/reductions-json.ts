@@ -7,7 +7,7 @@ import { toEstimator } from '../estimators/adapt-estimator.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
-import type { GridSearchFit, GridSearchOptions } from './grid-search-options.ts';
+import type { GridSearchFit, GridSearchOptions } from './search-grid.ts';
 import type { ReductionFit } from './reduction-fit.ts';
 import type { ReductionsOptions } from './reductions-options.ts';
 

@@ -1,15 +1,20 @@
-import { invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { ValueError } from '../../exceptions/index.ts';
+import { type FilledOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
+import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import { LinearRegression } from '../estimators/linear-regression.ts';
+import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import {
   type BoundKind,
   CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
+  type ConstraintSettings,
   parseConstraint,
 } from './constraint-options.ts';
-import { parseLearner, type ParsedLearner } from './learner.ts';
 import { type Randomization, RANDOMIZATIONS } from './mixture.ts';
+import { predictionKind } from './oracle.ts';
 import type { ReductionFit } from './reduction-fit.ts';
 
 /** Options of {@link ReductionsWrapper}. */
@@ -102,13 +107,11 @@ export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, u
 const MIN_EPS = 1e-12;
 
 /** {@link ReductionsOptions} with defaults filled in. */
-export interface ReductionsSettings extends ParsedLearner {
-  readonly eps: number;
+export interface ReductionsSettings
+  extends
+    ParsedLearner,
+    Pick<FilledOptions<ReductionsOptions, 'nu'>, 'eps' | 'nu' | 'eta0' | 'seed' | 'randomization'> {
   readonly iterations: number;
-  readonly nu: number | undefined;
-  readonly eta0: number;
-  readonly seed: number;
-  readonly randomization: Randomization;
 }
 
 /**
@@ -179,4 +182,45 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
         ]
       : []),
   ];
+}
+
+/** The learner and the constraint. The learner's class weight has been moved into the constraint. */
+export interface ParsedLearner {
+  readonly estimator: Estimator;
+  readonly constraint: ConstraintSettings;
+}
+
+/**
+ * Returns the estimator to clone for every fit. If the estimator has a class weight, this function moves it to the
+ * costs of errors. Otherwise the estimator would apply it to the reduction's labels, which are not the true labels.
+ * @throws {ValueError} if both the estimator and the constraint have class weights, or if the class weight of the
+ * estimator is combined with a loss or belongs to a custom subclass
+ */
+export function parseLearner(given: EstimatorSource | undefined, constraint: ConstraintSettings): ParsedLearner {
+  const task = predictionKind(constraint) === 'values' ? 'regression' : 'binary';
+  const estimator = given === undefined ? defaultEstimator(task) : toEstimator(given, { task });
+  if (!(estimator instanceof LogisticRegression) || estimator.classWeight === null) return { estimator, constraint };
+  if (constraint.constraint === 'bounded_group_loss') {
+    throw misplaced("does nothing under 'bounded_group_loss', which bounds losses and has no costs of errors");
+  }
+  if (constraint.classWeight !== null) throw misplaced('and the classWeight parameter must not both be given');
+  if (Object.getPrototypeOf(estimator) !== LogisticRegression.prototype) {
+    throw misplaced('cannot be moved to the costs of errors, because the estimator is of a custom subclass');
+  }
+  const { classWeight, ...options } = estimator;
+  return { estimator: new LogisticRegression(options), constraint: { ...constraint, classWeight } };
+}
+
+function defaultEstimator(task: 'regression' | 'binary'): Estimator {
+  // The default runs on the host. It is fitted many times on the same rows, so a backend and uploads should not matter.
+  return task === 'regression'
+    ? new LinearRegression({ precision: 'float64' })
+    : new LogisticRegression({ precision: 'float64' });
+}
+
+function misplaced(reason: string): ValueError {
+  return new ValueError(`The class weight of the estimator ${reason}.`, {
+    context: { parameter: 'classWeight' },
+    suggestion: 'Remove the class weight from the estimator, and pass it to the reduction as classWeight.',
+  });
 }

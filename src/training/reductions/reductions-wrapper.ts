@@ -5,7 +5,7 @@ import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { fromStoredParams } from '../estimators/estimator-state.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
-import { type PredictionKind, predictionKind } from './ask-predictions.ts';
+import { createOracle, type PredictionKind, predictionKind } from './oracle.ts';
 import { copyOptions } from './constraint-options.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';
 import {
@@ -16,10 +16,9 @@ import {
   RANDOMIZATIONS,
   uniformsFor,
 } from './mixture.ts';
-import { createOracle } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
 import { type Multipliers, reductionFit, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './reduction-rows.ts';
+import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
 import {
   parseReductions,

@@ -1,11 +1,164 @@
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
-import { suggestNames } from '../../internal/arguments.ts';
+import {
+  type FilledOptions,
+  invalidParameter,
+  oneOf,
+  type OptionNames,
+  suggestNames,
+} from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { type GridPoint, type GridSearchFit, gridSearchFit, type GridSearchSettings } from './grid-search-options.ts';
-import { multiplierGrid } from './multiplier-grid.ts';
+import { requireInteger } from '../../stats/parameters.ts';
+import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
+import type { Estimator } from '../estimators/estimator.ts';
+import {
+  CONSTRAINT_OPTION_NAMES,
+  type ConstraintOptions,
+  parseConstraint,
+  refuseOptions,
+} from './constraint-options.ts';
+import { type ParsedLearner, parseLearner } from './reductions-options.ts';
+import { GRID_COMPATS, type GridCompat, multiplierGrid } from './multiplier-grid.ts';
 import { nearestPredictor, type Oracle } from './oracle.ts';
-import type { Multipliers } from './reduction-fit.ts';
+import { byName, type Multipliers } from './reduction-fit.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
+
+/** Options of {@link GridSearchReduction}. */
+export interface GridSearchOptions extends ConstraintOptions {
+  /**
+   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
+   * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
+   */
+  readonly estimator?: EstimatorSource | undefined;
+  /**
+   * The number of points of the grid. A larger grid contains every smaller grid, so its best point is never worse.
+   * @defaultValue 10
+   */
+  readonly gridSize?: number | undefined;
+  /**
+   * The maximum sum of a point's multipliers, at most 1e100.
+   * @defaultValue 2
+   */
+  readonly gridLimit?: number | undefined;
+  /**
+   * Specifies your own points instead of a lattice. Each point contains multipliers by name, for example { 'all/A/+':
+   * 0.5 }. Omitted names have the multiplier 0.
+   * @defaultValue a lattice of gridSize points
+   */
+  readonly grid?: readonly Multipliers[] | undefined;
+  /**
+   * The library whose grid is reproduced for the same `gridSize` and `gridLimit`. Grids of that library do not contain
+   * their smaller grids, and they depend on the order of rows.
+   * @defaultValue none
+   */
+  readonly compat?: GridCompat | undefined;
+  /**
+   * The weight of the largest violation relative to the error in the selection of the best point, in [0, 1].
+   * @defaultValue 0.5
+   */
+  readonly constraintWeight?: number | undefined;
+}
+
+/** Lists the options of {@link GridSearchOptions}. */
+export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
+  ...CONSTRAINT_OPTION_NAMES,
+  estimator: true,
+  gridSize: true,
+  gridLimit: true,
+  grid: true,
+  constraintWeight: true,
+  compat: true,
+};
+
+/** Options that only `ReductionsWrapper` supports. */
+const OF_THE_WRAPPER = 'ratioBoundSlack differenceBound upperBound bound eps T nu eta0 seed randomization'.split(' ');
+
+/** The maximum of `gridLimit`. With larger limits, sums of multipliers times weights may overflow. */
+const LARGEST_LIMIT = 1e100;
+
+/** {@link GridSearchOptions} with defaults filled in. */
+export type GridSearchSettings = ParsedLearner &
+  Pick<
+    FilledOptions<GridSearchOptions, 'grid' | 'compat'>,
+    'gridSize' | 'gridLimit' | 'grid' | 'compat' | 'constraintWeight'
+  >;
+
+/**
+ * Checks options and fills in defaults.
+ * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
+ */
+export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
+  refuseOptions(options, 'of a grid search, which does not enforce a bound', OF_THE_WRAPPER);
+  const { estimator, constraint } = parseLearner(options.estimator, parseConstraint(options, 0));
+  const gridSize = requireInteger('gridSize', options.gridSize ?? 10, 1);
+  const gridLimit = options.gridLimit ?? 2;
+  if (!(Number.isFinite(gridLimit) && gridLimit > 0 && gridLimit <= LARGEST_LIMIT)) {
+    throw invalidParameter('gridLimit', `be above 0 and at most ${String(LARGEST_LIMIT)}`, gridLimit);
+  }
+  const constraintWeight = options.constraintWeight ?? 0.5;
+  if (!(Number.isFinite(constraintWeight) && constraintWeight >= 0 && constraintWeight <= 1)) {
+    throw invalidParameter('constraintWeight', 'lie in [0, 1]', constraintWeight);
+  }
+  const grid = options.grid === undefined ? undefined : parseGrid(options.grid);
+  const compat = options.compat === undefined ? undefined : oneOf('compat', options.compat, GRID_COMPATS);
+  if (compat !== undefined && grid !== undefined) {
+    throw invalidParameter('compat', 'be left out if grid gives the points', compat);
+  }
+  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
+}
+
+/** Copies the points. Their names are later checked against the data. */
+function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
+  const isList = Array.isArray(grid) && grid.length > 0;
+  if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {
+    return Object.freeze(grid.map((point) => Object.freeze({ ...point })));
+  }
+  throw invalidParameter('grid', 'have at least one point, each with multipliers by name', JSON.stringify(grid));
+}
+
+/** The predictor of one point of a grid. */
+interface GridPoint {
+  readonly predictor: Estimator;
+  readonly multipliers: Float64Array;
+  /** The objective on the training rows. */
+  readonly error: number;
+  /** The largest left side of a constraint on the training rows. */
+  readonly violation: number;
+}
+
+/** The result of a grid search; all lists have one entry per point. */
+export interface GridSearchFit {
+  readonly predictors: readonly Estimator[];
+  readonly lambdas: readonly Multipliers[];
+  /** The objective on the training rows: mean cost of wrong decisions, or mean loss. */
+  readonly errors: readonly number[];
+  /**
+   * The largest violation of each point on the training rows: the largest difference between a group and the overall
+   * rate, or the largest mean loss of a group.
+   */
+  readonly violations: readonly number[];
+  /** The index of the best point. */
+  readonly bestIndex: number;
+  /** Messages about groups that the constraint does not cover, and about coarse grids. */
+  readonly warnings: readonly string[];
+}
+
+/** Returns the points as frozen plain data, with the index of the best one. */
+function gridSearchFit(
+  problem: ReductionProblem,
+  points: readonly GridPoint[],
+  constraintWeight: number,
+  warnings: readonly string[],
+): GridSearchFit {
+  const costs = points.map(({ error, violation }) => (1 - constraintWeight) * error + constraintWeight * violation);
+  return Object.freeze({
+    predictors: Object.freeze(points.map(({ predictor }) => predictor)),
+    lambdas: Object.freeze(points.map(({ multipliers }) => byName(problem, multipliers))),
+    errors: Object.freeze(points.map(({ error }) => error)),
+    violations: Object.freeze(points.map(({ violation }) => violation)),
+    bestIndex: costs.indexOf(costs.reduce((min, cost) => Math.min(min, cost), Infinity)),
+    warnings: Object.freeze([...warnings]),
+  });
+}
 
 /** The maximum number of axes. With more, a lattice of any feasible size leaves nearly all directions unexplored. */
 const MAX_AXES = 500;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { stratifiedSplit } from '../../../src/training/data/stratified-split.ts';
+import { stratifiedSplit } from '../../../src/training/data/row-splits.ts';
 
 describe('stratified split', () => {
   it('assigns every row to one part', () => {

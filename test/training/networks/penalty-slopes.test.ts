@@ -3,8 +3,13 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import { loadTensorflow, readTogether, type TensorBackend } from '../../../src/tensor/index.ts';
-import { automaticGradient, type PenaltyBatch } from '../../../src/training/networks/fairness-penalty.ts';
-import { createPenalty, FAIRNESS_PENALTIES, PLAIN_PENALTIES } from '../../../src/training/networks/penalties.ts';
+import {
+  automaticGradient,
+  createPenalty,
+  FAIRNESS_PENALTIES,
+  type PenaltyBatch,
+  PLAIN_PENALTIES,
+} from '../../../src/training/networks/penalties.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
 const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
-import type { GridSearchFit } from '../../../src/training/reductions/grid-search-options.ts';
+import type { GridSearchFit } from '../../../src/training/reductions/search-grid.ts';
 import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
 import { multiplierGrid } from '../../../src/training/reductions/multiplier-grid.ts';
 import type { GridAxis } from '../../../src/training/reductions/reduction-problem.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { REDUCTION_CONSTRAINTS } from '../../../src/training/reductions/constraint-names.ts';
-import type { ReductionFitOptions } from '../../../src/training/reductions/reduction-rows.ts';
+import type { ReductionFitOptions } from '../../../src/training/reductions/row-cells.ts';
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { TableLearner } from './table-learner.ts';
 import { expectSame, failure, wrap } from './wrapped-learner.ts';

@@ -1,8 +1,8 @@
 import { type BackendChoice, loadTensorflow } from '../../../tensor/index.ts';
-import { deriveFrom, type Matrix } from '../../data/read-matrix.ts';
+import { deriveFrom } from '../../data/read-matrix.ts';
 import { type ColumnScales, columnScales } from './column-scales.ts';
 import { createHostProblem, createTensorProblem, type LossProblem, type LossRows } from './loss-problem.ts';
-import { assertFiniteScore, minimise } from './newton.ts';
+import { assertFiniteScore, type LinearScore, minimise, type NewtonResult, type NewtonTask } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /** The maximum number of columns named in a warning. Further columns are only counted. */
@@ -15,7 +15,7 @@ export function fitWarnings({
   isDrifting,
   converged,
   iterations,
-}: LinearFit): readonly string[] {
+}: FittedLinearModel): readonly string[] {
   const warnings: string[] = [];
   if (constants.length > 0) warnings.push(`${columnsNamed(constants)}: only one value, so the coefficient is 0`);
   if (isSingular) {
@@ -45,44 +45,20 @@ export const PRECISIONS = ['float32', 'float64'] as const;
 /** 'float32' computes the products on tensors, on any backend; 'float64' computes everything on the host. */
 export type Precision = (typeof PRECISIONS)[number];
 
-/** A linear score, X b + b0. */
-export interface LinearScore {
-  /** b, one per column. */
-  readonly coefficients: Float64Array;
-  /** b0 */
-  readonly intercept: number;
-}
-
 /** Rows, a loss, and the settings of the fit. */
-export interface LinearTask {
-  readonly x: Matrix;
-  readonly targets: Float64Array;
-  /** [rows], above 0. */
-  readonly weights: Float64Array;
+interface LinearTask extends Omit<LossRows, 'scales'>, Pick<NewtonTask, 'maxIterations' | 'minGain' | 'signal'> {
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
   readonly l2: number;
   /** The best intercept without features, and the loss at this intercept. */
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
-  readonly maxIterations: number;
-  /** The fit ends with the first step that lowers the objective by less than this value. */
-  readonly minGain: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
-/** The result of a fit. */
-export interface LinearFit extends LinearScore {
-  /** The sum of losses, without the penalty. */
-  readonly loss: number;
-  readonly iterations: number;
-  readonly converged: boolean;
-  /** Whether columns are collinear, so that the rows do not determine their coefficients. */
-  readonly isSingular: boolean;
-  /** Whether the loss has no minimum. */
-  readonly isDrifting: boolean;
+/** The result of a fit. `isSingular` means that columns are collinear, so that the rows do not determine them. */
+export interface FittedLinearModel extends LinearScore, Omit<NewtonResult, 'parameters'> {
   /** The constant columns, whose coefficients are 0. */
   readonly constants: readonly number[];
 }
@@ -94,28 +70,23 @@ const LARGEST_RIDGE = 1e300;
  * Minimises a penalised loss of a linear score.
  * @throws {TrainingError} if the loss or the result is not finite
  */
-export async function fitLinearModel(task: LinearTask): Promise<LinearFit> {
+export async function fitLinearModel(task: LinearTask): Promise<FittedLinearModel> {
   task.signal?.throwIfAborted();
   const scales = deriveFrom(task.x, 'column-scales', () => columnScales(task.x));
-  const problem = await createProblem(task, { x: task.x, scales, targets: task.targets, weights: task.weights });
+  const problem = await createProblem(task, { ...task, scales });
   try {
     const origin = new Float64Array(problem.parameters);
     origin[problem.parameters - 1] = task.origin.intercept;
     const { parameters, ...found } = await minimise({
+      ...task,
       problem,
       ridge: ridgeOf(scales, task.l2),
       origin,
       originObjective: task.origin.loss,
-      start: task.startFrom === undefined ? undefined : toScaled(task.startFrom, scales),
-      maxIterations: task.maxIterations,
-      minGain: task.minGain,
-      signal: task.signal,
+      start: task.startFrom && toScaled(task.startFrom, scales),
     });
-    return Object.freeze({
-      ...assertFiniteScore(fromScaled(parameters, scales)),
-      ...found,
-      constants: scales.constants,
-    });
+    const score = assertFiniteScore(fromScaled(parameters, scales));
+    return Object.freeze({ ...score, ...found, constants: scales.constants });
   } finally {
     problem.dispose();
   }

@@ -151,9 +151,11 @@ function largestMove(from: Float64Array, to: Float64Array): number {
   return from.reduce((largest, value, index) => Math.max(largest, Math.abs((to[index] as number) - value)), 0);
 }
 
-/** Coefficients and an intercept to check. */
-interface FiniteScore {
+/** A linear score, X b + b0. */
+export interface LinearScore {
+  /** b, one per column. */
   readonly coefficients: Float64Array;
+  /** b0 */
   readonly intercept: number;
 }
 
@@ -161,7 +163,7 @@ interface FiniteScore {
  * Returns the score if all its numbers are finite.
  * @throws {TrainingError} if a coefficient or the intercept is not finite
  */
-export function assertFiniteScore(score: FiniteScore): FiniteScore {
+export function assertFiniteScore(score: LinearScore): LinearScore {
   const { coefficients, intercept } = score;
   const column = coefficients.findIndex((value) => !Number.isFinite(value));
   if (column < 0 && Number.isFinite(intercept)) return score;

@@ -2,10 +2,9 @@ import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter } from '../../../internal/arguments.ts';
 import type { OnProgress } from '../../../internal/progress.ts';
 import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
-import { requireLevel, requireInteger } from '../../../stats/parameters.ts';
+import { requireInteger, requireLevel, requireSeed } from '../../../stats/parameters.ts';
 import type { ColumnSource } from '../../../table/index.ts';
-import { stratifiedSplit } from '../../data/stratified-split.ts';
-import { readSeed } from '../grouped-scores.ts';
+import { stratifiedSplit } from '../../data/row-splits.ts';
 import {
   CALIBRATION_ROW_OPTION_NAMES,
   type CalibrationRowOptions,
@@ -173,7 +172,7 @@ export async function calibrateHeldOut(
   const { method, minSamples, input } = options;
   const settings = new GroupFairnessCalibrator({ method, minSamples, input });
   const { folds, trainSize } = resolveParts(options);
-  const seed = readSeed(options.seed ?? HELD_OUT_DEFAULTS.seed);
+  const seed = requireSeed(options.seed ?? HELD_OUT_DEFAULTS.seed);
   const rows = await readCalibrationRows(scores, y, options);
   assertBothLabels(rows.y);
   const parts = dealOut(rows, folds, trainSize, seed);

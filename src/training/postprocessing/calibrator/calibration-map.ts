@@ -1,3 +1,6 @@
+import type { z } from 'zod';
+
+import type { calibratorSchema } from '../../../schemas/calibrate.ts';
 import { sigmoid } from '../../logistic.ts';
 import { countAtMost } from '../grouped-scores.ts';
 
@@ -13,29 +16,15 @@ export const PLATT_INPUTS = ['logit', 'score'] as const;
 /** One of {@link PLATT_INPUTS}. */
 export type PlattInput = (typeof PLATT_INPUTS)[number];
 
-/** p = sigmoid(slope x + intercept), where x is the logit of the score or the score itself. */
-interface PlattMap {
-  readonly kind: 'platt';
-  readonly input: PlattInput;
-  readonly slope: number;
-  readonly intercept: number;
-}
-
-/** Linear interpolation between (score, rate) points, with scores and rates ascending; constant beyond the ends. */
-interface IsotonicMap {
-  readonly kind: 'isotonic';
-  readonly scores: readonly number[];
-  readonly rates: readonly number[];
-}
-
-/** p = sigmoid(logit(score) / temperature). */
-interface TemperatureMap {
-  readonly kind: 'temperature';
-  readonly temperature: number;
-}
-
-/** A map from scores to calibrated probabilities, as plain data. */
-export type CalibrationMap = PlattMap | IsotonicMap | TemperatureMap;
+/**
+ * A map from scores to calibrated probabilities, as plain data:
+ *
+ * - `platt`: p = sigmoid(slope x + intercept), where x is the logit of the score or the score itself;
+ * - `isotonic`: linear interpolation between (score, rate) points, with scores and rates ascending; constant beyond the
+ *   ends;
+ * - `temperature`: p = sigmoid(logit(score) / temperature).
+ */
+export type CalibrationMap = NonNullable<z.output<typeof calibratorSchema>['state']>['pooled'];
 
 /**
  * Converts a map to a function of one score.
@@ -56,7 +45,7 @@ export function calibrationFunction(map: CalibrationMap, margin: number): (score
   }
 }
 
-function interpolate({ scores, rates }: IsotonicMap, score: number): number {
+function interpolate({ scores, rates }: CalibrationMap & { kind: 'isotonic' }, score: number): number {
   const above = countAtMost(scores, score);
   const last = scores.length - 1;
   if (above === 0) return rates[0] as number;

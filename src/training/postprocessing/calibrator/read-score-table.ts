@@ -8,7 +8,7 @@ import {
   type TableSource,
   toBinary,
 } from '../../../table/index.ts';
-import { assertLabel } from '../../data/positive-label.ts';
+import { assertLabel } from '../../data/training-data.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores and the names of its columns. */
@@ -120,19 +120,17 @@ function assertDistinct({ score, target, group }: ScoreTable['columns']): void {
   for (const [index, [part, name]] of parts.entries()) {
     const earlier = parts.slice(0, index).find(([, other]) => other === name);
     if (earlier === undefined) continue;
-    if (earlier[0] === part) throw namedTwice(name);
+    if (earlier[0] === part) {
+      throw new DataValidationError(`Column '${name}' is named twice among the groups.`, {
+        code: 'duplicate-column',
+        context: { argument: 'group', column: name },
+        suggestion: 'Name it once.',
+      });
+    }
     throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
       code: 'duplicate-column',
       context: { column: name },
       suggestion: 'Use a different column for each.',
     });
   }
-}
-
-function namedTwice(name: string): DataValidationError {
-  return new DataValidationError(`Column '${name}' is named twice among the groups.`, {
-    code: 'duplicate-column',
-    context: { argument: 'group', column: name },
-    suggestion: 'Name it once.',
-  });
 }

@@ -3,7 +3,7 @@ import type { Table } from '../../../table/index.ts';
 import type { HeldOutCalibration } from './calibrate-held-out.ts';
 import type { CalibrationFallbacks } from './group-fairness-calibrator.ts';
 import type { CalibrationQuality, CalibrationReport } from './measure-calibration.ts';
-import type { ReliabilityComparison } from './plot-reliability.ts';
+import type { ReliabilityComparison } from './reliability-curve.ts';
 import type { ScoreTable } from './read-score-table.ts';
 
 /** The rows on which calibration was measured. */

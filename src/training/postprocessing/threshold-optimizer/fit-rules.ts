@@ -1,4 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
+import { sumOf } from '../../../internal/values.ts';
 import { constrainedRates, labelsNeeded, type ThresholdObjectiveName } from './constraints.ts';
 import { type DecisionCounts, type RateName, RATES } from './rates.ts';
 import { type OddsGain, type OddsPoint, relaxedOdds } from './relaxed-odds.ts';
@@ -6,16 +7,14 @@ import { countsAt, operationAt, type ScoreCurve, scoreCurves } from './score-cur
 import type { ScoredRows } from './scored-rows.ts';
 import {
   deterministicRule,
-  freezeRule,
-  mixDecisions,
-  type ThresholdInterpolation,
-  type ThresholdOperation,
-} from './threshold-rule.ts';
-import {
   firstOfLargest,
+  freezeRule,
   type GroupThresholds,
+  mixDecisions,
   type PooledThreshold,
   ROUNDING,
+  type ThresholdInterpolation,
+  type ThresholdOperation,
   type ThresholdRules,
   type ThresholdSettings,
   unitGrid,
@@ -58,21 +57,12 @@ export function bestWithinTolerance(
       0,
     );
     if (maximum < best.maximum - ROUNDING) continue;
-    const spread = spreadOf(indices, x);
+    const spread = (x[Math.max(...indices)] as number) - (x[Math.min(...indices)] as number);
     if (maximum <= best.maximum + ROUNDING && spread > bestSpread) continue;
     best = { indices, maximum };
     bestSpread = spread;
   }
   return best;
-}
-
-function spreadOf(indices: readonly number[], x: Float64Array): number {
-  let [min, most] = [Infinity, -Infinity];
-  for (const index of indices) {
-    min = Math.min(min, index);
-    most = Math.max(most, index);
-  }
-  return (x[most] as number) - (x[min] as number);
 }
 
 /** Finds the index of the largest value in a window that moves right. If values are equal, it returns the last one. */
@@ -174,13 +164,11 @@ function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveN
   }));
 }
 
-function totalsOf(curves: readonly ScoreCurve[]): { positives: number; negatives: number } {
-  let [positives, negatives] = [0, 0];
-  for (const curve of curves) {
-    positives += curve.positives;
-    negatives += curve.negatives;
-  }
-  return { positives, negatives };
+function totalsOf(groups: readonly (ScoreCurve | DecisionCounts)[]): { positives: number; negatives: number } {
+  return {
+    positives: sumOf(groups.map(({ positives }) => positives)),
+    negatives: sumOf(groups.map(({ negatives }) => negatives)),
+  };
 }
 
 /** A hull this close to the diagonal is treated as on the diagonal, which constant decisions also reach. */
@@ -253,7 +241,11 @@ function ratesOf(counts: DecisionCounts): Omit<GroupThresholds, 'group' | 'n' | 
 
 /** Computes the objective: over all rows for equalized odds, otherwise as the weighted mean of the groups' values. */
 function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective }: ThresholdSettings): number {
-  const total = sumCounts(groups);
+  const total = {
+    truePositives: sumOf(groups.map(({ truePositives }) => truePositives)),
+    falsePositives: sumOf(groups.map(({ falsePositives }) => falsePositives)),
+    ...totalsOf(groups),
+  };
   if (constraint === 'equalized_odds') return RATES[objective](total);
   const weight = total.positives + total.negatives;
   return groups.reduce(
@@ -263,13 +255,8 @@ function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective 
 }
 
 function gapOf(groups: readonly DecisionCounts[], rate: RateName): number {
-  const range = groups
-    .map(RATES[rate])
-    .reduce(({ least: min, most }, value) => ({ least: Math.min(min, value), most: Math.max(most, value) }), {
-      least: Infinity,
-      most: -Infinity,
-    });
-  return range.most - range.least;
+  const rates = groups.map(RATES[rate]);
+  return rates.reduce((a, b) => Math.max(a, b)) - rates.reduce((a, b) => Math.min(a, b));
 }
 
 function weightOf({ positives, negatives }: ScoreCurve): number {
@@ -341,28 +328,9 @@ function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): Decisi
   };
 }
 
-/** Sums the counts of several groups. */
-function sumCounts(groups: readonly DecisionCounts[]): DecisionCounts {
-  const total = { truePositives: 0, falsePositives: 0, positives: 0, negatives: 0 };
-  for (const counts of groups) {
-    total.truePositives += counts.truePositives;
-    total.falsePositives += counts.falsePositives;
-    total.positives += counts.positives;
-    total.negatives += counts.negatives;
-  }
-  return total;
-}
-
-/** Counts what an operation selects, by binary search for its threshold among the scores. */
+/** Counts what an operation selects. */
 function countsUnder(curve: ScoreCurve, { operator, threshold }: ThresholdOperation): DecisionCounts {
   const { scores } = curve;
-  let [low, high] = [0, scores.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const score = scores[middle] as number;
-    const isHigh = operator === '>' ? score > threshold : score >= threshold;
-    if (isHigh) low = middle + 1;
-    else high = middle;
-  }
-  return countsAt(curve, low, operator);
+  const index = scores.findIndex((score) => (operator === '>' ? score <= threshold : score < threshold));
+  return countsAt(curve, index < 0 ? scores.length : index, operator);
 }

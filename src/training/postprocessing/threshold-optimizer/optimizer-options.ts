@@ -1,7 +1,7 @@
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../../schemas/training-job.ts';
+import { requireSeed } from '../../../stats/parameters.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
-import { readSeed } from '../grouped-scores.ts';
 import {
   readConstraint,
   readObjective,
@@ -101,6 +101,6 @@ export function readOptimizerOptions(options: ThresholdOptimizerOptions): Optimi
   if (!(tolerance >= 0 && tolerance <= 1)) throw invalidParameter('tolerance', 'be in [0, 1]', tolerance);
   if (prefit && estimator === undefined) throw invalidParameter('prefit', 'be false without an estimator', prefit);
   oneOf('unseenGroups', filled.unseenGroups, UNSEEN_GROUPS);
-  readSeed(filled.seed);
+  requireSeed(filled.seed);
   return filled;
 }

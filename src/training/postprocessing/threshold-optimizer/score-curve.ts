@@ -1,7 +1,7 @@
 import { countAtMost, rowsOfGroups } from '../grouped-scores.ts';
 import type { DecisionCounts } from './rates.ts';
 import type { ScoredRows } from './scored-rows.ts';
-import type { ThresholdOperation } from './threshold-rule.ts';
+import type { ThresholdOperation } from './threshold-rules.ts';
 
 /**
  * The weights of the rows that each threshold on one group's scores selects. At index k, from 0 to the number of

@@ -122,15 +122,11 @@ function withPositiveWeight({ scores, y, weights, groups }: ScoredRows): ScoredR
 }
 
 function withUsedLabels({ codes, labels }: CategoricalColumn): CategoricalColumn {
-  const isUsed = new Uint8Array(labels.length);
-  for (const code of codes) isUsed[code] = 1;
-  const newCodes = new Int32Array(labels.length);
-  let used = 0;
-  for (let code = 0; code < labels.length; code++) newCodes[code] = isUsed[code] === 1 ? used++ : -1;
-  if (used === labels.length) return { kind: 'categorical', codes, labels };
+  const used = [...new Set(codes)].sort((a, b) => a - b);
+  const newCodes = new Map(used.map((code, index) => [code, index]));
   return {
     kind: 'categorical',
-    codes: codes.map((code) => newCodes[code] as number),
-    labels: labels.filter((_, code) => isUsed[code] === 1),
+    codes: codes.map((code) => newCodes.get(code) as number),
+    labels: used.map((code) => labels[code] as string),
   };
 }

@@ -5,8 +5,7 @@ import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../..
 import type { GroupedScores } from '../grouped-scores.ts';
 import { drawInSequence, type DrawName, drawStably } from './draw-uniforms.ts';
 import type { UnseenGroupsName } from './optimizer-options.ts';
-import { probabilityOfPositive } from './threshold-rule.ts';
-import type { ThresholdRules } from './threshold-rules.ts';
+import { probabilityOfPositive, type ThresholdRules } from './threshold-rules.ts';
 
 /** Options of {@link ThresholdOptimizer.predictProba}. */
 export interface ThresholdRowOptions {

@@ -1,21 +1,21 @@
 import { ValueError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { escapeMarkdown, markdownTable } from '../../../metrics/metric-markdown.ts';
+import { requireSeed } from '../../../stats/parameters.ts';
 import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
-import { type GroupedScores, readSeed } from '../grouped-scores.ts';
+import type { GroupedScores } from '../grouped-scores.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
 import { DRAWS } from './draw-uniforms.ts';
 import { fitRules } from './fit-rules.ts';
-import { optimizerParams, readOptimizerJson, type ThresholdOptimizerJson } from './optimizer-json.ts';
+import { optimizerParams, readOptimizerJson, rulesToJson, type ThresholdOptimizerJson } from './optimizer-json.ts';
 import {
   type OptimizerSettings,
   readOptimizerOptions,
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
-import { rulesToJson } from './rules-json.ts';
 import { readGroupedScores, readScoredRows } from './scored-rows.ts';
 import {
   type DecisionChances,
@@ -27,8 +27,12 @@ import {
   type ThresholdDrawOptions,
   type ThresholdRowOptions,
 } from './threshold-decisions.ts';
-import { mixDecisions, type ThresholdInterpolation, type ThresholdOperation } from './threshold-rule.ts';
-import type { ThresholdRules } from './threshold-rules.ts';
+import {
+  mixDecisions,
+  type ThresholdInterpolation,
+  type ThresholdOperation,
+  type ThresholdRules,
+} from './threshold-rules.ts';
 
 /** Options of {@link ThresholdOptimizer.fit}. */
 export interface ThresholdFitOptions {
@@ -197,7 +201,7 @@ export class ThresholdOptimizer {
   async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
     assertKnownOptions('ThresholdOptimizer.decide', options, THRESHOLD_DRAW_OPTION_NAMES);
     const draw = oneOf('draw', options.draw ?? 'sequence', DRAWS);
-    const seed = readSeed(options.seed ?? this.seed);
+    const seed = requireSeed(options.seed ?? this.seed);
     const { chances, rows } = await this.#chances(scores, options);
     return drawDecisions(chances, rows, { seed, draw, rowIds: options.rowIds });
   }

@@ -1,6 +1,6 @@
 import { type RateName, RATES } from './rates.ts';
 import { countsAt, operationAt, type ScoreCurve } from './score-curve.ts';
-import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rule.ts';
+import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rules.ts';
 
 /** The best trade-offs between two rates that mixtures of thresholds on one group's scores can reach. */
 export interface TradeoffHull {

@@ -7,8 +7,10 @@ import { DataValidationError, ValueError } from '../../../../src/exceptions/inde
 import type { TableSource } from '../../../../src/table/index.ts';
 import { calibrateHeldOut } from '../../../../src/training/postprocessing/calibrator/calibrate-held-out.ts';
 import { calibrateTable } from '../../../../src/training/postprocessing/calibrator/calibrate-table.ts';
-import { plotReliability } from '../../../../src/training/postprocessing/calibrator/plot-reliability.ts';
-import { reliabilityCurve } from '../../../../src/training/postprocessing/calibrator/reliability-curve.ts';
+import {
+  plotReliability,
+  reliabilityCurve,
+} from '../../../../src/training/postprocessing/calibrator/reliability-curve.ts';
 import { tableCalibrationToJson } from '../../../../src/training/postprocessing/calibrator/table-calibration.ts';
 import { useTemporaryFolder } from '../../../helpers/run-cli.ts';
 import { drawScores } from './draw-scores.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 
+import { murmurHash } from '../../../../src/training/murmur-hash.ts';
 import {
   drawInSequence,
   drawStably,
-  murmurHash,
 } from '../../../../src/training/postprocessing/threshold-optimizer/draw-uniforms.ts';
 
 describe('MurmurHash3, x86, 32 bits', () => {
