@@ -25,7 +25,7 @@ export interface PredictedTable {
 /**
  * Adds a model's scores and predictions to a table. The score is the output of the layers model (`card.output`). The
  * prediction is a decision, 0 or 1, or the value that a regression predicts. A randomised model draws its decisions. If
- * the table already has a column `score`, that column is kept and the new one is named `score_2`.
+ * the table already has a column `score`, that column is kept, and the new column is named `score_2`.
  * @throws {DataValidationError} naming the columns that the rows lack
  * @throws {ValueError} if an option has no effect on this model
  * @example

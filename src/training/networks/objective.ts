@@ -18,7 +18,7 @@ export interface Judgement {
   readonly mayRest?: readonly boolean[];
 }
 
-/** Scores models that are trained together by their mean losses on validation rows. */
+/** Scores each model by its mean loss on the validation rows. */
 export interface LossJudge {
   readonly kind: 'losses';
   /** Returns the loss of each model on rows, [k]. */
@@ -43,7 +43,7 @@ export interface Objective {
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
   /** Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs from before the step. */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
-  /** How the models are scored at the end of an epoch. */
+  /** Scores the models at the end of an epoch. */
   readonly judge: LossJudge | OutputJudge;
   /** Warnings about the rows for which the objective was created. */
   readonly warnings?: readonly string[];

@@ -149,8 +149,8 @@ const ROWS_OF_KERNEL = 512;
  * Computes the squared maximum mean discrepancy of two weighted samples: mean k(a, a) - 2 mean k(a, b) + mean k(b, b).
  * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
  * @param points [k, n, f], the predictions of k models
- * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second; each sums to
- *   1
+ * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second sample; the
+ *   weights of each sample sum to 1
  * @returns [k, c]
  */
 export function mmd(

@@ -28,7 +28,7 @@ export interface ConstraintOptions {
   /**
    * Bounds ratios instead of differences, in (0, 1]. A group's rate must be at least this share of the overall rate,
    * and the overall rate must be at least this share of the group's rate.
-   * @defaultValue none: differences are bounded
+   * @defaultValue undefined: differences are bounded instead
    */
   readonly ratioBound?: number | undefined;
   /**
@@ -48,8 +48,8 @@ export interface ConstraintOptions {
   readonly costs?: MisclassificationCosts | undefined;
   /**
    * Multiplies the cost of an error by the weight of the row's true class. Class weights affect the objective, not the
-   * constraint. A class weight of the estimator is moved here, because the labels that the estimator sees are not the
-   * true labels.
+   * constraint. If the estimator has class weights, the reduction applies them here. The estimator itself cannot apply
+   * them, because it is fitted to relabelled rows.
    * @defaultValue null, or the estimator's own class weight
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -65,13 +65,13 @@ export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {
   classWeight: true,
 };
 
-/** The kinds of bound. */
+/** The names of the kinds of bound. */
 const BOUND_KINDS = ['overall', 'pairwise'] as const;
 
 /** Whether a bound holds between a group and the overall rate, or between any two groups. */
 export type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** Additional bounds that only the exponentiated gradient supports. */
+/** The bounds of the exponentiated gradient. A grid search does not support them. */
 export interface BoundOptions {
   readonly ratioBoundSlack?: number | undefined;
   readonly differenceBound?: number | undefined;
@@ -135,9 +135,9 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * Converts a pairwise bound to a bound against the overall rate. If two groups are within rho and slack of the overall
- * rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes sqrt(rho),
- * and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
+ * Converts a pairwise bound to a bound on deviations from the overall rate. If two groups are within rho and slack of
+ * the overall rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes
+ * sqrt(rho), and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -194,7 +194,7 @@ function atLeastZero(parameter: string, value: number): number {
 
 /**
  * Rejects options that would have no effect.
- * @param where the case in which they have no effect, worded as in the message
+ * @param where completes the message "must be left out" with the case, for example "for the constraint 'x'"
  * @throws {ValueError} if one of the options is given; the error names the first one
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {

@@ -116,7 +116,7 @@ export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, c
 
 function oneGroup(groups: readonly string[]): DataValidationError {
   return new DataValidationError(
-    `A parity constraint compares groups, but only one has rows with weight (${groups.join(', ')}).`,
+    `A parity constraint compares groups, but only one group has rows with a weight above 0 (${groups.join(', ')}).`,
     {
       code: 'too-few-groups',
       context: { argument: 'sensitive', groups },

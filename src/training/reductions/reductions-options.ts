@@ -25,7 +25,8 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Determines the maximum sum of multipliers, 1 / eps, and the default bound. At least 1e-12.
+   * The tolerance of the search, at least 1e-12. The multipliers sum to at most 1 / eps, so a smaller eps enforces the
+   * constraint more strictly. It is also the default of `differenceBound` and `upperBound`.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -57,7 +58,8 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly T?: number | undefined;
   /**
-   * The search stops when the duality gap is below this value.
+   * The search stops when the duality gap is below this value. The duality gap measures how far the error and the
+   * constraint together are from the optimum.
    * @defaultValue half the standard error of the first predictor's error
    */
   readonly nu?: number | undefined;

@@ -164,7 +164,7 @@ function noEvent({ events }: CellSource): DataValidationError {
 /**
  * Returns the codes of the groups that have weight. They are sorted by weight descending, then by the sum of truths
  * ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order, the
- * order of rows does not affect the result. Names affect it only between groups that are equal in both sums.
+ * order of rows does not affect the result. Names affect the result only for groups that are equal in both sums.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

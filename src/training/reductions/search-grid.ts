@@ -142,7 +142,7 @@ export interface GridSearchFit {
   readonly warnings: readonly string[];
 }
 
-/** Returns the points as frozen plain data, with the index of the best one. */
+/** Returns the points as frozen plain data, with the index of the best point. */
 function gridSearchFit(
   problem: ReductionProblem,
   points: readonly GridPoint[],
@@ -168,7 +168,7 @@ const FINE_AXES = 4;
 
 /**
  * Calls the oracle at every point of a grid and selects the point that minimises (1 - w) error + w largest violation.
- * If points are equally good, the first one is selected.
+ * Among equally good points, the first is selected.
  */
 export async function searchGrid(
   problem: ReductionProblem,

@@ -30,8 +30,8 @@ interface PlacesWithinTolerance {
 
 /**
  * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves, while their grid
- * values differ by at most `tolerance`. If there are ties, the indexes that are closest together win, then the indexes
- * further to the right.
+ * values differ by at most `tolerance`. Among equal sums, the indexes that are closest together are selected, then the
+ * indexes farthest to the right.
  *
  * A window of that width slides over the grid. Each curve has a queue of descending values, whose head is the largest
  * value in the window. O(curves x grid).
@@ -65,7 +65,10 @@ export function bestWithinTolerance(
   return best;
 }
 
-/** Finds the index of the largest value in a window that moves right. If values are equal, it returns the last one. */
+/**
+ * Finds the index of the largest value in a window that moves right. If values are equal, it returns the last of their
+ * indexes.
+ */
 class WindowMaximum {
   readonly #values: Float64Array;
   /** Indexes in the window whose value is larger than all later values. */
@@ -95,8 +98,8 @@ class WindowMaximum {
 
 /**
  * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by their
- * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; if values are
- * equal, the first one wins. O(groups x grid).
+ * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; among equal
+ * values, the first is selected. O(groups x grid).
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
