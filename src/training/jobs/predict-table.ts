@@ -58,6 +58,7 @@ export async function addPredictions(
 ): Promise<PredictedTable> {
   const predictions = await model.predict(rows, options);
   const scores = await model.scores(rows);
+  const isOverridden = model.isRandomized && (options.threshold ?? model.card.decision_threshold) !== null;
   const scoreColumn = freeName('score', written.columnNames);
   const predictionColumn = freeName('prediction', written.columnNames);
   const numbers = (values: ArrayLike<number>): Column => ({ kind: 'numeric', values: Float64Array.from(values) });
@@ -72,17 +73,12 @@ export async function addPredictions(
     warnings: Object.freeze([
       ...model.warnings,
       ...(await model.describeGaps(rows)),
-      ...ruleWarnings(model, options),
+      ...(isOverridden ? ['the constraint was met by randomised decisions; with a threshold it may not hold'] : []),
       ...[scoreColumn, predictionColumn]
         .filter((name) => /_\d+$/.test(name))
         .map((name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so the new one is '${name}'`),
     ]),
   });
-}
-
-function ruleWarnings({ isRandomized, card }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
-  if (!isRandomized || (threshold ?? card.decision_threshold) === null) return [];
-  return ['the constraint was met by randomised decisions; with a threshold it may not hold'];
 }
 
 /** Returns a name that no column has, ignoring case as some file formats do. */

@@ -84,15 +84,12 @@ class WindowMaximum {
   /** Adds the value at `end` and removes the values before `start`. */
   slide(start: number, end: number): number {
     const value = this.#values[end] as number;
-    while (this.#size > this.#head && this.#last() <= value) this.#size--;
+    const valueAt = (index: number): number => this.#values[this.#queue[index] as number] as number;
+    // The value at the queue's end is its smallest.
+    while (this.#size > this.#head && valueAt(this.#size - 1) <= value) this.#size--;
     this.#queue[this.#size++] = end;
     while ((this.#queue[this.#head] as number) < start) this.#head++;
     return this.#queue[this.#head] as number;
-  }
-
-  /** Returns the value at the queue's end, which is its smallest. */
-  #last(): number {
-    return this.#values[this.#queue[this.#size - 1] as number] as number;
   }
 }
 
@@ -215,8 +212,9 @@ async function chooseRules(
   }
   const [rate] = constrainedRates(constraint) as readonly [RateName];
   const hulls = curves.map((curve) => tradeoffHull(curve, rate, objective, flip));
-  const total = curves.reduce((sum, curve) => sum + weightOf(curve), 0);
-  const shares = Float64Array.from(curves, (curve) => weightOf(curve) / total);
+  const weights = Float64Array.from(curves, ({ positives, negatives }) => positives + negatives);
+  const total = sumOf(weights);
+  const shares = weights.map((weight) => weight / total);
   const rates = chooseRates(hulls, shares, settings);
   return hulls.map((hull, code) => freezeRule(ruleAt(hull, rates[code] as number)));
 }
@@ -260,10 +258,6 @@ function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective 
 function gapOf(groups: readonly DecisionCounts[], rate: RateName): number {
   const rates = groups.map(RATES[rate]);
   return rates.reduce((a, b) => Math.max(a, b)) - rates.reduce((a, b) => Math.min(a, b));
-}
-
-function weightOf({ positives, negatives }: ScoreCurve): number {
-  return positives + negatives;
 }
 
 function assertLabels(
