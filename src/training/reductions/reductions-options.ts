@@ -175,7 +175,7 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
       : []),
     ...(isUnmet
       ? [
-          `the constraint is not met on the training rows: ${violation.toPrecision(3)} where the bound is ${bound.toPrecision(3)}; raise the bound, or use features that allow it`,
+          `the constraint is not met on the training rows: the violation is ${violation.toPrecision(3)}, but the bound is ${bound.toPrecision(3)}; raise the bound, or use other features`,
         ]
       : []),
   ];

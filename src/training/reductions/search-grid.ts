@@ -239,6 +239,6 @@ function warningsFor({ gridAxes, warnings }: ReductionProblem, { grid }: GridSea
   if (grid !== undefined || gridAxes.length <= FINE_AXES) return warnings;
   return [
     ...warnings,
-    `the grid has ${String(gridAxes.length)} dimensions, which a few points cover only sparsely; ReductionsWrapper searches all of them`,
+    `the grid has ${String(gridAxes.length)} dimensions, so a few points cover it only coarsely; ReductionsWrapper searches all dimensions`,
   ];
 }

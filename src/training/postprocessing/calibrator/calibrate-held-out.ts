@@ -83,7 +83,7 @@ function emptyPart(rows: number, trainSize: number, purpose: string): DataValida
   const smaller = Math.min(trainSize, 1 - trainSize);
   const enough = Math.floor(0.5 / smaller + 1e-9) + 1;
   return new DataValidationError(
-    `A train size of ${String(trainSize)} leaves none of ${String(rows)} rows to ${purpose}; ${String(enough)} rows are enough.`,
+    `A train size of ${String(trainSize)} leaves no rows to ${purpose}: there are ${String(rows)} rows, but ${String(enough)} are needed.`,
     {
       code: 'too-few-rows',
       context: { rows, trainSize, rowsNeeded: enough },
