@@ -50,8 +50,8 @@ export interface QualityOptions {
 const LEVEL = 0.95;
 
 /**
- * Expected counts are rounded to multiples of this, so that the cells of a group
- * sum to its rows exactly, and a group of 30 rows does not count as 29.99.
+ * Expected counts are rounded to multiples of 1 / GRID. The cells of a group then sum exactly to its number of rows, so
+ * a group of 30 rows does not count as 29.99.
  */
 const GRID = 2 ** 24;
 

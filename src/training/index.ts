@@ -39,14 +39,13 @@ export {
 } from './networks/regularized-fairness-trainer.ts';
 
 // Reductions
-export type { MisclassificationCosts } from './reductions/pose-problem.ts';
 export {
   type GroupLossName,
   type LossRange,
   REDUCTION_CONSTRAINTS,
   type ReductionConstraint,
 } from './reductions/constraint-names.ts';
-export type { BoundKind, ConstraintOptions } from './reductions/constraint-options.ts';
+export type { BoundKind, ConstraintOptions, MisclassificationCosts } from './reductions/constraint-options.ts';
 export type { GridSearchFit, GridSearchOptions } from './reductions/search-grid.ts';
 export { GridSearchReduction } from './reductions/grid-search-reduction.ts';
 export type { Randomization } from './reductions/mixture.ts';

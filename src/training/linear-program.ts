@@ -18,12 +18,12 @@ export interface LinearProgram {
    */
   readonly equal?: { readonly rows: Rows; readonly values: ArrayLike<number> } | undefined;
   /**
-   * Lower bounds of the variables: one per variable, or one for all; -Infinity for none.
+   * Lower bounds of the variables: one per variable, or one for all; -Infinity for no bound.
    * @defaultValue 0
    */
   readonly lower?: ArrayLike<number> | number | undefined;
   /**
-   * Upper bounds of the variables: one per variable, or one for all; Infinity for none.
+   * Upper bounds of the variables: one per variable, or one for all; Infinity for no bound.
    * @defaultValue Infinity
    */
   readonly upper?: ArrayLike<number> | number | undefined;

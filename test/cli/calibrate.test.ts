@@ -220,7 +220,7 @@ describe('evenhand calibrate', () => {
     [
       'a train size that leaves no rows to calibrate',
       () => ['--csv', write('three.csv', ['score,y,g', '0.5,1,a', '0.4,0,a', '0.3,0,a']), '--train-size', '0.99'],
-      /A train size of 0\.99 leaves none of 3 rows to calibrate; 51 rows are enough/,
+      /A train size of 0\.99 leaves no rows to calibrate: there are 3 rows, but 51 are needed/,
     ],
     ['the group named twice', () => ['--csv', scored(), '--group', 'g', '--group', 'y'], /Give it once/],
     [

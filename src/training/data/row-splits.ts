@@ -49,7 +49,7 @@ function assertSplittable({ rows, test }: TrainingData, folds: number | undefine
   if (test !== undefined) {
     throw new ValueError('The folds parameter cannot be combined with separate test rows.', {
       context: { parameter: 'folds' },
-      suggestion: 'Use only one of the two.',
+      suggestion: 'Pass either folds or test rows.',
     });
   }
   if (folds > rows.y.length) {

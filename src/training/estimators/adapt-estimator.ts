@@ -180,7 +180,7 @@ class AdaptedEstimator implements Estimator {
     return { name: `${method}(X)`, value, rows: matrix.rows };
   }
 
-  /** Returns features in the form that the model expects, which its type does not tell. */
+  /** Returns features in the form that the model expects. The type of a plain model accepts only `never`. */
   #toFeatures(matrix: Matrix): never {
     const { rows, columns, values } = matrix;
     if (this.#how.features === 'matrix') return matrix as never;
@@ -236,7 +236,7 @@ function requireModel(model: unknown): PlainModel {
   );
 }
 
-/** Describes a value. `String` may throw for an object, for example one without a prototype. */
+/** Describes a value. `String` may throw for an object, for example an object without a prototype. */
 function describe(model: unknown): string {
   return typeof model === 'object' && model !== null ? 'an object without both' : String(model);
 }

@@ -1,6 +1,6 @@
 import { invalidParameter } from '../../internal/arguments.ts';
 
-/** Weights of the classes: 'balanced', a weight per class, or none. */
+/** Weights of the classes: 'balanced', a weight per class, or null for no class weights. */
 export type ClassWeight = 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;
 
 /**
@@ -22,8 +22,8 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
 
 /**
  * Multiplies the weight of each row by the weight of its class. With 'balanced', both classes get the same total
- * weight. The weight of each row of class c is then multiplied by W / (2 W_c), where W is the sum of all weights and
- * W_c is the sum for the class.
+ * weight. The weight of each row of class c is then multiplied by W / (2 W_c). W is the sum of all weights, and W_c is
+ * the sum of the weights of class c.
  * @param y 0 or 1; both must occur
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
@@ -32,7 +32,7 @@ export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weig
   return weights.map((weight, row) => weight * (y[row] === 1 ? one : zero));
 }
 
-/** Returns the factors of class 0 and class 1. With 'balanced', both are 1 if a class has no rows. */
+/** Returns the factors of class 0 and class 1. With 'balanced', both factors are 1 if a class has no rows. */
 export function classFactors(
   classWeight: ClassWeight,
   y: Float64Array,

@@ -23,12 +23,13 @@ export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
   assertBinary(y);
   const [zero, one] = classTotals(y, weights);
   if (zero > 0 && one > 0) return undefined;
+  const label = one > 0 ? '1' : '0';
   return Object.freeze({
     coefficients: new Float64Array(x.columns),
     intercept: one > 0 ? CERTAIN_LOG_ODDS : -CERTAIN_LOG_ODDS,
     iterations: 0,
     converged: true,
-    warnings: Object.freeze([`y holds ${one > 0 ? '1' : '0'} only, so the model always predicts that`]),
+    warnings: Object.freeze([`y is ${label} in every row, so the model always predicts ${label}`]),
   });
 }
 
@@ -78,8 +79,9 @@ export abstract class LinearModel<Fit extends LinearFit> {
    * Fits the model to rows and replaces the result of an earlier `fit`.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1 for a classifier; finite for `LinearRegression`
-   * @param options weights; a signal, which cannot interrupt the descent of `MlLogisticRegression`; and `startFrom`,
-   *   which only `LogisticRegression` uses, a fitted `LogisticRegression` with the same number of features
+   * @param options weights, a signal and `startFrom`. The signal cannot interrupt the descent of
+   *   `MlLogisticRegression`. `LogisticRegression` can start from a fitted `LogisticRegression` with the same number of
+   *   features; other estimators ignore `startFrom`.
    * @throws {DataValidationError} if the rows are invalid
    * @throws {TrainingError} if the resulting coefficients are not finite, for example because values are so large or so
    *   small that their squares are not finite

@@ -59,9 +59,9 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
  * The fit solves the normal equations of centred and scaled columns, O(rows features^2), with steps of iterative
- * refinement. If columns are collinear up to rounding, many solutions exist, and the fit returns the one with the least
- * norm in scaled columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is only
- * one row, or all y are equal, every prediction is that value of y.
+ * refinement. If columns are collinear up to rounding, many solutions exist, and the fit returns the solution with the
+ * least norm in scaled columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is
+ * only one row, or all y are equal, every prediction is that value of y.
  * @example
  * ```ts
  * import { LinearRegression } from 'evenhand/training';

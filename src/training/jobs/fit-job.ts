@@ -1,23 +1,12 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import { assertComparable, joinRows, smallGroups, type Split, splitRows, unseenGroups } from '../data/row-splits.ts';
-import { readTrainingData, type TrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
+import { assertComparable, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
+import { readTrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
 import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
 import { holdsOnlyModel } from '../models/model-card.ts';
 import type { FilledJobOptions } from './job-options.ts';
-import type { JudgedModels } from './job-result.ts';
-
-/** The rows of a job, split for training and testing. */
-export interface JobRows {
-  readonly training: TrainingData;
-  /** A single split, or one per fold. */
-  readonly splits: readonly Split[];
-  /** All rows, on which the returned model is trained; undefined without folds. */
-  readonly complete: TrainingRows | undefined;
-  /** Warnings about groups that cannot be compared or constrained. */
-  readonly warnings: readonly string[];
-}
+import type { JobRows, JudgedModels } from './job-result.ts';
 
 /**
  * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Checks

@@ -1,12 +1,23 @@
 import { snakeFields } from '../../internal/arguments.ts';
-import { countGroups } from '../data/row-splits.ts';
+import { countGroups, type Split } from '../data/row-splits.ts';
+import type { TrainingData, TrainingRows } from '../data/training-data.ts';
 import type { SavableModel } from '../models/describe-model.ts';
 import type { ModelData } from '../models/model-card.ts';
 import { type ModelDescription, saveModel } from '../models/save-model.ts';
 import type { TensorBackend } from '../../tensor/index.ts';
 import { type DecisionQuality, qualityToJson } from '../decision-quality.ts';
 import type { FilledJobOptions } from './job-options.ts';
-import type { JobRows } from './fit-job.ts';
+
+/** The rows of a job, split for training and testing. */
+export interface JobRows {
+  readonly training: TrainingData;
+  /** A single split, or one per fold. */
+  readonly splits: readonly Split[];
+  /** All rows, on which the returned model is trained; undefined without folds. */
+  readonly complete: TrainingRows | undefined;
+  /** Warnings about groups that cannot be compared or constrained. */
+  readonly warnings: readonly string[];
+}
 
 /** The part of a training job's result that is common to all methods. */
 export interface TrainingJobResult extends ModelData {

@@ -25,7 +25,7 @@ export interface PredictedTable {
 /**
  * Adds a model's scores and predictions to a table. The score is the output of the layers model (`card.output`). The
  * prediction is a decision, 0 or 1, or the value that a regression predicts. A randomised model draws its decisions. If
- * the table already has a column `score`, that column is kept and the new one is named `score_2`.
+ * the table already has a column `score`, that column is kept, and the new column is named `score_2`.
  * @throws {DataValidationError} naming the columns that the rows lack
  * @throws {ValueError} if an option has no effect on this model
  * @example
@@ -58,6 +58,7 @@ export async function addPredictions(
 ): Promise<PredictedTable> {
   const predictions = await model.predict(rows, options);
   const scores = await model.scores(rows);
+  const isOverridden = model.isRandomized && (options.threshold ?? model.card.decision_threshold) !== null;
   const scoreColumn = freeName('score', written.columnNames);
   const predictionColumn = freeName('prediction', written.columnNames);
   const numbers = (values: ArrayLike<number>): Column => ({ kind: 'numeric', values: Float64Array.from(values) });
@@ -72,17 +73,12 @@ export async function addPredictions(
     warnings: Object.freeze([
       ...model.warnings,
       ...(await model.describeGaps(rows)),
-      ...ruleWarnings(model, options),
+      ...(isOverridden ? ['the constraint was met by randomised decisions; with a threshold it may not hold'] : []),
       ...[scoreColumn, predictionColumn]
         .filter((name) => /_\d+$/.test(name))
         .map((name) => `the rows have a column '${name.replace(/_\d+$/, '')}' already, so the new one is '${name}'`),
     ]),
   });
-}
-
-function ruleWarnings({ isRandomized, card }: SavedModel, { threshold }: SavedModelPredictOptions): string[] {
-  if (!isRandomized || (threshold ?? card.decision_threshold) === null) return [];
-  return ['the constraint was met by randomised decisions; with a threshold it may not hold'];
 }
 
 /** Returns a name that no column has, ignoring case as some file formats do. */

@@ -22,8 +22,8 @@ interface WeightedPool {
   readonly predictors: readonly Estimator[];
   readonly weights: readonly number[];
   /**
-   * Whether values are predicted. Otherwise each predictor makes decisions; a regression decides 1 if its value is at
-   * least 0.5.
+   * Whether the predictors predict values instead of decisions. If they predict decisions, the decision of a regression
+   * is 1 if its value is at least 0.5.
    */
   readonly areValues: boolean;
   /** The range to which predictions are clipped. */
@@ -32,7 +32,7 @@ interface WeightedPool {
 
 /**
  * The factor applied to scores before they are clipped to [0, 1]. It is a power of two, so the multiplication is exact.
- * It is so large that only scores that float32 cannot distinguish from 0 end up between 0 and 1.
+ * It is so large that the result is between 0 and 1 only for scores that float32 cannot distinguish from 0.
  */
 const STEEP = 2 ** 40;
 
@@ -117,7 +117,7 @@ export interface ModelParts {
 }
 
 /**
- * Describes a fitted model and splits it into the parts to save.
+ * Describes a fitted model, and returns the parts of the model that are saved.
  * @throws {TrainingError} if it has not been fitted
  * @throws {ValueError} if it is not a model
  */
@@ -204,7 +204,7 @@ function describeGridSearch(model: GridSearchReduction): ModelParts {
 }
 
 /**
- * Returns the description common to both reductions. The constraint and the seed are taken from the given options.
+ * Returns the parts of the description that both reductions share. The constraint and the seed come from `json`.
  */
 function describeReduction(
   json: EstimatorJson,
@@ -266,10 +266,10 @@ function notFitted(name: string): TrainingError {
 
 /** An estimator whose predictions are a function of x b + b0. */
 interface LinearPart {
-  /** The coefficients b; null if any number of features is accepted and none is used. */
+  /** The coefficients b; null for a constant predictor, which accepts any number of features. */
   readonly coefficients: Float64Array | null;
   readonly intercept: number;
-  /** How `predict` uses the score: for a decision, which is 1 if the score is 0 or more, or as the value itself. */
+  /** The predictions: decisions, which are 1 if the score is 0 or more, or values, which are the scores. */
   readonly predicts: 'decisions' | 'values';
 }
 

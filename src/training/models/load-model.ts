@@ -279,7 +279,7 @@ function assertLayers(
   if (method !== 'regularized' && method !== 'lagrangian') return;
   const areRelu = layers.slice(0, -1).every(({ activation }) => activation === 'relu');
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
-    problem(`its activations are not those of a ${task} network`);
+    problem(`its activations do not match a ${task} network`);
   }
 }
 

@@ -155,14 +155,15 @@ export const cardSchema = z.object({
 export type ModelCard = z.infer<typeof cardSchema>;
 
 /**
- * Returns whether a folder is empty, or contains only files that `saveModel` wrote. Only then may it be replaced.
+ * Returns whether a folder is empty or contains only files that `saveModel` wrote. `saveModel` replaces only such
+ * folders.
  */
 export function holdsOnlyModel(folder: string): boolean {
   return holdsOnly(folder, MODEL_KIND, 'files');
 }
 
 /**
- * Returns whether a folder is empty, or contains only the networks of a sweep. Only then may it be replaced.
+ * Returns whether a folder is empty or contains only the networks of a sweep. A sweep replaces only such folders.
  */
 export function holdsOnlyNetworks(folder: string): boolean {
   return holdsOnly(folder, SWEEP_KIND, 'networks');

@@ -9,7 +9,7 @@ export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 
 /** One of {@link FAIRNESS_CONSTRAINTS}. */
 export type FairnessConstraint = (typeof FAIRNESS_CONSTRAINTS)[number];
 
-/** The rows among which the groups' rates are compared: all rows, or those with one true label. */
+/** The rows in which the rates of groups are compared: all rows, or the rows with one true label. */
 export type FairnessEvent = 'all' | 'positives' | 'negatives';
 
 /** The events in which each constraint compares rates. */

@@ -42,7 +42,7 @@ const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, pena
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
  * The penalty constrains mean scores, not decisions. It reduces accuracy; a sweep over eta shows by how much. A group
- * without rows in a batch contributes nothing. If all rows belong to one group, every penalty is 0.
+ * without rows in a batch does not contribute to the penalty. If all rows belong to one group, every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';

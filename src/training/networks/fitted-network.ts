@@ -33,7 +33,7 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
 
 /**
  * Loads the backend that was used for fitting, so that results are identical. If that backend is not available on this
- * machine, loads the first available one.
+ * machine, loads the first available backend.
  */
 async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
   try {

@@ -30,8 +30,8 @@ export interface BoundedEvent {
 /** The bounds on the gaps of all events: their multipliers, and the running rates used to update the multipliers. */
 export interface GapBounds {
   /**
-   * The multipliers, [2, c]. Each group of each event has one for a rate above the midpoint and one for a rate below
-   * it.
+   * The multipliers, [2, c]. Each group of each event has two multipliers: one for a rate above the midpoint, and one
+   * for a rate below it.
    */
   readonly multipliers: Variable<Rank.R2>;
   /**
@@ -49,7 +49,7 @@ export interface GapBounds {
   dispose(): void;
 }
 
-/** The sums over a batch that both the gradient and the update use. */
+/** The sums over a batch. Both the gradient and the update use them. */
 interface Seen {
   readonly outputs: Tensor2D;
   readonly rows: BatchRows;
@@ -264,7 +264,7 @@ function moved(
   });
 }
 
-/** The same update for one element. It avoids `max` with 0, which might turn NaN into 0. */
+/** Computes the update of one multiplier in WGSL. It avoids `max` with 0, which might turn NaN into 0. */
 const MOVED_MULTIPLIERS = `
   let columns = uniforms.outShape[1];
   let own = index % columns;

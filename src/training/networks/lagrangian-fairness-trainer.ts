@@ -111,7 +111,7 @@ const KIND = 'lagrangian_fairness_trainer';
  *
  * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch has the lowest
  * validation loss among the epochs whose decisions on the training rows are within the tolerance. If no epoch is within
- * the tolerance, the best epoch is the one closest to it.
+ * the tolerance, the best epoch is the epoch with the smallest excess.
  *
  * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The constraint reduces
  * accuracy; `history` shows both the loss and the gap.

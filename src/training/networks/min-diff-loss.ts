@@ -37,8 +37,8 @@ const DEFAULTS: FilledOptions<MinDiffLossOptions, 'transform'> = {
 };
 
 /**
- * The MinDiff losses between two groups. Add one to the loss of any TensorFlow.js model. They measure the distance
- * between the two groups' distributions of predictions.
+ * The MinDiff losses between two groups. Add one of the two losses to the loss of any TensorFlow.js model. They measure
+ * the distance between the two groups' distributions of predictions.
  *
  * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
  *   weights, diagonal included; 0 to 2;

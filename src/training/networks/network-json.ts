@@ -37,7 +37,9 @@ export const fittedNetworkSchema = z
     error: 'the sizes of the layers do not chain from the features to one output',
   });
 
-/** Returns whether each layer takes as many inputs as the one before it has outputs, and the last has one output. */
+/**
+ * Returns whether each layer has as many inputs as the previous layer has outputs, and the last layer has one output.
+ */
 function fitTogether(widths: readonly number[], layers: readonly { readonly inputs: number }[]): boolean {
   return layers.every(({ inputs }, index) => inputs === widths[index]) && widths.at(-1) === 1;
 }

@@ -19,8 +19,8 @@ export interface NetworkOptions {
    */
   readonly lr?: number | undefined;
   /**
-   * The number of rows per step. `auto` chooses a size from the number of rows and the device: at most 512 on a CPU and
-   * 8,192 on a GPU, with at least 50 steps per epoch.
+   * The number of rows per step. `auto` chooses a size from the number of rows and the device. The size is at most 512
+   * on a CPU and 8,192 on a GPU, and an epoch has at least 50 steps.
    * @defaultValue 128
    */
   readonly batchSize?: BatchSize | undefined;

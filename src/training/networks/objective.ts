@@ -3,7 +3,7 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { BatchRows } from '../../tensor/index.ts';
 
 /** The outputs of all models for all rows at the end of an epoch, on the host: [k, n], row-major. */
-export interface EpochOutputs {
+interface EpochOutputs {
   readonly train: Float32Array;
   readonly validation: Float32Array;
   /** The values of the objective's watched tensors, in the same order. */
@@ -18,7 +18,7 @@ export interface Judgement {
   readonly mayRest?: readonly boolean[];
 }
 
-/** Scores models that are trained together by their mean losses on validation rows. */
+/** Scores each model by its mean loss on the validation rows. */
 export interface LossJudge {
   readonly kind: 'losses';
   /** Returns the loss of each model on rows, [k]. */
@@ -43,7 +43,7 @@ export interface Objective {
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
   /** Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs from before the step. */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
-  /** How the models are scored at the end of an epoch. */
+  /** Scores the models at the end of an epoch. */
   readonly judge: LossJudge | OutputJudge;
   /** Warnings about the rows for which the objective was created. */
   readonly warnings?: readonly string[];

@@ -84,7 +84,7 @@ interface PenaltyContext {
 /**
  * Computes the sum over groups of |cov(score, indicator of the group)|: |mean(p z_g) - mean(p) mean(z_g)|.
  */
-export const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
+const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const together = tf.matMul(scores, membership);
   const separate = tf.matMul(scores, shares).mul(membership.sum(0, true));
   return together.sub(separate).abs().sum<Tensor1D>(1);
@@ -103,7 +103,7 @@ const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares })
 };
 
 /** Computes the largest squared difference between two groups' mean scores. */
-export const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
+const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
   largestGap(tf, softRates(tf, scores, membership)).square<Tensor1D>();
 
 /** Computes the gradient of {@link meanGap}. */
@@ -119,7 +119,7 @@ function overLabels<Value extends Tensor>(of: (tf: Tf, batch: PenaltyBatch) => V
 }
 
 /** Computes the mean gap among the rows of each true label, summed over both labels. */
-export const equalizedOdds: FairnessPenalty = overLabels(meanGap);
+const equalizedOdds: FairnessPenalty = overLabels(meanGap);
 
 /** Computes the gradient of {@link equalizedOdds}. */
 const equalizedOddsGradient: PenaltyGradient = overLabels(meanGapGradient);
@@ -149,8 +149,8 @@ const ROWS_OF_KERNEL = 512;
  * Computes the squared maximum mean discrepancy of two weighted samples: mean k(a, a) - 2 mean k(a, b) + mean k(b, b).
  * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
  * @param points [k, n, f], the predictions of k models
- * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second; each sums to
- *   1
+ * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second sample; the
+ *   weights of each sample sum to 1
  * @returns [k, c]
  */
 export function mmd(

@@ -50,7 +50,7 @@ const KIND = 'regularized_fairness_trainer';
 /**
  * A network that minimises error + eta x penalty. It corresponds to a single point of `sweepPareto`.
  *
- * The penalties are those of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty uses a second, small
+ * Supports all penalties of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty uses a second, small
  * network that is trained to predict a row's group from its score. The penalty is the information about the group, in
  * nats, that this network extracts (Zhang, Lemoine and Mitchell 2018).
  *

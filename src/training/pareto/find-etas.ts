@@ -37,7 +37,7 @@ const POINTS = 8;
 const COARSE = 4;
 
 /**
- * Powers of the coarse factor. The smaller and larger powers are tried if the first ones do not bracket the range.
+ * Powers of the coarse factor. The smaller and larger powers are tried if the first powers do not bracket the range.
  */
 const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
 

@@ -10,8 +10,8 @@ export interface ParetoPoint extends Pick<
   /** The mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
-   * Whether another point dominates this one: its accuracy and its gap are at least as good, and at least one is
-   * better.
+   * Whether another point dominates this point: the other point's accuracy and gap are at least as good, and at least
+   * one of the two is better.
    */
   readonly dominated: boolean;
 }

@@ -44,6 +44,6 @@ export function assertFiniteTotal(weights: Float64Array): void {
   throw new DataValidationError('The weights of sampleWeight add up to more than a number can hold.', {
     code: 'data-too-large',
     context: { argument: 'sampleWeight' },
-    suggestion: 'Divide all weights by their largest.',
+    suggestion: 'Divide all weights by the largest weight.',
   });
 }

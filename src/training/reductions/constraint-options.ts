@@ -1,6 +1,5 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
-import { type MisclassificationCosts, parseCosts } from './pose-problem.ts';
 import {
   GROUP_LOSSES,
   type GroupLossName,
@@ -10,6 +9,12 @@ import {
   type ReductionConstraint,
 } from './constraint-names.ts';
 import type { ParityBound } from './parity-constraint.ts';
+
+/** The cost of a wrong decision. */
+export interface MisclassificationCosts {
+  readonly falsePositive: number;
+  readonly falseNegative: number;
+}
 
 /** The constraint and the costs of errors. */
 export interface ConstraintOptions {
@@ -23,7 +28,7 @@ export interface ConstraintOptions {
   /**
    * Bounds ratios instead of differences, in (0, 1]. A group's rate must be at least this share of the overall rate,
    * and the overall rate must be at least this share of the group's rate.
-   * @defaultValue none: differences are bounded
+   * @defaultValue undefined: differences are bounded instead
    */
   readonly ratioBound?: number | undefined;
   /**
@@ -43,8 +48,8 @@ export interface ConstraintOptions {
   readonly costs?: MisclassificationCosts | undefined;
   /**
    * Multiplies the cost of an error by the weight of the row's true class. Class weights affect the objective, not the
-   * constraint. A class weight of the estimator is moved here, because the labels that the estimator sees are not the
-   * true labels.
+   * constraint. If the estimator has class weights, the reduction applies them here. The estimator itself cannot apply
+   * them, because it is fitted to relabelled rows.
    * @defaultValue null, or the estimator's own class weight
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -60,13 +65,13 @@ export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {
   classWeight: true,
 };
 
-/** The kinds of bound. */
+/** The names of the kinds of bound. */
 const BOUND_KINDS = ['overall', 'pairwise'] as const;
 
 /** Whether a bound holds between a group and the overall rate, or between any two groups. */
 export type BoundKind = (typeof BOUND_KINDS)[number];
 
-/** Additional bounds that only the exponentiated gradient supports. */
+/** The bounds of the exponentiated gradient. A grid search does not support them. */
 export interface BoundOptions {
   readonly ratioBoundSlack?: number | undefined;
   readonly differenceBound?: number | undefined;
@@ -130,9 +135,9 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * Converts a pairwise bound to a bound against the overall rate. If two groups are within rho and slack of the overall
- * rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes sqrt(rho),
- * and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
+ * Converts a pairwise bound to a bound on deviations from the overall rate. If two groups are within rho and slack of
+ * the overall rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes
+ * sqrt(rho), and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -158,6 +163,30 @@ function boundOf(
   return { ratio: ratioBound, slack: atLeastZero('ratioBoundSlack', ratioBoundSlack ?? 0) };
 }
 
+/** The maximum cost. With larger costs, sums of costs times weights and multipliers may overflow. */
+const LARGEST_COST = 1e100;
+
+/**
+ * Checks costs of errors.
+ * @throws {ValueError} if a cost is negative or above 1e100, or both are 0
+ */
+function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
+  const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
+  if (isCost(falsePositive) && isCost(falseNegative) && falsePositive + falseNegative > 0) {
+    return Object.freeze({ falsePositive, falseNegative });
+  }
+  throw invalidParameter(
+    'costs',
+    'be { falsePositive, falseNegative }, both 0 or more and at most 1e100, one above 0',
+    JSON.stringify(given),
+  );
+}
+
+/** Returns whether a value is a valid cost. */
+export function isCost(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LARGEST_COST;
+}
+
 function atLeastZero(parameter: string, value: number): number {
   if (Number.isFinite(value) && value >= 0) return value;
   throw invalidParameter(parameter, 'be a number of 0 or more', value);
@@ -165,7 +194,7 @@ function atLeastZero(parameter: string, value: number): number {
 
 /**
  * Rejects options that would have no effect.
- * @param where the case in which they have no effect, worded as in the message
+ * @param where completes the message "must be left out" with the case, for example "for the constraint 'x'"
  * @throws {ValueError} if one of the options is given; the error names the first one
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {

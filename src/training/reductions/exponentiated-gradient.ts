@@ -23,7 +23,7 @@ interface Asked {
   readonly isConstant: boolean;
 }
 
-/** The predictors found so far. A new one is added only if it beats all earlier ones. */
+/** The predictors found so far. A new predictor is added only if it is better than all earlier predictors. */
 class HypothesisPool {
   readonly members: Hypothesis[] = [];
   /** The number of calls, including repeated calls, which are answered from memory. */
@@ -118,8 +118,8 @@ const FACTORS = [1, 2, 5, 10];
  *
  *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
  *
- * The responses h are the oracle's answers to m, 2 m, 5 m and 10 m. The remaining ones are skipped once the gap exceeds
- * `enough`. Each response may be added to the pool.
+ * The responses h are the oracle's answers to m, 2 m, 5 m and 10 m. The remaining responses are skipped once the gap
+ * exceeds `enough`. Each response may be added to the pool.
  * @param weights [members], or fewer if the pool has grown since; they sum to 1
  */
 async function dualityGap(
@@ -347,7 +347,7 @@ function softmax(theta: Float64Array, limit: number): Float64Array {
   return powers.map((power) => (limit * power) / sum);
 }
 
-/** Returns the last of the iterations whose gap is smallest, up to rounding. */
+/** Returns the last iteration with the smallest gap, up to rounding. */
 function lastOfSmallest(steps: readonly GradientStep[]): number {
   const smallest = steps.reduce((min, { gap }) => Math.min(min, gap), Infinity);
   return steps.findLastIndex(({ gap }) => gap <= smallest + PRECISION);

@@ -28,14 +28,14 @@ import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './re
  * predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
  *
  * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as the
- * points of the grid allow, at a cost in error. A grid has one dimension per group and event, except that one group of
- * each event has none. With one dimension, the search is thorough. With more than four dimensions, which `warnings`
- * report, prefer `ReductionsWrapper`.
+ * points of the grid allow, at a cost in error. For each event, the grid has one dimension for every group except one.
+ * With one dimension, the search is thorough. If there are more than four dimensions, `warnings` contains a message:
+ * prefer `ReductionsWrapper` in this case.
  *
  * The points are the first `gridSize` points of one fixed sequence, so a larger grid contains every smaller grid and
  * never selects a worse point. In each event, the points vary the multipliers of all groups except the group with the
- * least weight, whose constraint follows from the others. If groups have equal weights and labels, the last group by
- * name is the one left out. With `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of
+ * least weight. The constraint of that group follows from the others. If groups have equal weights and labels, the last
+ * group by name is excluded. With `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of
  * multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`. For
  * `bounded_group_loss`, the sum equals `gridLimit`.
  *

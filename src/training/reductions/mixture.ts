@@ -74,13 +74,11 @@ export function uniformsFor(x: Matrix, randomization: Randomization, seed: numbe
   return () => random.next();
 }
 
-interface Part {
-  readonly weight: number;
-  readonly predictions: ArrayLike<number>;
-}
-
-async function predictAll({ predictors, weights, predicts }: Mixture, x: Matrix): Promise<Part[]> {
-  const parts: Part[] = [];
+async function predictAll(
+  { predictors, weights, predicts }: Mixture,
+  x: Matrix,
+): Promise<{ weight: number; predictions: ArrayLike<number> }[]> {
+  const parts = [];
   for (const [index, predictor] of predictors.entries()) {
     const weight = weights[index] as number;
     if (weight > 0) parts.push({ weight, predictions: await askPredictions(predictor, x, predicts) });

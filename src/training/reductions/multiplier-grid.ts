@@ -5,7 +5,7 @@ import type { RowCells } from './row-cells.ts';
 /** The libraries whose grids can be reproduced. */
 export const GRID_COMPATS = ['fairlearn'] as const;
 
-/** A library whose grid can be reproduced point for point. */
+/** One of {@link GRID_COMPATS}. */
 export type GridCompat = (typeof GRID_COMPATS)[number];
 
 /** Options of {@link multiplierGrid}. */
@@ -46,18 +46,18 @@ export function multiplierGrid(
 
 /**
  * Returns the first `size` points of one infinite sequence. A grid therefore contains every smaller grid, and its best
- * point is never worse than theirs.
+ * point is never worse than the best point of a smaller grid.
  *
- * The sequence fills lattices of 1, 2, 4, 8, ... units. Each lattice contains the previous one. The points that a
- * lattice adds have odd steps along some axes. Points with the most odd steps come first, because they lie in the
- * middle of the gaps, at the largest distance from the coarser lattice. Among points with equally many odd steps, the
- * points nearest to 0 come first.
+ * The sequence consists of the points of a lattice with 1 unit, then the points that a lattice with 2 units adds, then
+ * 4, 8 and so on. Each lattice contains all points of the previous lattice. The added points have an odd number of
+ * steps along at least one axis. Points with odd steps along the most axes come first, because they are farthest from
+ * the previous lattice. Among points with odd steps along equally many axes, the points nearest to 0 come first.
  */
 function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   const isSigned = axes.map(({ negative }) => negative !== null);
   const points: GridSteps[] = onSimplex ? [] : [{ steps: axes.map(() => 0), units: 1 }];
   let before = -1;
-  // A simplex with one axis has no finer points.
+  // A simplex with one axis has a single point, so larger lattices add no points.
   for (let units = 1; points.length < size && points.length > before; units *= 2) {
     before = points.length;
     for (let odd = Math.min(axes.length, units); odd > 0; odd--) {
@@ -95,7 +95,7 @@ function oddPoints(isSigned: readonly boolean[], norm: number, odd: number, most
 
 /**
  * Returns the points of fairlearn's grid: the first `size` points, in lexicographic order, of the coarsest integer
- * lattice with at least that many points. If that lattice has more points, the grid covers only one side of it.
+ * lattice with at least that many points. Later points of the lattice are omitted.
  */
 function latticePoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   // A simplex with one axis has only one point, at any resolution.

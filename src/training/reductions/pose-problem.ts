@@ -3,30 +3,11 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import { assertBinary, assertValues } from '../data/fit-rows.ts';
 import { classFactors, type ClassWeight } from '../estimators/class-weight.ts';
 import { cut, type GroupLossName, lossOf, type LossRange, PARITY_KINDS } from './constraint-names.ts';
-import type { ConstraintSettings } from './constraint-options.ts';
+import { type ConstraintSettings, isCost, type MisclassificationCosts } from './constraint-options.ts';
 import { axesByAppearance, type GridCompat } from './multiplier-grid.ts';
 import { createParityConstraint, type ParityConstraint } from './parity-constraint.ts';
 import { nameMultipliers, type OracleRows, type ReductionProblem } from './reduction-problem.ts';
 import { cellMeans, rankGroups, type ReductionRows, type RowCells, tabulateRows } from './row-cells.ts';
-
-/** The maximum cost. With larger costs, sums of costs times weights and multipliers may overflow. */
-const LARGEST_COST = 1e100;
-
-/**
- * Checks costs of errors.
- * @throws {ValueError} if a cost is negative or above 1e100, or both are 0
- */
-export function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
-  const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
-  if (isCost(falsePositive) && isCost(falseNegative) && falsePositive + falseNegative > 0) {
-    return Object.freeze({ falsePositive, falseNegative });
-  }
-  throw invalidParameter(
-    'costs',
-    'be { falsePositive, falseNegative }, both 0 or more and at most 1e100, one above 0',
-    JSON.stringify(given),
-  );
-}
 
 /**
  * Multiplies costs by class weights. A wrong decision on a row whose true label is c costs weight(c) times as much.
@@ -43,16 +24,6 @@ function weighCosts(
   const costs = { falsePositive: falsePositive * zero, falseNegative: falseNegative * one };
   if (isCost(costs.falsePositive) && isCost(costs.falseNegative)) return costs;
   throw invalidParameter('classWeight', 'make costs of at most 1e100', JSON.stringify(costs));
-}
-
-function isCost(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= LARGEST_COST;
-}
-
-/** The cost of a wrong decision. */
-export interface MisclassificationCosts {
-  readonly falsePositive: number;
-  readonly falseNegative: number;
 }
 
 /**
@@ -145,7 +116,7 @@ export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, c
 
 function oneGroup(groups: readonly string[]): DataValidationError {
   return new DataValidationError(
-    `A parity constraint compares groups, but only one has rows with weight (${groups.join(', ')}).`,
+    `A parity constraint compares groups, but only one group has rows with a weight above 0 (${groups.join(', ')}).`,
     {
       code: 'too-few-groups',
       context: { argument: 'sensitive', groups },

@@ -25,7 +25,8 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * Determines the maximum sum of multipliers, 1 / eps, and the default bound. At least 1e-12.
+   * The tolerance of the search, at least 1e-12. The multipliers sum to at most 1 / eps, so a smaller eps enforces the
+   * constraint more strictly. It is also the default of `differenceBound` and `upperBound`.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -57,7 +58,8 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly T?: number | undefined;
   /**
-   * The search stops when the duality gap is below this value.
+   * The search stops when the duality gap is below this value. The duality gap measures how far the error and the
+   * constraint together are from the optimum.
    * @defaultValue half the standard error of the first predictor's error
    */
   readonly nu?: number | undefined;
@@ -119,10 +121,15 @@ export interface ReductionsSettings
  * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
-  const eps = parseEps(options.eps ?? REDUCTIONS_DEFAULTS.eps);
+  const eps = options.eps ?? REDUCTIONS_DEFAULTS.eps;
+  const eta0 = options.eta0 ?? REDUCTIONS_DEFAULTS.eta0;
+  if (!(Number.isFinite(eps) && eps >= MIN_EPS)) {
+    throw invalidParameter('eps', `be above 0, ${String(MIN_EPS)} or more`, eps);
+  }
   const parsed = parseConstraint(options, eps);
   if (options.nu !== undefined && !(Number.isFinite(options.nu) && options.nu >= 0))
     throw invalidParameter('nu', 'be 0 or more', options.nu);
+  if (!(Number.isFinite(eta0) && eta0 > 0)) throw invalidParameter('eta0', 'be above 0', eta0);
   const { estimator, constraint } = parseLearner(options.estimator, parsed);
   return Object.freeze({
     estimator,
@@ -130,7 +137,7 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
     eps,
     iterations: requireInteger('T', options.T ?? REDUCTIONS_DEFAULTS.T, 1),
     nu: options.nu,
-    eta0: positive('eta0', options.eta0 ?? REDUCTIONS_DEFAULTS.eta0),
+    eta0,
     seed: parseSeed(options.seed ?? REDUCTIONS_DEFAULTS.seed),
     randomization: oneOf('randomization', options.randomization ?? REDUCTIONS_DEFAULTS.randomization, RANDOMIZATIONS),
   });
@@ -140,16 +147,6 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
 export function parseSeed(seed: number): number {
   if (Number.isFinite(seed)) return seed;
   throw invalidParameter('seed', 'be a finite number', seed);
-}
-
-function parseEps(eps: number): number {
-  if (Number.isFinite(eps) && eps >= MIN_EPS) return eps;
-  throw invalidParameter('eps', `be above 0, ${String(MIN_EPS)} or more`, eps);
-}
-
-function positive(parameter: string, value: number): number {
-  if (Number.isFinite(value) && value > 0) return value;
-  throw invalidParameter(parameter, 'be above 0', value);
 }
 
 /** Computes the bound on the left side of the constraints from the options; undefined for a ratio. */
@@ -178,7 +175,7 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
       : []),
     ...(isUnmet
       ? [
-          `the constraint is not met on the training rows: ${violation.toPrecision(3)} where the bound is ${bound.toPrecision(3)}; raise the bound, or use features that allow it`,
+          `the constraint is not met on the training rows: the violation is ${violation.toPrecision(3)}, but the bound is ${bound.toPrecision(3)}; raise the bound, or use other features`,
         ]
       : []),
   ];

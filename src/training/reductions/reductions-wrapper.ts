@@ -73,9 +73,8 @@ const ROUNDING = 1e-12;
  * constraint reduces accuracy. On new rows, the constraint holds only up to sampling error. Rates that the constraint
  * does not name are not constrained.
  *
- * A group without rows in an event is not constrained in that event, and `warnings` report it. A parity constraint with
- * only one group, or without any row in its events, is an error. If all rows have one label, the predictors are
- * constants.
+ * A group without rows in an event is not constrained in that event, and `warnings` report it. `fit` throws if a parity
+ * constraint has only one group or no row in its events. If all rows have one label, the predictors are constants.
  *
  * Source: Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A Reductions Approach to Fair Classification; for
  * losses Agarwal, Dudik and Wu (2019), Fair Regression.
@@ -176,8 +175,8 @@ export class ReductionsWrapper {
 
   /**
    * Returns the predictor with the least error among the predictors that satisfy the bound on their own, on the
-   * training rows. It is deterministic, and its error is at least that of the mixture. If it is a regression, call its
-   * `predict` with { threshold: 0.5 }.
+   * training rows. It is deterministic, and its error is at least the error of the mixture. If it is a regression, call
+   * its `predict` with { threshold: 0.5 }.
    * @throws {TrainingError} before `fit`, or if no predictor satisfies the bound
    */
   bestDeterministic(): DeterministicChoice {
@@ -218,7 +217,7 @@ export class ReductionsWrapper {
     return this.result.weights;
   }
 
-  /** The multipliers of the best iteration, "event/group/sign". Each is the price of a binding constraint. */
+  /** The multipliers of the best iteration, "event/group/sign". Each multiplier is the cost of its constraint. */
   get lambda(): Multipliers {
     return this.result.lambda;
   }

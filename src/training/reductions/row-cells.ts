@@ -59,7 +59,12 @@ export function tabulateRows(source: CellSource): RowCells {
   const events = listEvents(source);
   const eventOf = eventIndexes(source, events);
   const width = groups.labels.length;
-  const slotOf = occupiedSlots(source, eventOf, events.length);
+  // [events x groups] 0 if the pair has weight, -1 otherwise; later the index of its slot.
+  const slotOf = new Int32Array(events.length * width).fill(-1);
+  for (const [row, weight] of weights.entries()) {
+    const event = eventOf(row);
+    if (event >= 0 && weight > 0) slotOf[event * width + (groups.codes[row] as number)] = 0;
+  }
   const slots: Slot[] = [];
   for (const event of events.keys()) {
     for (const group of groupOrder) {
@@ -126,18 +131,6 @@ function eventIndexes({ labels, events, control }: CellSource, names: readonly s
   };
 }
 
-/** [events x groups] 0 if the pair has weight, -1 otherwise. */
-function occupiedSlots({ weights, groups }: CellSource, eventOf: (row: number) => number, events: number): Int32Array {
-  const occupied = new Int32Array(events * groups.labels.length).fill(-1);
-  for (let row = 0; row < weights.length; row++) {
-    const event = eventOf(row);
-    if (event >= 0 && (weights[row] as number) > 0) {
-      occupied[event * groups.labels.length + (groups.codes[row] as number)] = 0;
-    }
-  }
-  return occupied;
-}
-
 function describeGaps(slots: readonly Slot[], events: readonly string[], groups: number): string[] {
   const counts = new Int32Array(events.length);
   for (const { event } of slots) (counts[event] as number)++;
@@ -164,7 +157,7 @@ function noEvent({ events }: CellSource): DataValidationError {
 /**
  * Returns the codes of the groups that have weight. They are sorted by weight descending, then by the sum of truths
  * ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order, the
- * order of rows does not affect the result. Names affect it only between groups that are equal in both sums.
+ * order of rows does not affect the result. Names affect the result only for groups that are equal in both sums.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

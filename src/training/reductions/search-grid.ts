@@ -142,7 +142,7 @@ export interface GridSearchFit {
   readonly warnings: readonly string[];
 }
 
-/** Returns the points as frozen plain data, with the index of the best one. */
+/** Returns the points as frozen plain data, with the index of the best point. */
 function gridSearchFit(
   problem: ReductionProblem,
   points: readonly GridPoint[],
@@ -168,7 +168,7 @@ const FINE_AXES = 4;
 
 /**
  * Calls the oracle at every point of a grid and selects the point that minimises (1 - w) error + w largest violation.
- * If points are equally good, the first one is selected.
+ * Among equally good points, the first is selected.
  */
 export async function searchGrid(
   problem: ReductionProblem,
@@ -239,6 +239,6 @@ function warningsFor({ gridAxes, warnings }: ReductionProblem, { grid }: GridSea
   if (grid !== undefined || gridAxes.length <= FINE_AXES) return warnings;
   return [
     ...warnings,
-    `the grid has ${String(gridAxes.length)} dimensions, which a few points cover only sparsely; ReductionsWrapper searches all of them`,
+    `the grid has ${String(gridAxes.length)} dimensions, so a few points cover it only coarsely; ReductionsWrapper searches all dimensions`,
   ];
 }

@@ -308,7 +308,7 @@ describe('a workflow', () => {
     expect(await warningsOf({ T: 1 })).to.match(/stopped after 1 iterations at a duality gap of/);
     // No model here is correct for 99 of 100 rows of every group.
     expect(await warningsOf({ constraint: 'bounded_group_loss', upperBound: 0.01 })).to.match(
-      /not met on the training rows: 0\.\d+ where the bound is 0\.0100/,
+      /not met on the training rows: the violation is 0\.\d+, but the bound is 0\.0100/,
     );
     expect(await warningsOf({ upperBound: 0.001 }, 'reductions', 'mae_parity_difference')).to.match(/not met/);
     expect(await warningsOf({ dpTol: 0, epochs: 1 }, 'lagrangian')).to.match(/no epoch was within 0/);

@@ -95,7 +95,7 @@ describe('LogisticRegression', () => {
           y.map(() => 1),
         );
         expect([startFrom.intercept, startFrom.iterations, startFrom.converged]).to.deep.equal([37, 0, true]);
-        expect(startFrom.warnings).to.deep.equal(['y holds 1 only, so the model always predicts that']);
+        expect(startFrom.warnings).to.deep.equal(['y is 1 in every row, so the model always predicts 1']);
         const cold = await new LogisticRegression(how).fit(x, y);
         expect((await cold.clone().fit(x, y, { startFrom })).toJSON()).to.deep.equal(cold.toJSON());
       });

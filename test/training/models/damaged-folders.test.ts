@@ -92,7 +92,7 @@ const damages: [title: string, model: 'network' | 'logistic' | 'reductions', (lo
   ['one feature less', 'network', edit('card.json', (json) => ({ ...json, features: (json['features'] as unknown[]).slice(1) })), /takes \d+ inputs, but the card describes \d+/], // prettier-ignore
   ['a layer that is not dense', 'network', edit('model.json', set(`${layers}.0.class_name`, 'Lambda')), /model\.json: modelTopology\.config\.layers\.0\.class_name/], // prettier-ignore
   ['an unknown activation', 'network', edit('model.json', set(`${layers}.0.config.activation`, '__proto__')), /this activation is unknown/], // prettier-ignore
-  ['activations of another network', 'network', edit('model.json', set(`${layers}.0.config.activation`, 'sigmoid')), /activations are not those/], // prettier-ignore
+  ['activations of another network', 'network', edit('model.json', set(`${layers}.0.config.activation`, 'sigmoid')), /activations do not match/], // prettier-ignore
   ['shapes that do not chain', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [1, 4])), /weights of layer 1 do not match|it has \d+ bytes/], // prettier-ignore
   ['a shape too large for any memory', 'network', edit('model.json', set('weightsManifest.0.weights.0.shape', [9e15, 9e15])), /model\.json describes/], // prettier-ignore
   ['weights in another folder', 'network', edit('model.json', set('weightsManifest.0.paths', ['../../weights.bin'])), /weightsManifest\.0\.paths/], // prettier-ignore

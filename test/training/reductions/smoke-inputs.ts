@@ -1,4 +1,4 @@
-import type { MisclassificationCosts } from '../../../src/training/reductions/pose-problem.ts';
+import type { MisclassificationCosts } from '../../../src/training/reductions/constraint-options.ts';
 import type { ReductionConstraint } from '../../../src/training/reductions/constraint-names.ts';
 import { readVectors } from '../../helpers/reference.ts';
 

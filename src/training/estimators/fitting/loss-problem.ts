@@ -15,7 +15,7 @@ interface RowPatterns {
   /** [rows], the pattern index of each row. */
   readonly of: Int32Array;
   readonly count: number;
-  /** [count + 1]; the columns of pattern k are at indexes starts[k] to starts[k + 1] of `places`. */
+  /** [count + 1]; the columns of pattern k are at indexes starts[k] to starts[k + 1] of `indices`. */
   readonly starts: Int32Array;
   /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's column. */
   readonly indices: Int32Array;
@@ -131,10 +131,10 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
 }
 
 /**
- * The operations that fitting needs on the rows of a shifted and scaled matrix, with an appended column of ones. They
- * run on the host in float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and
- * the ones. Terms of S are first summed per pattern and then per column. For m patterns, p dense columns and q ones in
- * a pattern, X'WX costs n p^2 / 2 + n p + m q (q + p).
+ * The operations of a fit on a shifted and scaled matrix with an appended column of ones. They run on the host in
+ * float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and the ones. Terms of S
+ * are first summed per pattern and then per column. For m patterns, p dense columns and q ones in a pattern, X'WX costs
+ * n p^2 / 2 + n p + m q (q + p).
  */
 interface HostDesign {
   readonly rows: number;
@@ -263,7 +263,7 @@ export interface LossProblem {
   readonly rounding: number;
   readonly pivots: PivotRule;
   /**
-   * Whether a factor of X'WX is reused for another step, because computing a new one costs far more than a gradient.
+   * Whether a factor of X'WX is reused for another step, because computing a new factor costs far more than a gradient.
    */
   readonly keepsFactor: boolean;
   /** Evaluates the loss at c, the negative gradient, and, if requested, the second derivative. */

@@ -83,7 +83,7 @@ function emptyPart(rows: number, trainSize: number, purpose: string): DataValida
   const smaller = Math.min(trainSize, 1 - trainSize);
   const enough = Math.floor(0.5 / smaller + 1e-9) + 1;
   return new DataValidationError(
-    `A train size of ${String(trainSize)} leaves none of ${String(rows)} rows to ${purpose}; ${String(enough)} rows are enough.`,
+    `A train size of ${String(trainSize)} leaves no rows to ${purpose}: there are ${String(rows)} rows, but ${String(enough)} are needed.`,
     {
       code: 'too-few-rows',
       context: { rows, trainSize, rowsNeeded: enough },
@@ -215,7 +215,7 @@ function fitPart(
   );
   if (isMixed || parts === 1) return fitCalibrator(rows, settings);
   throw new DataValidationError(
-    `Without fold ${String(part + 1)} of ${String(parts)}, the rows have only one label, so there is nothing to calibrate by.`,
+    `Without fold ${String(part + 1)} of ${String(parts)}, the rows have only one label, so no calibrator can be fitted.`,
     {
       code: 'empty-data',
       context: { folds: parts, fold: part },
@@ -224,7 +224,7 @@ function fitPart(
   );
 }
 
-/** Returns warnings about the calibrated rows. Warnings about the calibrator itself are separate. */
+/** Returns warnings about the calibrated rows. The warnings of the calibrator are not included. */
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
   if (folds === 1)
     return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];

@@ -83,10 +83,10 @@ export function toLogit(score: number, margin: number): number {
 /**
  * Returns the minimum distance from 0 or 1 that a score may have before its logit is taken.
  *
- * A score of exactly 0 or 1 has an infinite logit. If it were clipped at the spacing of floats, its logit would be
- * about 36, far from all others, and a few such rows would dominate the fit. If such scores occur, the margin is
- * therefore half the distance of the nearest other score from 0 or 1. This is similar to replacing a count of 0 by one
- * half. Otherwise the margin is the spacing of floats.
+ * A score of exactly 0 or 1 has an infinite logit. Clipped at the spacing of floats, the score would have a logit of
+ * about 36, far from all other logits. A few such rows would dominate the fit. If scores of exactly 0 or 1 occur, the
+ * margin is therefore half the distance of the nearest other score from 0 or 1. This is similar to replacing a count of
+ * 0 by one half. Otherwise the margin is the spacing of floats.
  */
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));

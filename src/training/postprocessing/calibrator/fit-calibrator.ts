@@ -77,7 +77,7 @@ export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettin
 export function assertBothLabels(y: Uint8Array): void {
   const onlyLabel = soleLabel(y);
   if (onlyLabel === undefined) return;
-  throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so there is nothing to calibrate by.`, {
+  throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so no calibrator can be fitted.`, {
     code: 'empty-data',
     context: { argument: 'y', value: onlyLabel },
     suggestion: 'Give rows of both labels, or name another positive label.',
@@ -109,7 +109,7 @@ function whyPooled(y: Uint8Array, minSamples: number): string | null {
   return onlyLabel === undefined ? null : `y is ${String(onlyLabel)} in every row`;
 }
 
-/** Returns the label that all rows share; undefined if both occur. */
+/** Returns the label of all rows; undefined if both labels occur. */
 function soleLabel(y: Uint8Array): number | undefined {
   return y.includes(0) && y.includes(1) ? undefined : y[0];
 }

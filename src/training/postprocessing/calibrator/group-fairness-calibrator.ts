@@ -112,8 +112,8 @@ const MAX_NAMES = 8;
  *
  * A group uses a pooled map of the same kind, fitted on all rows, if it has fewer than `minSamples` rows, has only one
  * label, or did not occur in `fit`. `fallbacks` lists these groups. If a method takes logits and the rows of `fit`
- * contain scores of exactly 0 or 1, these scores are moved inward. The distance is half that of the nearest other score
- * from 0 or 1.
+ * contain scores of exactly 0 or 1, these scores are moved inward, by half the distance of
+ * the nearest other score from 0 or 1.
  *
  * Calibration per group has a cost. If groups with different base rates are each calibrated, their error rates differ
  * under any common threshold, unless prediction is perfect (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova

@@ -178,7 +178,7 @@ const PLOT_RELIABILITY_OPTION_NAMES: OptionNames<PlotReliabilityOptions> = {
 
 /**
  * Draws reliability curves, with one panel per group. Each curve plots the share of positives in each bin against the
- * mean score of the bin, with confidence intervals and the diagonal of perfect calibration. If curves before and after
+ * mean score of the bin, with confidence intervals. The diagonal shows perfect calibration. If curves before and after
  * calibration are given, each panel shows both. If there are more than sixteen groups, only the largest are drawn, and
  * the plot says so.
  * @returns the path of the written file

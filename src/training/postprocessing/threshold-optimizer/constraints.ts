@@ -2,7 +2,7 @@ import { ValueError } from '../../../exceptions/index.ts';
 import { suggestNames } from '../../../internal/arguments.ts';
 import { LABELS_NEEDED, type RateName } from './rates.ts';
 
-/** The rate that each simple constraint makes equal. */
+/** Maps each simple constraint to the rate that must be equal in all groups. */
 const CONSTRAINED_RATES = {
   demographic_parity: 'selection_rate',
   selection_rate_parity: 'selection_rate',
@@ -33,12 +33,12 @@ export const THRESHOLD_OBJECTIVES = [
 export type ThresholdObjectiveName = (typeof THRESHOLD_OBJECTIVES)[number];
 
 /**
- * Equalized odds selects the maximum true positive rate that all groups reach. The objective must therefore increase
- * with that rate.
+ * Under equalized odds, the optimizer selects the highest true positive rate that all groups can reach. The objective
+ * must therefore increase with the true positive rate.
  */
 const OBJECTIVES_OF_ODDS = ['accuracy_score', 'balanced_accuracy_score'] as const;
 
-/** Returns the rates that a constraint makes equal between groups. */
+/** Returns the rates that must be equal in all groups under a constraint. */
 export function constrainedRates(constraint: ThresholdConstraintName): readonly RateName[] {
   return constraint === 'equalized_odds'
     ? ['false_positive_rate', 'true_positive_rate']
@@ -54,12 +54,12 @@ export function labelsNeeded(
   return [...new Set(needed)];
 }
 
-/** @throws {ValueError} if the constraint is unknown; lists the known ones */
+/** @throws {ValueError} if the constraint is unknown; the message lists the known constraints */
 export function readConstraint(given: string): ThresholdConstraintName {
   return readName('constraint', given, THRESHOLD_CONSTRAINTS, 'Currently only the following constraints are supported');
 }
 
-/** @throws {ValueError} if the constraint does not support the objective; lists the supported ones */
+/** @throws {ValueError} if the constraint does not support the objective; the message lists the supported objectives */
 export function readObjective(given: string, constraint: ThresholdConstraintName): ThresholdObjectiveName {
   const allowed = constraint === 'equalized_odds' ? OBJECTIVES_OF_ODDS : THRESHOLD_OBJECTIVES;
   return readName('objective', given, allowed, `For ${constraint} only the following objectives are supported`);
@@ -69,7 +69,7 @@ function readName<Name extends string>(parameter: string, given: string, known: 
   const found = known.find((name) => name === given);
   if (found !== undefined) return found;
   throw new ValueError(
-    `The ${parameter} parameter must be a supported one. ${rule}: ${known.join(', ')}. Got '${given}' instead.`,
+    `The ${parameter} parameter must have a supported value. ${rule}: ${known.join(', ')}. Got '${given}' instead.`,
     { context: { parameter, value: given }, suggestion: suggestNames(given, known, 'choices') },
   );
 }

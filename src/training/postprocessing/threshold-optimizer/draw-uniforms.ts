@@ -14,8 +14,8 @@ export function drawInSequence(count: number, seed: number): Float64Array {
 }
 
 /**
- * Derives one number in [0, 1) per row from the seed and the row's score, group and id only. The number consists of 53
- * bits of two MurmurHash3 hashes of their JSON.
+ * Derives one number in [0, 1) per row from the seed and the content of the row: its score, group and id. The number
+ * consists of 53 bits of two MurmurHash3 hashes of the JSON of the seed and the content.
  */
 export function drawStably(
   count: number,

@@ -30,8 +30,8 @@ interface PlacesWithinTolerance {
 
 /**
  * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves, while their grid
- * values differ by at most `tolerance`. If there are ties, the indexes that are closest together win, then the indexes
- * further to the right.
+ * values differ by at most `tolerance`. Among equal sums, the indexes that are closest together are selected, then the
+ * indexes farthest to the right.
  *
  * A window of that width slides over the grid. Each curve has a queue of descending values, whose head is the largest
  * value in the window. O(curves x grid).
@@ -65,7 +65,10 @@ export function bestWithinTolerance(
   return best;
 }
 
-/** Finds the index of the largest value in a window that moves right. If values are equal, it returns the last one. */
+/**
+ * Finds the index of the largest value in a window that moves right. If values are equal, it returns the last of their
+ * indexes.
+ */
 class WindowMaximum {
   readonly #values: Float64Array;
   /** Indexes in the window whose value is larger than all later values. */
@@ -81,22 +84,19 @@ class WindowMaximum {
   /** Adds the value at `end` and removes the values before `start`. */
   slide(start: number, end: number): number {
     const value = this.#values[end] as number;
-    while (this.#size > this.#head && this.#last() <= value) this.#size--;
+    const valueAt = (index: number): number => this.#values[this.#queue[index] as number] as number;
+    // The value at the queue's end is its smallest.
+    while (this.#size > this.#head && valueAt(this.#size - 1) <= value) this.#size--;
     this.#queue[this.#size++] = end;
     while ((this.#queue[this.#head] as number) < start) this.#head++;
     return this.#queue[this.#head] as number;
-  }
-
-  /** Returns the value at the queue's end, which is its smallest. */
-  #last(): number {
-    return this.#values[this.#queue[this.#size - 1] as number] as number;
   }
 }
 
 /**
  * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by their
- * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; if values are
- * equal, the first one wins. O(groups x grid).
+ * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; among equal
+ * values, the first is selected. O(groups x grid).
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
@@ -212,8 +212,9 @@ async function chooseRules(
   }
   const [rate] = constrainedRates(constraint) as readonly [RateName];
   const hulls = curves.map((curve) => tradeoffHull(curve, rate, objective, flip));
-  const total = curves.reduce((sum, curve) => sum + weightOf(curve), 0);
-  const shares = Float64Array.from(curves, (curve) => weightOf(curve) / total);
+  const weights = Float64Array.from(curves, ({ positives, negatives }) => positives + negatives);
+  const total = sumOf(weights);
+  const shares = weights.map((weight) => weight / total);
   const rates = chooseRates(hulls, shares, settings);
   return hulls.map((hull, code) => freezeRule(ruleAt(hull, rates[code] as number)));
 }
@@ -257,10 +258,6 @@ function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective 
 function gapOf(groups: readonly DecisionCounts[], rate: RateName): number {
   const rates = groups.map(RATES[rate]);
   return rates.reduce((a, b) => Math.max(a, b)) - rates.reduce((a, b) => Math.min(a, b));
-}
-
-function weightOf({ positives, negatives }: ScoreCurve): number {
-  return positives + negatives;
 }
 
 function assertLabels(

@@ -165,7 +165,7 @@ function readRules(state: unknown, params: z.output<typeof optimizerSchema>['par
   const field = SETTINGS.find((name) => chosen[name] !== params[name]);
   if (field === undefined) return rules;
   throw new DataValidationError(
-    `This is not a valid threshold optimizer: 'state.${field}': must be equal to that of params, ${String(params[field])}; got ${String(chosen[field])}.`,
+    `This is not a valid threshold optimizer: 'state.${field}': must be equal to params.${field}, which is ${String(params[field])}; got ${String(chosen[field])}.`,
     { code: 'invalid-state', context: { field: `state.${field}` }, suggestion: SUGGESTION },
   );
 }

@@ -21,7 +21,8 @@ export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
 /** Options of {@link ThresholdOptimizer}. */
 export interface ThresholdOptimizerOptions {
   /**
-   * Selects which rates are equal between groups. `demographic_parity` and `selection_rate_parity` are the same.
+   * The constraint, which requires certain rates to be equal in all groups. `demographic_parity` and
+   * `selection_rate_parity` are the same.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ThresholdConstraintName | undefined;
@@ -55,8 +56,8 @@ export interface ThresholdOptimizerOptions {
    */
   readonly unseenGroups?: UnseenGroupsName | undefined;
   /**
-   * A model whose probabilities are the scores. `fit` and the prediction methods then take features instead of scores.
-   * `fit` fits a copy and leaves this object unchanged.
+   * A model that predicts the scores, as probabilities. `fit` and the prediction methods then take features instead of
+   * scores. `fit` fits a copy and leaves this object unchanged.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;

@@ -4,8 +4,8 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rules.ts';
 
 /**
- * The weights of the rows that each threshold on one group's scores selects. At index k, from 0 to the number of
- * distinct scores, the k highest distinct scores are selected.
+ * The total weight of the rows that each threshold on the scores of one group selects. At index k, from 0 to the number
+ * of distinct scores, the k highest distinct scores are selected.
  */
 export interface ScoreCurve {
   /** The number of rows, regardless of their weight. */
@@ -40,8 +40,8 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
 /**
  * Returns the threshold at index k of a curve: the midpoint between the last selected score and the next score.
  *
- * If no float64 number lies between the two scores, or rounding moves the midpoint onto one of them, the threshold is
- * the score that the operator excludes. The rule then still selects exactly the intended rows.
+ * If no float64 number lies between the two scores, or rounding makes the midpoint equal to one of the scores, the
+ * threshold is the score that the operator excludes. The rule then still selects exactly the intended rows.
  */
 export function operationAt({ scores }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
   const upper = index === 0 ? Infinity : (scores[index - 1] as number);

@@ -91,7 +91,7 @@ function readLabels(y: ColumnSource): Int8Array {
 function assertCountable(weights: Float64Array): void {
   assertFiniteTotal(weights);
   const required = `be 0 or at least ${String(MIN_WEIGHT)}`;
-  const suggestion = 'Divide all weights by their largest, and set those that are still this small to 0.';
+  const suggestion = 'Divide all weights by the largest weight, and set weights that are still too small to 0.';
   assertValues('sampleWeight', required, weights, (weight) => weight === 0 || weight >= MIN_WEIGHT, suggestion);
 }
 

@@ -25,9 +25,9 @@ export interface ThresholdDrawOptions extends ThresholdRowOptions {
   readonly seed?: number | undefined;
   /**
    * How decisions are drawn. `sequence` draws one random number per row in turn, so identical rows may get different
-   * decisions. Separate calls with one row each and the same seed all get the same number, so pass all rows in one
-   * call. `stable` derives the number from the row's score, group and id, so a row gets the same decision at any
-   * position and in any call.
+   * decisions. Calls with one row each and the same seed all use the same number, so pass all rows in one call.
+   * `stable` derives the number from the row's score, group and id, so a row gets the same decision at any position and
+   * in any call.
    * @defaultValue 'sequence'
    */
   readonly draw?: DrawName | undefined;

@@ -63,9 +63,9 @@ const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = 
 export type ScoreSource = ColumnSource | MatrixSource;
 
 /**
- * Turns scores into decisions with a randomised threshold per group. The constraint makes a rate equal in all groups,
- * and the objective is maximised under this constraint (Hardt, Price and Srebro 2016, "Equality of Opportunity in
- * Supervised Learning"). The rules match those of fairlearn's class of the same name.
+ * Converts scores to decisions with a randomised threshold per group. The constraint requires a rate to be equal in all
+ * groups, and the objective is maximised under this constraint (Hardt, Price and Srebro 2016, "Equality of Opportunity
+ * in Supervised Learning"). On the same data, fairlearn's `ThresholdOptimizer` finds the same rules.
  *
  * For each group, mixtures of thresholds reach the points under the upper convex hull of (constrained rate, objective).
  * For a simple constraint, `fit` selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
@@ -261,10 +261,10 @@ async function scoresOf(estimator: Estimator | undefined, source: ScoreSource): 
 
 /** A range of scores between two thresholds that share one probability. */
 interface ScoreBand {
-  /** The upper end; undefined if the range has none. */
+  /** The upper end; undefined if the range is unbounded above. */
   readonly upper: Cut | undefined;
   readonly lower: Cut | undefined;
-  /** The probability as printed. */
+  /** The probability, rounded and formatted as text. */
   readonly probability: string;
 }
 
@@ -296,7 +296,7 @@ function rulesToMarkdown(rules: ThresholdRules): string {
 }
 
 /**
- * Splits the scores of a rule into bands, from high scores to low ones; neighbouring bands with equal probability are
+ * Splits the scores of a rule into bands, from high to low scores; neighbouring bands with equal probability are
  * merged.
  */
 function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {

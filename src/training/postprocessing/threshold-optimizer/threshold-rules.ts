@@ -131,7 +131,7 @@ export interface ThresholdRules extends ThresholdSettings {
   readonly groups: readonly GroupThresholds[];
   /**
    * For equalized odds, the objective over all rows. For other constraints, the weighted mean of the groups' own
-   * values. For accuracy and selection rate, both are the same.
+   * values. For accuracy and selection rate, both definitions give the same value.
    */
   readonly objectiveValue: number;
   /** The largest difference between two groups' constrained rates. */

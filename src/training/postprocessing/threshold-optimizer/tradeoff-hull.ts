@@ -2,7 +2,7 @@ import { type RateName, RATES } from './rates.ts';
 import { countsAt, operationAt, type ScoreCurve } from './score-curve.ts';
 import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rules.ts';
 
-/** The best trade-offs between two rates that mixtures of thresholds on one group's scores can reach. */
+/** The best trade-offs between two rates among all mixtures of thresholds on the scores of one group. */
 export interface TradeoffHull {
   /** The constrained rate at the hull's points, ascending from 0 to 1. */
   readonly x: Float64Array;

@@ -180,13 +180,13 @@ describe('calibration of held-out rows', () => {
       () =>
         calibrateHeldOut([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0, 1, 1, 0, 1, 0], { groups: oneGroup(6), trainSize: 0.99 }),
       DataValidationError,
-      /A train size of 0\.99 leaves none of 6 rows to calibrate; 51 rows are enough/,
+      /A train size of 0\.99 leaves no rows to calibrate: there are 6 rows, but 51 are needed/,
     ],
     [
       'a train size that leaves no row to fit on',
       () => calibrateHeldOut([0.1, 0.2, 0.3], [0, 1, 1], { groups: oneGroup(3), trainSize: 0.1 }),
       DataValidationError,
-      /A train size of 0\.1 leaves none of 3 rows to fit on; 6 rows are enough/,
+      /A train size of 0\.1 leaves no rows to fit on: there are 3 rows, but 6 are needed/,
     ],
     [
       'a seed of NaN',

@@ -168,7 +168,7 @@ describe('a threshold optimizer as JSON', () => {
     }).map(([field, value]): (typeof problems)[0] => [
       `rules of another ${field} than the options`,
       (json) => ({ ...json, state: { ...json.state, [field]: value } }),
-      new RegExp(`'state\\.${field}': must be equal to that of params`),
+      new RegExp(`'state\\.${field}': must be equal to params\\.${field}`),
     ]),
     [
       'a group twice',
