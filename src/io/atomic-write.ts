@@ -61,7 +61,7 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
   throw new DataValidationError(`'${target}' exists and holds something else, so it is not replaced.`, {
     code: 'unwritable-file',
     context: { path: target },
-    suggestion: 'Name a new folder.',
+    suggestion: 'Choose a new folder.',
   });
 }
 

@@ -181,5 +181,5 @@ function csvProblem(path: string, cause: unknown): DataValidationError {
   if (text.includes('unterminated quote')) return problem('a quoted value does not end');
   if (text.includes('not utf-8')) return problem('the text is not UTF-8', 'Save it as UTF-8.');
   if (text.includes('Maximum line size')) return problem('the line is too long');
-  return problem('its lines do not make a table (mixed line ends, stray quotes or delimiters?)');
+  return problem('its lines do not form a table (mixed line ends, stray quotes or delimiters?)');
 }

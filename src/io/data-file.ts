@@ -75,7 +75,7 @@ async function openDataFile(session: SqlSession, path: string, format?: DataForm
   const found = await stat(path).catch((cause: unknown) => {
     throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
   });
-  if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Name a CSV or Parquet file.');
+  if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Give the path of a CSV or Parquet file.');
   if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
   if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
   const start = await readStart(path, false, 4).catch((cause: unknown) => {
@@ -207,10 +207,11 @@ async function explainNdjson(path: string, cause: unknown): Promise<DataValidati
     }
     objects++;
   }
-  if (objects === 0) return cannotRead(path, 'it has no lines', 'Check the query or the filter that made it.', cause);
+  if (objects === 0)
+    return cannotRead(path, 'it has no lines', 'Check the query or filter that created the file.', cause);
   return cannotRead(
     path,
-    'its lines do not make a table',
+    'its lines do not form a table',
     'Write one JSON object with plain values on each line.',
     cause,
   );

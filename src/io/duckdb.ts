@@ -154,7 +154,7 @@ function cannotOpen(path: string, reason: string, cause?: unknown): DataValidati
   return new DataValidationError(`Cannot open the database '${path}': ${reason}`, {
     code: 'unreadable-file',
     context: { path },
-    suggestion: 'Name a DuckDB database file; a CSV or Parquet file is read without opening it.',
+    suggestion: 'Give the path of a DuckDB database file. CSV and Parquet files can be read without a database.',
     cause,
   });
 }

@@ -124,7 +124,7 @@ async function readTable(
     });
   }
   if (names.length > 0 && rowCount === 0) {
-    throw cannotRead(path, 'it has a header and no rows', 'Check the query or the filter that made it.');
+    throw cannotRead(path, 'it has a header and no rows', 'Check the query or filter that created the file.');
   }
   return Table.ofColumns(builders.map((builder, index) => [names[index] as string, builder.finish()]));
 }

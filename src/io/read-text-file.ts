@@ -15,7 +15,7 @@ export type TextFile =
 export async function readTextFile(path: string, largest: number): Promise<TextFile> {
   try {
     const found = await stat(path);
-    if (found.isDirectory()) return failed('it is a folder', 'Name a file in it.');
+    if (found.isDirectory()) return failed('it is a folder', 'Give the path of a file.');
     if (found.size > largest) {
       const size = `it has ${found.size.toLocaleString('en-US')} bytes`;
       return failed(

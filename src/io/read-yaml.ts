@@ -51,7 +51,7 @@ class YamlNodeReader {
         this.aliasCount > MAX_ALIASES
           ? `there are more than ${String(MAX_ALIASES)} aliases`
           : `the alias '*${node.source}' has no anchor above it`,
-        'Write the values out.',
+        'Write the values instead of aliases.',
       );
     }
     return null;
@@ -205,7 +205,7 @@ function findCrowd(text: string): YamlProblem | undefined {
   return {
     ...index,
     message: `there are more than ${String(MAX_ANCHORS)} anchors`,
-    suggestion: 'Write the values out.',
+    suggestion: 'Write the values instead of aliases.',
   };
 }
 

@@ -194,12 +194,12 @@ describe('evenhand calibrate', () => {
     [
       'an input for a method without inputs',
       () => ['--csv', scored(), '--method', 'isotonic', '--input', 'score'],
-      /--input must be left out where --method is isotonic/,
+      /--input must be left out if --method is isotonic/,
     ],
     [
       'folds and a train size',
       () => ['--csv', scored(), '--folds', '5', '--train-size', '0.5'],
-      /--folds must be left out where --train-size is given/,
+      /--folds must be left out if --train-size is given/,
     ],
     [
       'a minimum of 0 rows for a group',

@@ -115,7 +115,7 @@ describe('evenhand run-pipeline', () => {
     writeFileSync(inFolder('reporting.yml'), `${CONFIG}report_out: found.md\n`);
     const args = ['run-pipeline', '--config', 'reporting.yml', '--csv', 'wages.csv'];
     for (const [more, reported] of [
-      [[], 'report_out is written by evenhand pipeline only\n'],
+      [[], 'Only evenhand pipeline writes report_out.\n'],
       [['--quiet'], ''],
     ] as const) {
       const { code, stderr } = await runCli([...args, ...more], { cwd: folder() });

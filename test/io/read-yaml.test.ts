@@ -96,7 +96,12 @@ describe('readYaml', () => {
     expect(value).to.equal(null);
     // The 101st anchor comes after 3 characters and 100 anchors of 3 characters.
     expect(problems).to.deep.equal([
-      { line: 1, column: 304, message: 'there are more than 100 anchors', suggestion: 'Write the values out.' },
+      {
+        line: 1,
+        column: 304,
+        message: 'there are more than 100 anchors',
+        suggestion: 'Write the values instead of aliases.',
+      },
     ]);
   });
 

@@ -104,7 +104,7 @@ function assertTogether({ folds, trainSize, method, input }: CalibrateTableOptio
 }
 
 function leftOut(field: string, where: string, given: unknown): ConfigValidationError {
-  return new ConfigValidationError(`${flagName(field)} must be left out where ${where}.`, {
+  return new ConfigValidationError(`${flagName(field)} must be left out if ${where}.`, {
     context: { option: flagName(field), value: given },
     suggestion: 'See the examples under --help.',
   });
@@ -159,7 +159,7 @@ function describe(calibration: TableCalibration): string {
     ),
     '',
     `The columns → show the values after calibration, ${SEEN[calibration.measuredOn]}.`,
-    'ECE: expected calibration error, ten bins of equal mass. With few rows it is large by chance alone.',
+    'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
     ...own.map(
       ([label, { n, reason }]) =>
         `Note: group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason.replace('minSamples', flagName('minSamples'))}.`,

@@ -83,7 +83,7 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
   if (options.outputDir !== undefined)
     assertInputsKept([options.outputDir], [options.csv, options.config ?? findConfigFile()]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
-  if (config.reportOut !== undefined) remark('report_out is written by evenhand pipeline only', options);
+  if (config.reportOut !== undefined) remark('Only evenhand pipeline writes report_out.', options);
   const judged = {
     ...config,
     ...(threshold === undefined ? {} : { validationThreshold: threshold }),

@@ -68,6 +68,6 @@ function describeBound({ constraint, violation }: ReductionsJobResult): string {
   const found = isLoss ? 'largest error rate' : 'largest difference from the overall rate';
   const kind = bound === 'pairwise' ? `${String(limit)} between any two groups` : String(limit);
   // The violation may exceed the limit by the remaining duality gap, which is at most eps.
-  const unmet = violation > limit + Number(eps) ? ' The bound cannot be met with this estimator: raise it.' : '';
+  const unmet = violation > limit + Number(eps) ? ' This estimator cannot meet the bound. Use a larger bound.' : '';
   return `Bound ${kind}, ${found} ${formatNumber(violation)}.${unmet}`;
 }

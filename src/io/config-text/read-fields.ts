@@ -163,7 +163,7 @@ function wrongName(path: KeyPath, value: unknown, known: readonly string[], word
     path,
     at: 'value',
     message: `${key}: must be ${required}; got ${given}`,
-    suggestion: near.length > 0 ? suggestNames('', known, 'names', near) : 'Take one of these names.',
+    suggestion: near.length > 0 ? suggestNames('', known, 'names', near) : 'Use one of these names.',
   };
 }
 
@@ -194,7 +194,7 @@ function typesOf(schema: JsonSchema): readonly string[] {
 
 function suggestionFor(value: unknown, schema: JsonSchema, given: string): string {
   const types = typesOf(schema);
-  if (value === null) return 'Give it a value, or leave the key out.';
+  if (value === null) return 'Set a value, or leave the key out.';
   if (types.includes('string') && typeof value !== 'object' && typeof value !== 'string') {
     return `Put it in quotes: '${given}'.`;
   }
@@ -204,7 +204,7 @@ function suggestionFor(value: unknown, schema: JsonSchema, given: string): strin
     return 'Write a list: [a, b], or lines that start with a dash.';
   const [example] = schema.examples ?? [];
   if (example !== undefined) return `For example: ${describeExample(example)}.`;
-  if (schema.default !== undefined) return `Correct it, or leave the key out for ${JSON.stringify(schema.default)}.`;
+  if (schema.default !== undefined) return `Correct it, or leave the key out to use ${JSON.stringify(schema.default)}.`;
   return 'Correct it.';
 }
 

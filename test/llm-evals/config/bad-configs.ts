@@ -94,7 +94,7 @@ export const BAD: readonly BadConfig[] = [
     '2:1',
     'max_cost_usd',
     'max_cost_usd: must be a number above 0; got nothing',
-    'Give it a value, or leave the key out.',
+    'Set a value, or leave the key out.',
   ),
   bad(
     'a limit of nothing',
@@ -126,7 +126,7 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'concurrency',
     'concurrency: must be a whole number from 1 to 64; got 65',
-    'Correct it, or leave the key out for 4.',
+    'Correct it, or leave the key out to use 4.',
   ),
   bad(
     'no repeats',
@@ -134,7 +134,7 @@ export const BAD: readonly BadConfig[] = [
     '2:10',
     'repeats',
     'repeats: must be a whole number from 1 to 1000; got 0',
-    'Correct it, or leave the key out for 1.',
+    'Correct it, or leave the key out to use 1.',
   ),
   bad(
     'a timeout that is no number',
@@ -142,7 +142,7 @@ export const BAD: readonly BadConfig[] = [
     '2:13',
     'timeout_ms',
     'timeout_ms: must be a whole number from 1 to 3600000; got .nan',
-    'Correct it, or leave the key out for 60000.',
+    'Correct it, or leave the key out to use 60000.',
   ),
   bad(
     'a model that is a number',
@@ -158,7 +158,7 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'replay_only',
     "replay_only: must be true or false; got 'yes'",
-    'Correct it, or leave the key out for false.',
+    'Correct it, or leave the key out to use false.',
   ),
   bad(
     'one evaluator that is no list',
@@ -174,7 +174,7 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'evaluators[0]',
     "evaluators[0]: must be one of counterfactual, refusal, toxicity_sentiment, stereotype; got 'toxicity'",
-    'Take one of these names.',
+    'Use one of these names.',
   ),
   bad(
     'an unknown form of BBQ',

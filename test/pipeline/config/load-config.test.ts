@@ -71,7 +71,7 @@ describe('loadConfig', () => {
         make: () => path.join(write('f', 'x'), 'none.yml'),
         message: 'there is no such file. Check the path.',
       },
-      { title: 'a folder', make: () => folder(), message: 'it is a folder. Name a file in it.' },
+      { title: 'a folder', make: () => folder(), message: 'it is a folder. Give the path of a file.' },
       {
         title: 'a file over 1 MiB',
         make: () => write('large.yml', `#${' '.repeat(2 ** 20)}`),

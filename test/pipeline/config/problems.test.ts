@@ -148,7 +148,7 @@ const BAD: readonly BadConfig[] = [
     at: '1:12',
     key: '',
     message: "the alias '*attributes' has no anchor above it",
-    suggestion: 'Write the values out.',
+    suggestion: 'Write the values instead of aliases.',
   },
   {
     title: 'aliases that multiply',
@@ -160,7 +160,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:27',
     key: '',
     message: 'there are more than 100 aliases',
-    suggestion: 'Write the values out.',
+    suggestion: 'Write the values instead of aliases.',
   },
   {
     title: 'bytes',
@@ -244,7 +244,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:1',
     key: 'sensitive',
     message: 'sensitive: must be a name or a list of names, at least 1; got nothing',
-    suggestion: 'Give it a value, or leave the key out.',
+    suggestion: 'Set a value, or leave the key out.',
   },
   {
     title: 'a number for a name',
@@ -268,7 +268,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:8',
     key: 'alpha',
     message: 'alpha: must be a number above 0 and below 1; got 1',
-    suggestion: 'Correct it, or leave the key out for 0.05.',
+    suggestion: 'Correct it, or leave the key out to use 0.05.',
   },
   {
     title: 'a level in quotes',
@@ -300,7 +300,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:18',
     key: 'proxy_threshold',
     message: 'proxy_threshold: must be a number from 0 to 1; got 1.01',
-    suggestion: 'Correct it, or leave the key out for 0.3.',
+    suggestion: 'Correct it, or leave the key out to use 0.3.',
   },
   {
     title: 'a report with another extension',
@@ -462,7 +462,7 @@ const BAD: readonly BadConfig[] = [
     at: '3:18',
     key: 'pipeline[0].transformer',
     message: `pipeline[0].transformer: must be one of ${TRANSFORMERS}; got 'magic'`,
-    suggestion: 'Take one of these names.',
+    suggestion: 'Use one of these names.',
   },
   {
     title: 'a mistyped key of a step',
@@ -568,7 +568,7 @@ const BAD: readonly BadConfig[] = [
     key: 'training.params.constraint',
     message:
       "training.params.constraint: must be one of demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity, bounded_group_loss; got 'equal_opportunity'",
-    suggestion: 'Take one of these names.',
+    suggestion: 'Use one of these names.',
   },
   {
     title: 'a cost with an unknown name',
@@ -843,7 +843,7 @@ const BAD: readonly BadConfig[] = [
     at: '5:12',
     key: 'alpha',
     message: 'alpha: must be a number above 0 and below 1; got 5',
-    suggestion: 'Correct it, or leave the key out for 0.05.',
+    suggestion: 'Correct it, or leave the key out to use 0.05.',
   },
   {
     title: 'an unknown key in a profile that is not applied',
