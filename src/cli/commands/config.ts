@@ -62,14 +62,14 @@ Examples:
 Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
     async run(options) {
       const evaluation = await evaluationFile(options);
-      const { faults, body, summary } = await (evaluation === undefined
+      const { problems, body, summary } = await (evaluation === undefined
         ? checkPipeline(options)
         : checkEvaluation(evaluation));
       const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
-      const count = faults.length === 1 ? '1 error.' : `${String(faults.length)} errors.`;
-      const lines = faults.length === 0 ? summary : [...faults.map(describeConfigProblem), count];
+      const count = problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`;
+      const lines = problems.length === 0 ? summary : [...problems.map(describeConfigProblem), count];
       await printResult(options, { json: () => body, text: () => lines.join('\n') });
-      if (faults.length > 0) process.exitCode = INVALID;
+      if (problems.length > 0) process.exitCode = INVALID;
     },
   });
 }
@@ -87,7 +87,7 @@ async function evaluationFile({ config, kind }: CheckOptions): Promise<string | 
 /** The result of a check. */
 interface CheckedConfig {
   /** The errors, in the order of the text; empty if the file is valid. */
-  readonly faults: readonly ConfigProblem[];
+  readonly problems: readonly ConfigProblem[];
   /** The JSON output. */
   readonly body: Record<string, unknown>;
   /** Lines that describe a valid configuration. */
@@ -99,12 +99,12 @@ async function checkEvaluation(path: string): Promise<CheckedConfig> {
     import('../../llm-evals/config/check-llm-eval-config-file.ts'),
     import('../../llm-evals/config/llm-eval-config-json.ts'),
   ]);
-  const { file, faults, config } = await checkLlmEvalConfigFile(path);
+  const { file, faults: problems, config } = await checkLlmEvalConfigFile(path);
   const meaning = config && llmEvalConfigToJson(config);
   const valid = `${file} is a valid configuration of a language-model evaluation.`;
   return {
-    faults,
-    body: { file, kind: 'llm-eval', valid: faults.length === 0, faults, config: meaning },
+    problems,
+    body: { file, kind: 'llm-eval', valid: problems.length === 0, faults: problems, config: meaning },
     summary: config === null ? [] : [valid, ...describeLlmEvalConfig(config)],
   };
 }
@@ -115,13 +115,20 @@ async function checkPipeline({ config: path, profile: wanted }: CheckOptions): P
     import('../../pipeline/config/pipeline-config-json.ts'),
     import('../../pipeline/config/describe-config.ts'),
   ]);
-  const { file, faults, profile, profiles, outlines, config } = await checkConfigFile(path, { profile: wanted });
+  const {
+    file,
+    faults: problems,
+    profile,
+    profiles,
+    outlines,
+    config,
+  } = await checkConfigFile(path, { profile: wanted });
   const meaning = config && pipelineConfigToJson(config);
   const how = profile === null ? '' : ` with the profile ${profile}`;
   const checked = `All ${String(outlines.length)} profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:`;
   return {
-    faults,
-    body: { file, valid: faults.length === 0, profile, profiles, faults, config: meaning },
+    problems,
+    body: { file, valid: problems.length === 0, profile, profiles, faults: problems, config: meaning },
     summary: [
       `${String(file)} is a valid configuration${how}.`,
       ...(config === null ? ['The top level alone is incomplete. Choose a profile.'] : describeConfig(config)),

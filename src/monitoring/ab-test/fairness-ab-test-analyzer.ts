@@ -19,7 +19,7 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import { ABTestResult } from './ab-test-result.ts';
 
 /** Compares two arms with the given settings. */
-export function runABTest(control: TableSource, treatment: TableSource, settings: ABSettings): ABTestFields {
+function runABTest(control: TableSource, treatment: TableSource, settings: ABSettings): ABTestFields {
   const kinds = new Set(settings.fairness.flatMap((metric) => measuresOf(metric).map(({ kind }) => kind)));
   const rows = readArms(control, treatment, settings, { decisions: kinds.has('rate'), values: kinds.has('mean') });
   const fairness = fairnessMeasures(rows, settings);

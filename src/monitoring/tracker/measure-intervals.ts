@@ -88,7 +88,7 @@ export function measureValue(sums: MeasureSums): number {
 }
 
 /** Returns Kish's effective number of events. */
-export function effectiveEvents(sums: MeasureSums): number {
+function effectiveEvents(sums: MeasureSums): number {
   return effectiveCount(sums.weight, sums.squaredWeight);
 }
 

@@ -13,7 +13,7 @@ import type { SlidingWindow } from './sliding-window.ts';
  * return meaningless results.
  * @throws {DataValidationError} if parts are inconsistent; the error names the first
  */
-export function checkStream(stream: EventStream): void {
+function checkStream(stream: EventStream): void {
   const { events, firstTime, latestTime, window, tables, starts } = stream;
   if (window.added !== events) throw badSnapshot('the window and the stream have different numbers of events');
   if (Number.isNaN(firstTime) !== Number.isNaN(latestTime) || latestTime < firstTime) {

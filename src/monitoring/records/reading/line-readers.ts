@@ -16,7 +16,7 @@ import { parseObject } from '../../../internal/values.ts';
 /**
  * A problem of a line whose position is not yet known. The reader converts it to an error with the position.
  */
-export class LineProblem extends Error {}
+class LineProblem extends Error {}
 
 /** Returns the error for a problem at a position. */
 export function problemAt(path: string, line: number, problem: string, cause?: unknown): DataValidationError {
@@ -35,14 +35,14 @@ const OLDER_WINDOW: MonitoringWindow = 'sliding';
  * Returns a time in the format of records.
  * @throws {LineProblem} if the text is not a time
  */
-export function readTimestamp(text: string): string {
+function readTimestamp(text: string): string {
   const time = parseTime(text.trim());
   if (!Number.isNaN(time)) return formatTime(time);
   throw new LineProblem(`'${text}' is not a time`);
 }
 
 /** @throws {LineProblem} if the text is neither a window nor empty */
-export function readWindow(text: string): MonitoringWindow {
+function readWindow(text: string): MonitoringWindow {
   if (text === '') return OLDER_WINDOW;
   const window = WINDOWS.find((name) => name === text);
   if (window !== undefined) return window;
@@ -53,7 +53,7 @@ export function readWindow(text: string): MonitoringWindow {
  * Returns a number, or null for an empty field and for nan.
  * @throws {LineProblem} if the text is anything else
  */
-export function readMeasured(text: string, field: string): number | null {
+function readMeasured(text: string, field: string): number | null {
   const trimmed = text.trim();
   if (trimmed === '' || /^nan$/i.test(trimmed)) return null;
   const value = parseDecimal(trimmed);
@@ -62,7 +62,7 @@ export function readMeasured(text: string, field: string): number | null {
 }
 
 /** @throws {LineProblem} if the text is not a number of at least 0 */
-export function readSize(text: string): number {
+function readSize(text: string): number {
   const n = readMeasured(text, 'n');
   if (n !== null && n >= 0) return n;
   throw new LineProblem(`the n '${text}' is not a number of at least 0`);
