@@ -44,7 +44,6 @@ const MAX_DRAIN_MILLIS = 86_400_000;
  * @throws {ConfigValidationError} if the address is in use, not allowed, or public without keys
  * @throws {ValueError} if an option is out of range
  * @throws {DataValidationError} if the folder of the store cannot be used, or `llmFolder` does not exist
- * @throws {DependencyError} if the packages of the service are not installed
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningService> {
   assertKnownOptions('serve', options, SERVE_OPTION_NAMES);

@@ -126,6 +126,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   #lock: FolderLock | undefined;
 
   private constructor(folder: string, options: FileResultStoreOptions<Value>) {
+    assertKnownOptions('FileResultStore', options, FILE_RESULT_STORE_OPTION_NAMES);
     const { capacity, maxBytes, sizeOf, onEvict, clock } = options;
     this.folder = folder;
     this.#clock = clock ?? machineClock;
@@ -147,7 +148,6 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
    *   `sizeOf`
    * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
    *   written
-   * @throws {DependencyError} if the package lru-cache is not installed
    */
   static async open<Value = unknown>(
     folder: string,

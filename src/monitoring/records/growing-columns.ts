@@ -1,21 +1,24 @@
 /** The initial capacity of a column. */
 const FIRST_ROOM = 64;
 
-/**
- * A column of numbers that grows at its end. Missing numbers are NaN. Its capacity doubles, so that adding costs O(1) on
- * average.
- */
-export class NumberColumn {
-  #values = new Float64Array(FIRST_ROOM);
+/** Numbers in a typed array that grows at its end. Its capacity doubles, so that adding costs O(1) on average. */
+class GrowingArray<Values extends Float64Array | Int32Array> {
+  readonly #make: (length: number) => Values;
+  #values: Values;
   #length = 0;
 
-  push(value: number | null): void {
+  constructor(make: (length: number) => Values) {
+    this.#make = make;
+    this.#values = make(FIRST_ROOM);
+  }
+
+  push(value: number): void {
     if (this.#length === this.#values.length) {
-      const wider = new Float64Array(2 * this.#length);
+      const wider = this.#make(2 * this.#length);
       wider.set(this.#values);
       this.#values = wider;
     }
-    this.#values[this.#length++] = value ?? NaN;
+    this.#values[this.#length++] = value;
   }
 
   at(row: number): number {
@@ -23,8 +26,19 @@ export class NumberColumn {
   }
 
   /** Returns a copy of all values. */
-  values(): Float64Array {
-    return this.#values.slice(0, this.#length);
+  values(): Values {
+    return this.#values.slice(0, this.#length) as Values;
+  }
+}
+
+/** A column of numbers that grows at its end. Missing numbers are NaN. */
+export class NumberColumn extends GrowingArray<Float64Array> {
+  constructor() {
+    super((length) => new Float64Array(length));
+  }
+
+  override push(value: number | null): void {
+    super.push(value ?? NaN);
   }
 
   /** Returns the number in a row; null if it is missing. */
@@ -43,7 +57,7 @@ export class NumberColumn {
 
 /** A column of labels that grows at its end. Each label is stored as a code; the code of a missing label is -1. */
 export class LabelColumn {
-  readonly #codes = new NumberColumn();
+  readonly #codes = new GrowingArray((length) => new Int32Array(length));
   readonly #codeOf = new Map<string, number>();
   readonly #labels: string[] = [];
 
@@ -57,7 +71,7 @@ export class LabelColumn {
 
   /** Returns the code of each row's label. */
   codes(): Int32Array {
-    return Int32Array.from(this.#codes.values());
+    return this.#codes.values();
   }
 
   /** Returns the distinct labels in order of first appearance. */

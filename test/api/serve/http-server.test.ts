@@ -171,7 +171,7 @@ describe('the HTTP server', () => {
   it('stops listening once it has drained', async () => {
     const server = createHttpServer(() => undefined);
     await server.drain();
-    expect(await server.listen({ host: HOST, port: 0 }).catch(String)).to.include('ending');
+    expect(await server.listen({ host: HOST, port: 0 }).catch(String)).to.include('shutting down');
   });
 
   describe('with a client that does not read', () => {
