@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import util from 'node:util';
 
 import type { KernelFunc, TensorInfo } from '@tensorflow/tfjs';
 
@@ -192,9 +193,11 @@ async function loadFirst(): Promise<Tensorflow> {
 async function findFirst(): Promise<Tensorflow> {
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
-    const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
-      passedOver.push({ name: backend, available: false, ...unavailable(cause) });
-    });
+    const tf = await start(backend, { allowSoftware: false })
+      .then(assertComputes)
+      .catch((cause: unknown) => {
+        passedOver.push({ name: backend, available: false, ...unavailable(cause) });
+      });
     if (tf === undefined) continue;
     report(backend, passedOver);
     return { tf, backend, passedOver };
@@ -203,6 +206,18 @@ async function findFirst(): Promise<Tensorflow> {
     context: { backends: passedOver },
     suggestion: 'Run: evenhand doctor',
   });
+}
+
+/** Throws if a backend that started cannot add two numbers, for example because its native library is incomplete. */
+async function assertComputes(tf: Tf): Promise<Tf> {
+  const sum = tf.tidy(() => tf.add(tf.tensor1d([1, 2]), 0.5));
+  try {
+    const values = [...(await sum.data())];
+    if (values.join() !== '1.5,2.5') throw new Error(`it computes 1 + 0.5, 2 + 0.5 = ${values.join(', ')}`);
+    return tf;
+  } finally {
+    sum.dispose();
+  }
 }
 
 function report(backend: TensorBackend, passedOver: readonly BackendReport[]): void {
@@ -345,8 +360,17 @@ const NO_GPU_SEEN = {
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',
 };
 
+/**
+ * Restores `util.isNullOrUndefined`, which Node 23 removed. Version 4.22 of TensorFlow's native packages calls it in
+ * every operation.
+ */
+export function restoreRemovedUtil(target: { isNullOrUndefined?: unknown } = util): void {
+  target.isNullOrUndefined ??= (value: unknown) => value === null || value === undefined;
+}
+
 /** Loads a package that contains TensorFlow's native library. */
 async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu'): Promise<Tf> {
+  restoreRemovedUtil();
   const loaded = (await import(name)) as Tf & { readonly default?: Tf };
   const tf = quiet(loaded.default ?? loaded);
   if (!tf.engine().backendNames().includes('tensorflow'))

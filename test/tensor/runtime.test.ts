@@ -5,6 +5,7 @@ import { expect } from 'chai';
 
 import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
 import { loadTensorflow, probeBackends } from '../../src/tensor/index.ts';
+import { restoreRemovedUtil } from '../../src/tensor/runtime.ts';
 
 async function errorOf(promise: Promise<unknown>): Promise<Error> {
   try {
@@ -23,6 +24,23 @@ describe('tensor backends', () => {
     expect(names).to.not.include(backend);
     for (const { reason } of passedOver) expect(reason).to.be.a('string').and.not.equal('');
     expect(tf.getBackend()).to.be.a('string');
+  });
+
+  it('gives native packages the function that Node 23 removed, and keeps the one of older versions', () => {
+    const removed: { isNullOrUndefined?: (value: unknown) => boolean } = {};
+    restoreRemovedUtil(removed);
+    expect([null, undefined, 0, '', NaN, false].map((value) => removed.isNullOrUndefined?.(value))).to.deep.equal([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+    const own = () => false;
+    const older = { isNullOrUndefined: own };
+    restoreRemovedUtil(older);
+    expect(older.isNullOrUndefined).to.equal(own);
   });
 
   it('concurrent first loads all get the same backend, and report it once', async () => {
