@@ -65,7 +65,7 @@ function everyCell(metric: StudyMetric, results: readonly CellResult[]): Verdict
   });
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: ${below.length} of ${results.length} cells have coverage below ${MIN_COVERAGE} by a one-sided binomial test at ${SIGNIFICANCE} / ${results.length}; minimum ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
+    text: `${METRIC_NAMES[metric]}, equal groups. In ${below.length} of ${results.length} cells the coverage is significantly below ${MIN_COVERAGE} (one-sided binomial test at ${SIGNIFICANCE} / ${results.length}). The lowest coverage is ${finalCoverage(worst).toFixed(4)} (cell ${worst.cell.id}, ${(worst.again ?? worst.first).repetitions} repetitions)`,
     isMet: below.length === 0,
   };
 }

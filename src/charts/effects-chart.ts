@@ -34,8 +34,8 @@ const ROW_HEIGHT = 26;
 
 /**
  * Draws a forest plot with a line at 0. It shows the effect on each group with its interval, the largest effect at the
- * top. The effect on all rows is at the bottom. Groups without a finite effect are not drawn. Of more than 40 groups,
- * the 20 smallest and the 20 largest effects are drawn.
+ * top. The effect on all rows is at the bottom. Groups without a finite effect are not drawn. If there are more than 40
+ * groups, only the 20 smallest and the 20 largest effects are drawn.
  */
 export function effectsChart({ title, subtitle, groups, overall }: ChartedEffects): Chart {
   const sorted = groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);

@@ -193,11 +193,9 @@ async function loadFirst(): Promise<Tensorflow> {
 async function findFirst(): Promise<Tensorflow> {
   const passedOver: BackendReport[] = [];
   for (const backend of TENSOR_BACKENDS) {
-    const tf = await start(backend, { allowSoftware: false })
-      .then(assertComputes)
-      .catch((cause: unknown) => {
-        passedOver.push({ name: backend, available: false, ...unavailable(cause) });
-      });
+    const tf = await start(backend, { allowSoftware: false }).catch((cause: unknown) => {
+      passedOver.push({ name: backend, available: false, ...unavailable(cause) });
+    });
     if (tf === undefined) continue;
     report(backend, passedOver);
     return { tf, backend, passedOver };
@@ -209,12 +207,11 @@ async function findFirst(): Promise<Tensorflow> {
 }
 
 /** Throws if a backend that started cannot add two numbers, for example because its native library is incomplete. */
-async function assertComputes(tf: Tf): Promise<Tf> {
+async function assertComputes(tf: Tf): Promise<void> {
   const sum = tf.tidy(() => tf.add(tf.tensor1d([1, 2]), 0.5));
   try {
     const values = [...(await sum.data())];
-    if (values.join() !== '1.5,2.5') throw new Error(`it computes 1 + 0.5, 2 + 0.5 = ${values.join(', ')}`);
-    return tf;
+    if (values.join() !== '1.5,2.5') throw new Error(`it computes [1, 2] + 0.5 = [${values.join(', ')}]`);
   } finally {
     sum.dispose();
   }
@@ -253,11 +250,15 @@ interface StartOptions {
 
 async function start(backend: TensorBackend, options: StartOptions): Promise<Tf> {
   await admit(backend, options);
+  const isFirst = !started.has(backend);
   const starting = started.get(backend) ?? STARTERS[backend]();
   started.set(backend, starting);
   try {
     const tf = await starting;
-    await inTurn(() => activate(tf, NAMES_IN_TFJS[backend]));
+    await inTurn(async () => {
+      await activate(tf, NAMES_IN_TFJS[backend]);
+      if (isFirst) await assertComputes(tf);
+    });
     return tf;
   } catch (cause) {
     started.delete(backend);

@@ -132,7 +132,7 @@ function redocPage(basePath: string): string {
 `;
 }
 
-/** The link to a font host in the package's page. It is removed; the browser's own fonts are used. */
+/** The link to a font host in the page that the package renders. It is removed; the browser's own fonts are used. */
 const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
 /** Returns the page of Swagger UI, rendered once. */

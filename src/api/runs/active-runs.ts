@@ -99,7 +99,7 @@ class ActiveRun {
   record: RunRecord;
   /** See {@link RunRequest.isWaitedFor}. */
   readonly isWaitedFor: boolean;
-  /** Whether the end of the run is decided. Later results are discarded. */
+  /** Whether the outcome of the run is already determined. Later results are discarded. */
   isDecided = false;
   readonly events: EventLog;
   /** Aborted to ask the job to stop. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A program that is restarted when a file that it loaded changes. */
+/** A program that restarts when one of its loaded files changes. */
 export interface WatchedProgram {
   /** Its main file. */
   readonly main: string;

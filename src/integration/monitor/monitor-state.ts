@@ -75,7 +75,8 @@ export async function readState(path: string): Promise<MonitorState | undefined>
 }
 
 /**
- * Describes each option that differs, as in "alpha was 0.05 and is 0.01". Parts of an option are described separately.
+ * Describes each option that differs, as in "alpha was 0.05 and is 0.01". Nested fields of an option are described
+ * separately.
  */
 function differences(before: object, now: object): string[] {
   const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];

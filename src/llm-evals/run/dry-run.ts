@@ -38,7 +38,7 @@ export async function estimateDryRun(config: LLMEvalConfig, options: PlanOptions
   return estimate;
 }
 
-/** Reads the lines of the transcript to resume, without changing it. */
+/** Reads the lines of the transcript of the resumed run, without changing the file. */
 async function readResumed({ transcriptsOut, resume }: PlanOptions): Promise<readonly AnswerRecord[]> {
   const isThere = transcriptsOut !== undefined && resume === true && existsSync(transcriptsOut);
   return isThere && statSync(transcriptsOut).size > 0 ? readTranscripts(transcriptsOut) : [];

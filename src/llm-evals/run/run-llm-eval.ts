@@ -105,7 +105,10 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
 /** A client for a run whose answers are all known. */
 const NOBODY: LLMClient = {
   id: 'known answers',
-  complete: () => Promise.reject(new CacheMissError('Internal error: every answer of this run was known.')),
+  complete: () =>
+    Promise.reject(
+      new CacheMissError('Internal error: a request was made although all answers of this run were already stored.'),
+    ),
 };
 
 function missed(

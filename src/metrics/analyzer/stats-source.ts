@@ -18,7 +18,10 @@ export interface StatsRequest {
   readonly className?: string | undefined;
 }
 
-/** The source of an analyzer's statistics: rows that a backend reduces, or a file or query that SQL reduces. */
+/**
+ * The source of an analyzer's statistics: rows that a backend aggregates, or a file or query that is aggregated with
+ * SQL.
+ */
 export interface StatsSource<Control> {
   statistics(request: StatsRequest): Promise<GroupStats>;
   /** Returns statistics of groups crossed with a control feature, and the level and group of each cell. */

@@ -114,7 +114,7 @@ interface Watched {
  *
  * The error budget: each attribute and metric has an equal share. Half of this share is for the full stream. The k-th
  * restart has 1/(k (k + 1)) of the other half, so that late changes are still found. The share of each window is
- * divided among its measures (equalized odds has two) and groups. An alert reports its shares.
+ * divided among its measures (equalized odds has two) and groups. An alert reports these shares of the budget.
  *
  * An open alarm is sent again only when its severity increases, or after `cooldownMillis` while the window is still
  * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window that contains only later

@@ -172,10 +172,13 @@ function readHeaders(
   }
   if (authorization === undefined) return headers;
   if (headers['authorization'] === undefined) return { ...headers, authorization };
-  throw new ValueError('The headers parameter must contain no authorization if the url or the environment gives one.', {
-    context: { parameter: 'headers' },
-    suggestion: 'Remove the authorization header, or the other source of credentials.',
-  });
+  throw new ValueError(
+    'The headers parameter must not include an Authorization header if the URL or the environment already provides credentials.',
+    {
+      context: { parameter: 'headers' },
+      suggestion: 'Remove the authorization header, or the other source of credentials.',
+    },
+  );
 }
 
 function requireMillis(parameter: string, given: number, min: number): number {

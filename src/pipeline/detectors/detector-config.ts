@@ -33,7 +33,7 @@ export interface DetectorConfig {
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** The training section; its target is not tested. */
+  /** The training section; its `target` is not validated here. */
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
 }
 

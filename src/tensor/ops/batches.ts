@@ -79,7 +79,7 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
     y: tf.tensor2d(rows.y, [n, 1]),
     groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
   };
-  /** The rows in the order of the epoch, with each row's share of its batch. */
+  /** The rows in the order in which the epoch visits them, and the weight of each row within its batch. */
   let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
   const reorder = (order: Int32Array): void => {
     tf.dispose({ ...ordered });

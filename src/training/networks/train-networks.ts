@@ -338,7 +338,7 @@ interface Patience {
   readonly bestEpochs: Uint32Array;
 }
 
-/** Creates early stopping: a model stops after `patience` epochs without a better score. */
+/** Creates the rule for early stopping: training stops after `patience` epochs without a better score. */
 export function createPatience(models: number, patience: number): Patience {
   const best = new Float64Array(models).fill(Infinity);
   const waited = new Uint32Array(models);

@@ -41,8 +41,8 @@ export function indexKnots({ from, to }: Knots): IndexedKnots {
 }
 
 /**
- * Returns the index of the last knot at or below a value; -1 before the first. Rounding keeps the order of buckets,
- * so no knot is missed.
+ * Returns the index of the last knot at or below a value; -1 before the first. Rounding keeps the order of the buckets,
+ * so every knot of the curve is found.
  */
 function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number): number {
   const first = from[0] as number;

@@ -242,7 +242,7 @@ function independenceCells(
   return { cells, warnings: [...noneKnown(known), ...cutWarning(scaled)] };
 }
 
-/** Computes target over observed share of each group, with mean 1 and capped. */
+/** Computes the ratio of target share to observed share for each group, scales the ratios to mean 1 and caps them. */
 function shareCells(
   groups: CategoricalColumn,
   weights: Float64Array | undefined,

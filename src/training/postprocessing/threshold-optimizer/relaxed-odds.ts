@@ -23,8 +23,8 @@ const MAX_CELLS = 2e7;
  * false positive rates of any two groups differ by at most `tolerance`, and so do the true positive rates.
  *
  * Variables: x_g and y_g of each group, and the corner (a, b) of the square with side `tolerance` that contains all
- * points. Rows: y_g is on or below each edge of the group's hull, and on or above the diagonal, which constant
- * decisions reach. Points below the diagonal are never better.
+ * points. Constraint rows: y_g is on or below each edge of the group's hull, and on or above the diagonal, whose points
+ * are reached by decisions that ignore the score. Points below the diagonal are never better.
  * @throws {ValueError} if there are more groups than the solver supports
  * @throws {TrainingError} if the solver fails
  */
