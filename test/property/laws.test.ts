@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import { computeMetric, maeParityDifference, MEASURE_NAMES, metricFrame } from '../../src/metrics/index.ts';
 import type { MetricOptions, MetricResult, MetricRows } from '../../src/metrics/index.ts';
-import { check } from './check.ts';
+import { check, itHolds } from './check.ts';
 import {
   ALL_METRICS,
   anyMetric,
@@ -63,7 +63,7 @@ const withGroups = (rows: readonly Row[], rename: (group: string) => string): Ro
   rows.map((row) => ({ ...row, groups: row.groups.map((group) => (group === null ? null : rename(group))) }));
 
 describe('properties of every metric', () => {
-  it('the order of rows does not change the result', () => {
+  itHolds('the order of rows does not change the result', () => {
     check(
       fc.record({ metric: anyMetric, rows: gappyRows, options: anyComparison }).chain((one) =>
         fc.record({
@@ -83,7 +83,7 @@ describe('properties of every metric', () => {
     );
   });
 
-  it('the order of rows does not change intervals and p-values of counts', () => {
+  itHolds('the order of rows does not change intervals and p-values of counts', () => {
     check(completeRows, (rows) => {
       const options = { minGroupSize: 1, ciSamples: 30, withPValue: true };
       const of = (data: readonly Row[]) =>
@@ -92,7 +92,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('the names of groups do not change the result', () => {
+  itHolds('the names of groups do not change the result', () => {
     const renamed: Record<string, string> = { a: 'z', b: '__proto__', c: '7' };
     checkMetrics((metric, rows, options) => {
       const other = computeMetric(
@@ -113,7 +113,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('swapping groups keeps a gap, negates a signed gap and inverts a ratio', () => {
+  itHolds('swapping groups keeps a gap, negates a signed gap and inverts a ratio', () => {
     const swap = (group: string): string => ({ a: 'b', b: 'a' })[group] ?? group;
     checkMetrics((metric, rows) => {
       const pair = withGroups(rows, (group) => (group === 'c' ? 'b' : group));
@@ -129,7 +129,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('weights of one equal no weights', () => {
+  itHolds('weights of one equal no weights', () => {
     checkMetrics((metric, rows, options) => {
       const ones = rows.map((row) => ({ ...row, weight: 1 }));
       expect(computeMetric(metric, weightedColumnsOf(metric, ones), options).toJSON()).to.deep.equal(
@@ -138,7 +138,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('an integer weight equals this number of copies of the row', () => {
+  itHolds('an integer weight equals this number of copies of the row', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;
       const copies = rows.flatMap((row) => Array<Row>(row.weight ?? 0).fill(row));
@@ -149,7 +149,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('the unit of weights does not change the result, from 2^-500 to 2^500', () => {
+  itHolds('the unit of weights does not change the result, from 2^-500 to 2^500', () => {
     checkMetrics((metric, rows, options) => {
       const given = computeMetric(metric, weightedColumnsOf(metric, rows), options);
       // A signed mean of 0 may be 1e-17 for weights in tenths, which has a ratio and possibly the opposite sign.
@@ -163,7 +163,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('weights whose squares overflow float64 give the same numbers or a reason, never other numbers', () => {
+  itHolds('weights whose squares overflow float64 give the same numbers or a reason, never other numbers', () => {
     const count = 24;
     const rows = Array.from({ length: count }, (_, row) => row);
     const columns = {
@@ -210,7 +210,7 @@ describe('properties of every metric', () => {
       .and.to.not.match(/demographic|accuracy/);
   });
 
-  it('rows of weight 0 do not change the value', () => {
+  itHolds('rows of weight 0 do not change the value', () => {
     checkMetrics((metric, rows, options) => {
       if (/^count_/.test(metric)) return;
       const [first] = rows as [Row];
@@ -223,7 +223,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('incomplete rows do not change the value', () => {
+  itHolds('incomplete rows do not change the value', () => {
     checkMetrics((metric, rows, options) => {
       const isInteger = (row: Row): boolean =>
         row.groups[0] !== null && Object.values(row).every((value) => value !== null);
@@ -236,7 +236,7 @@ describe('properties of every metric', () => {
     }, gappyRows);
   });
 
-  it('crossing an attribute with a constant, on either side, changes only labels', () => {
+  itHolds('crossing an attribute with a constant, on either side, changes only labels', () => {
     checkMetrics((metric, rows, options) => {
       const given = computeMetric(metric, columnsOf(metric, rows), options);
       const sides: [string, (group: string) => string[]][] = [
@@ -251,7 +251,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('a gap to all rows, or to one group, is no larger than the gap between groups', () => {
+  itHolds('a gap to all rows, or to one group, is no larger than the gap between groups', () => {
     const inside = ALL_METRICS.filter(
       (name) =>
         name.endsWith('_difference') && !/^(count|r2|f1|roc_auc|balanced|root|rmse|expected|calibration)/.test(name),
@@ -267,7 +267,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('the worst of two gaps is at least their mean', () => {
+  itHolds('the worst of two gaps is at least their mean', () => {
     check(completeRows, (rows) => {
       for (const [metric, sign] of [
         ['equalized_odds_difference', 1],
@@ -280,7 +280,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('a rate and its complement have the same gap', () => {
+  itHolds('a rate and its complement have the same gap', () => {
     const pairs = [
       ['true_positive_rate', 'false_negative_rate'],
       ['true_negative_rate', 'false_positive_rate'],
@@ -298,7 +298,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('the average of two classes equals the binary outcome', () => {
+  itHolds('the average of two classes equals the binary outcome', () => {
     check(completeRows, (rows) => {
       if (new Set(pick(rows, 'decision')).size < 2) return;
       const given = columnsOf('demographic_parity_difference', rows);
@@ -315,7 +315,7 @@ describe('properties of every metric', () => {
     });
   });
 
-  it('scaling errors scales the gap of their means', () => {
+  itHolds('scaling errors scales the gap of their means', () => {
     check(
       fc.record({ rows: completeRows, factor: fc.constantFrom(2 ** -300, 0.1, 4, 2 ** 300) }),
       ({ rows, factor }) => {
@@ -338,7 +338,7 @@ describe('properties of randomness', () => {
   const rows = { yPred, sensitive: yPred.map((_, index) => ['a', 'b', 'c'][(index * 7) % 3]) };
 
   for (const ciMethod of ['simultaneous', 'percentile', 'bca'] as const) {
-    it(`the same seed gives the same interval and p-value, and another seed different ones: ${ciMethod}`, () => {
+    itHolds(`the same seed gives the same interval and p-value, and another seed different ones: ${ciMethod}`, () => {
       const of = (seed: number) => {
         const options = { seed, ciMethod, withPValue: true };
         const { ci, pValue } = computeMetric('demographic_parity_difference', rows, options);
@@ -349,14 +349,14 @@ describe('properties of randomness', () => {
     });
   }
 
-  it('other requested results do not change an interval', () => {
+  itHolds('other requested results do not change an interval', () => {
     const of = (withPValue: boolean) => computeMetric('demographic_parity_difference', rows, { withPValue }).ci;
     expect(of(true)).to.deep.equal(of(false));
   });
 });
 
 describe('properties of frames', () => {
-  it('a frame has the numbers of the metrics', () => {
+  itHolds('a frame has the numbers of the metrics', () => {
     const names = fc.uniqueArray(fc.constantFrom(...MEASURE_NAMES), { minLength: 1, maxLength: 6 });
     check(
       fc.record({ names, rows: rowsWithA, options: anyComparison }),
@@ -382,21 +382,24 @@ describe('properties of frames', () => {
     );
   });
 
-  it('overall is the value of all rows as one group, and the largest difference that of groupMax and groupMin', () => {
-    check(completeRows, (rows) => {
-      const metrics = ['selection_rate', 'accuracy'];
-      const columns = { ...columnsOf('accuracy_difference', rows), metrics };
-      const frame = metricFrame(columns, bare);
-      const one = metricFrame({ ...columns, sensitive: rows.map(() => 'all') }, bare);
-      for (const name of metrics) {
-        expectClose(frame.overall[name] ?? NaN, one.byGroup['all']?.[name] ?? NaN);
-        const range = (frame.groupMax()[name] ?? NaN) - (frame.groupMin()[name] ?? NaN);
-        if (Object.keys(frame.byGroup).length > 1) expectClose(frame.difference()[name] ?? NaN, range);
-      }
-    });
-  });
+  itHolds(
+    'overall is the value of all rows as one group, and the largest difference that of groupMax and groupMin',
+    () => {
+      check(completeRows, (rows) => {
+        const metrics = ['selection_rate', 'accuracy'];
+        const columns = { ...columnsOf('accuracy_difference', rows), metrics };
+        const frame = metricFrame(columns, bare);
+        const one = metricFrame({ ...columns, sensitive: rows.map(() => 'all') }, bare);
+        for (const name of metrics) {
+          expectClose(frame.overall[name] ?? NaN, one.byGroup['all']?.[name] ?? NaN);
+          const range = (frame.groupMax()[name] ?? NaN) - (frame.groupMin()[name] ?? NaN);
+          if (Object.keys(frame.byGroup).length > 1) expectClose(frame.difference()[name] ?? NaN, range);
+        }
+      });
+    },
+  );
 
-  it('a level of a control feature equals the frame of its rows, with or without a reference group', () => {
+  itHolds('a level of a control feature equals the frame of its rows, with or without a reference group', () => {
     check(rowsWithA, (rows) => {
       const options = { ...bare, method: 'to_reference', referenceGroup: 'a' } as const;
       const level = (row: Row): string => ((row.score ?? 0) < 0.5 ? 'low' : 'high');

@@ -13,7 +13,7 @@ import {
   statsFromJson,
   statsToJson,
 } from '../../src/metrics/index.ts';
-import { check } from './check.ts';
+import { check, itHolds } from './check.ts';
 import { anyMetric, gappyRows, kindOf, type Row, weightedColumnsOf } from './random-rows.ts';
 
 const bare = { minGroupSize: 1, withCi: false, method: 'to_overall' } as const;
@@ -60,7 +60,7 @@ function expectClose(actual: number, expected: number): void {
 }
 
 describe('properties of statistics', () => {
-  it('merging two halves gives the statistics and metrics of all rows', () => {
+  itHolds('merging two halves gives the statistics and metrics of all rows', () => {
     check(
       numbers,
       ({ metric, first, second }) => {
@@ -73,7 +73,7 @@ describe('properties of statistics', () => {
     );
   });
 
-  it('statistics of rows give the metrics of the rows', () => {
+  itHolds('statistics of rows give the metrics of the rows', () => {
     check(numbers, ({ metric, first }) => {
       // Without true values a mean prediction includes more rows: computeMetric does not read columns that it does not
       // need.
@@ -85,7 +85,7 @@ describe('properties of statistics', () => {
     });
   });
 
-  it('merging is commutative and associative', () => {
+  itHolds('merging is commutative and associative', () => {
     check(numbers, ({ metric, first, second, third }) => {
       const [a, b, c] = [first, second, third].map((rows) => reduce(metric, rows)) as [
         GroupStats,
@@ -99,7 +99,7 @@ describe('properties of statistics', () => {
     });
   });
 
-  it('removing merged statistics restores the first', () => {
+  itHolds('removing merged statistics restores the first', () => {
     check(
       numbers,
       ({ metric, first, second }) => {
@@ -116,7 +116,7 @@ describe('properties of statistics', () => {
     );
   });
 
-  it('fractional weights leave no residue if all rows of a cell are removed', () => {
+  itHolds('fractional weights leave no residue if all rows of a cell are removed', () => {
     const fraction = fc.double({ min: 0.01, max: 3, noNaN: true });
     check(
       fc.record({
@@ -144,7 +144,7 @@ describe('properties of statistics', () => {
     );
   });
 
-  it('writing to JSON and reading back gives the same numbers', () => {
+  itHolds('writing to JSON and reading back gives the same numbers', () => {
     check(numbers, ({ metric, first }) => {
       const stats = reduce(metric, first);
       const again = statsFromJson(JSON.parse(JSON.stringify(statsToJson(stats))));
