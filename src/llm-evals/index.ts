@@ -16,7 +16,7 @@ export type {
 export * from './client/llm-eval-adapter.ts';
 export { createLocalClient, type LocalClientOptions } from './client/local-client.ts';
 export * from './client/provider-client.ts';
-export * from './client/replay-client.ts';
+export { createReplayClient, type ReplayClientOptions } from './client/replay-client.ts';
 export { type Environment, looksLikeSecret, redactSecrets } from './client/secrets.ts';
 export * from './config/index.ts';
 export * from './dry-run/build-estimate.ts';
