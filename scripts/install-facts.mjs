@@ -177,6 +177,10 @@ try {
     if (bin !== undefined) await use(place, bin);
   }
   compile(place);
+  const licences = readFileSync(path.join(place, 'node_modules/evenhand/dist/THIRD-PARTY.txt'), 'utf8');
+  for (const name of ['echarts', 'zrender', '@stdlib/math-base-special-betainc', 'redoc', 'swagger-ui-dist']) {
+    assert(licences.includes(name), `the licence of ${name} is in the package`);
+  }
   assert(megabytes <= MAX_MEGABYTES, `at most ${MAX_MEGABYTES} MB (${megabytes.toFixed(0)})`);
   assert(packages <= MAX_PACKAGES, `at most ${MAX_PACKAGES} packages (${packages})`);
 } finally {
