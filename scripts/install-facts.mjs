@@ -25,11 +25,11 @@ const names = Object.keys(entries)
   .filter((name) => name !== './package.json' && !name.includes('*'))
   .map((name) => `evenhand${name.slice(1)}`);
 
-function run(command, args, cwd, allowed = [0]) {
+function run(command, args, cwd, env = process.env) {
+  const options = { cwd, env, encoding: 'utf8', timeout: 600_000, stdio: ['ignore', 'pipe', 'pipe'] };
   try {
-    return execFileSync(command, args, { cwd, encoding: 'utf8', timeout: 600_000, stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync(command, args, options);
   } catch (error) {
-    if (allowed.includes(error.status)) return error.stdout + error.stderr;
     throw new Error(`${command} ${args.join(' ')} in ${cwd}: exit ${error.status}\n${error.stdout}${error.stderr}`, {
       cause: error,
     });
@@ -66,14 +66,7 @@ function examplesOf(section, language) {
 /** Runs the README's examples in a folder that contains only the package. `bin` is the folder of the Node to use. */
 async function use(folder, bin) {
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
-  const shell = (script) =>
-    execFileSync('bash', ['-euo', 'pipefail', '-c', script], {
-      cwd: folder,
-      env,
-      encoding: 'utf8',
-      timeout: 600_000,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  const shell = (script) => run('bash', ['-euo', 'pipefail', '-c', script], folder, env);
   const older = names.filter((name) => name !== 'evenhand').map((name) => name.replace('/', '/fairness-toolkit/'));
   writeFileSync(
     path.join(folder, 'import.mjs'),
@@ -160,24 +153,24 @@ try {
   const packed = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], root));
   const { filename, size } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
   console.log(`${filename}: ${(size / 1024).toFixed(0)} KiB`);
-  const place = mkdtempSync(path.join(folder, 'use-'));
-  writeFileSync(path.join(place, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const project = mkdtempSync(path.join(folder, 'use-'));
+  writeFileSync(path.join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
   const extra = options['ignore-scripts'] ? ['--ignore-scripts'] : [];
   const start = performance.now();
-  run('npm', ['install', '--no-audit', '--no-fund', path.join(folder, filename), ...extra], place);
+  run('npm', ['install', '--no-audit', '--no-fund', path.join(folder, filename), ...extra], project);
   const seconds = (performance.now() - start) / 1000;
-  const [megabytes, packages] = [megabytesOf(path.join(place, 'node_modules')), packagesIn(place)];
+  const [megabytes, packages] = [megabytesOf(path.join(project, 'node_modules')), packagesIn(project)];
   console.log(`${seconds.toFixed(0)} s, ${packages} packages, ${megabytes.toFixed(0)} MB`);
 
   console.log(`-- ${process.version}`);
-  await use(place, path.dirname(process.execPath));
+  await use(project, path.dirname(process.execPath));
   for (const name of options.node === '' ? [] : options.node.split(',')) {
     const bin = nodeFolder(name, folder);
     console.log(`-- node@${name}${bin === undefined ? ': not available here' : ''}`);
-    if (bin !== undefined) await use(place, bin);
+    if (bin !== undefined) await use(project, bin);
   }
-  compile(place);
-  const licences = readFileSync(path.join(place, 'node_modules/evenhand/dist/THIRD-PARTY.txt'), 'utf8');
+  compile(project);
+  const licences = readFileSync(path.join(project, 'node_modules/evenhand/dist/THIRD-PARTY.txt'), 'utf8');
   for (const name of ['echarts', 'zrender', '@stdlib/math-base-special-betainc', 'redoc', 'swagger-ui-dist']) {
     assert(licences.includes(name), `the licence of ${name} is in the package`);
   }

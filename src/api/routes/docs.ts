@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import type { Context } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { escapeHtml } from '../../internal/html.ts';
+import { builtFile } from '../../internal/packages.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Handler, Service } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
@@ -45,17 +43,6 @@ function isAssetName(name: string): name is AssetName {
   return Object.hasOwn(ASSET_FILES, name);
 }
 
-/**
- * Returns the path of a file. The file is next to the compiled code, or, in a checkout, in the package that contains
- * it.
- */
-function assetPath(name: AssetName): string {
-  if (!import.meta.url.endsWith('.ts')) return fileURLToPath(new URL(`../assets/${name}`, import.meta.url));
-  const [packageName, file] = ASSET_FILES[name].source;
-  const manifest = createRequire(import.meta.url).resolve(`${packageName}/package.json`);
-  return path.join(path.dirname(manifest), file);
-}
-
 /** A logo that ReDoc loads from an external host. Pages of the service must not load external resources. */
 const OUTSIDE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
@@ -76,7 +63,7 @@ function readAsset(name: AssetName): Promise<Buffer> {
 }
 
 async function load(name: AssetName): Promise<Buffer> {
-  const bytes = await readFile(assetPath(name));
+  const bytes = await readFile(builtFile(`api/assets/${name}`));
   return name === 'redoc.standalone.js'
     ? Buffer.from(decodeUtf8(bytes, name).replaceAll(OUTSIDE_LOGO, NO_PICTURE))
     : bytes;
