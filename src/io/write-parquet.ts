@@ -89,14 +89,14 @@ async function copyTable(session: DuckDbSession, table: Table, file: string): Pr
       columns.map(({ stored, column }) => [stored, column.kind === 'numeric' ? column.values : column.codes]),
     ),
   );
-  // One thread, so that the bytes do not depend on the machine.
-  await session.rows('SET threads = 1');
   const selected: string[] = [];
   for (const { name, stored, column } of columns) {
     if (column.kind === 'categorical') await setLabels(session, stored, column.labels);
     selected.push(`${valueOf(stored, column)} AS ${quoteIdentifier(name)}`);
   }
-  await session.rows(`COPY (SELECT ${selected.join(', ')} FROM stored) TO ${quoteLiteral(file)} (FORMAT parquet)`);
+  const copy = `COPY (SELECT ${selected.join(', ')} FROM stored) TO ${quoteLiteral(file)} (FORMAT parquet)`;
+  // In order, so that the bytes do not depend on the number of cores.
+  await session.rows(copy, { ordered: true });
 }
 
 /** Returns SQL for the value of a column. SQL lists begin at 1, so the code -1 gives NULL. */

@@ -14,7 +14,7 @@ import {
   type ServiceProcess,
   startService,
 } from '../api/serve/service-process.ts';
-import { useTemporaryFolder } from '../helpers/run-cli.ts';
+import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const BODY = { y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
 
@@ -275,8 +275,7 @@ describe('evenhand serve', function () {
     ['a --monitor that is a file', ['--monitor', import.meta.filename], 'is not a folder'],
   ] as const) {
     it(`rejects ${what} with one line, and exits with 2`, async () => {
-      const [, ended] = launch(['--port', '0', ...args]);
-      const { code, stderr } = await ended;
+      const { code, stderr } = await runCli(['serve', '--port', '0', ...args]);
       expect([code, stderr.trim().split('\n').length]).to.deep.equal([2, 1]);
       expect(stderr).to.include(words);
     });
@@ -304,18 +303,22 @@ describe('evenhand serve', function () {
     });
   });
 
-  const refusals: [title: string, args: string[], env: Record<string, string>, words: RegExp][] = [
-    ['a public address without keys', ['--host', '0.0.0.0'], {}, /EVENHAND_API_KEYS.*--insecure/],
+  const refusals: [title: string, args: string[], env: Record<string, string> | undefined, words: RegExp][] = [
+    ['a public address without keys', ['--host', '0.0.0.0'], undefined, /EVENHAND_API_KEYS.*--insecure/],
     ['a key with a space in it', [], { EVENHAND_API_KEYS: 'not one word' }, /printable ASCII/],
-    ['a port that there is not', ['--port', '70000'], {}, /--port must be at most 65535/],
-    ['--reload with several workers', ['--reload', '--workers', '2'], {}, /--reload works only with one worker/],
-    ['a store that is a file', ['--store', '/dev/null'], {}, /\/dev\/null/],
-    ['an address of another machine', ['--host', '192.0.2.1', '--insecure'], {}, /not an address of this machine/],
+    ['a port that there is not', ['--port', '70000'], undefined, /--port must be at most 65535/],
+    ['--reload with several workers', ['--reload', '--workers', '2'], undefined, /--reload works only with one worker/],
+    ['a store that is a file', ['--store', '/dev/null'], undefined, /\/dev\/null/],
+    [
+      'an address of another machine',
+      ['--host', '192.0.2.1', '--insecure'],
+      undefined,
+      /not an address of this machine/,
+    ],
   ];
   for (const [title, args, env, words] of refusals) {
     it(`rejects ${title} with exit code 2, in one line`, async () => {
-      const [, ended] = launch(args, env);
-      const { code, stderr } = await ended;
+      const { code, stderr } = await runCli(['serve', ...args], env === undefined ? {} : { env });
       expect(code).to.equal(2);
       expect(stderr)
         .to.match(words)

@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect } from 'chai';
 
 import { DataValidationError } from '../../src/exceptions/index.ts';
@@ -49,6 +50,63 @@ describe('limits of DuckDB', function () {
     const sql = 'SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b';
     const limits = { ...SMALL, signal: controller.signal };
     expect(await errorOf(withDuckDbLimits(limits, () => withDuckDb((session) => session.rows(sql))))).to.equal(reason);
+  });
+});
+
+describe('withDuckDb', () => {
+  const folder = useTemporaryFolder('evenhand-shared-');
+  const create = DuckDBInstance.create;
+  let opened = 0;
+  before(() => {
+    DuckDBInstance.create = (...given) => {
+      opened++;
+      return create.apply(DuckDBInstance, given);
+    };
+  });
+  after(() => {
+    DuckDBInstance.create = create;
+  });
+
+  it('opens one database for many calls, and each call has its own temporary tables', async () => {
+    const count = (values: number[]): Promise<unknown> =>
+      withDuckDb(async (session) => {
+        await session.createTable('own', { value: Float64Array.from(values) });
+        return (await session.rows('SELECT sum(value) FROM own'))[0]?.[0];
+      });
+    await count([0]);
+    opened = 0;
+    expect(await Promise.all([count([1, 2]), count([3]), count([4, 5])])).to.deep.equal([3, 3, 9]);
+    expect(await count([6])).to.equal(6);
+    expect(opened).to.equal(0);
+  });
+
+  it('opens a new database after an error, without waiting for other calls', async () => {
+    let release = (): void => undefined;
+    const other = withDuckDb(async (session) => {
+      await new Promise<void>((resolve) => (release = resolve));
+      return session.rows('SELECT 7');
+    });
+    opened = 0;
+    expect(String(await errorOf(withDuckDb((session) => session.rows('SELECT none FROM nowhere'))))).to.match(
+      /nowhere/,
+    );
+    expect(await withDuckDb((session) => session.rows('SELECT 8'))).to.deep.equal([[8]]);
+    expect(opened).to.equal(1);
+    release();
+    expect(await other).to.deep.equal([[7]]);
+  });
+
+  it('reads a file that was replaced by another of the same size and time', async () => {
+    const file = path.join(folder(), 'rows.parquet');
+    const write = async (value: number): Promise<void> => {
+      await withDuckDb((session) => session.rows(`COPY (SELECT ${String(value)} AS v) TO '${file}' (FORMAT parquet)`));
+      utimesSync(file, 1_700_000_000, 1_700_000_000);
+    };
+    const read = (): Promise<unknown> => withDuckDb((session) => session.rows(`FROM '${file}'`));
+    await write(1);
+    expect(await read()).to.deep.equal([[1]]);
+    await write(2);
+    expect(await read()).to.deep.equal([[2]]);
   });
 });
 
