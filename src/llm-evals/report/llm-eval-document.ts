@@ -10,7 +10,7 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import { groupBy } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Transcript } from '../client/transcript.ts';
-import { commonPairs } from '../plan/counterfactual/word-diff.ts';
+import { alignWords } from '../plan/counterfactual/word-diff.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
@@ -143,19 +143,16 @@ function differenceOf(first: Transcript, second: Transcript): number {
   return 1 - jaccardSimilarity(comparedText(first), comparedText(second));
 }
 
-/**
- * The maximum number of words that are compared. In longer texts, all words between the common start and the common end
- * are marked.
- */
-const MAX_COMPARED = 400;
-
 /** Marks the words of two texts that are not in their longest common subsequence of words. */
 export function markedDifference(first: string, second: string): readonly [MarkedText[], MarkedText[]] {
-  const [a, b] = [wordsOf(first), wordsOf(second)];
-  const common = commonPairs(a, b, (rows, columns) => Math.max(rows, columns) <= MAX_COMPARED);
-  const side = (words: readonly string[], own: ReadonlySet<number>): MarkedText[] =>
-    joined(words.map((text, index) => ({ text, isMarked: !own.has(index) && text.trim() !== '' })));
-  return [side(a, new Set(common.map(([index]) => index))), side(b, new Set(common.map(([, index]) => index)))];
+  const aligned = alignWords(wordsOf(first), wordsOf(second));
+  const marked = (own: 'first' | 'second'): MarkedText[] =>
+    joined(
+      aligned
+        .filter(({ side }) => side === 'both' || side === own)
+        .flatMap(({ words, side }) => words.map((text) => ({ text, isMarked: side === own && text.trim() !== '' }))),
+    );
+  return [marked('first'), marked('second')];
 }
 
 /** Splits text into words, spaces and punctuation. The pieces concatenate to the text. */

@@ -37,6 +37,20 @@ const COUNTED: readonly (readonly [language: string, tokens: number, text: strin
   ['signs', 14, '!!! ??? --- *** ((( ))) ``` ___ ;;; ,,, ...'],
 ];
 
+/** As above, in scripts for which a tokenizer needs up to one token for each byte. */
+const RARE: readonly (readonly [language: string, tokens: number, text: string])[] = [
+  ['Amharic', 54, 'የሥራ አመልካቹ አሥር ዓመት የሥራ ልምድ አለው።'],
+  ['Lao', 58, 'ຜູ້ສະໝັກມີປະສົບການເຮັດວຽກສິບປີ'],
+  ['Tibetan', 52, 'ཞུ་མཁན་ལ་ལས་ཀའི་ཉམས་མྱོང་ལོ་བཅུ་ཡོད།'],
+  ['Cherokee', 50, 'ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ ᎠᎾᏕᎶᏆᏍᎩ'],
+  ['Khmer', 20, 'បេក្ខជនមានបទពិសោធន៍ការងារដប់ឆ្នាំ'],
+  ['Sinhala', 21, 'අයදුම්කරුට වසර දහයක සේවා පළපුරුද්ද ඇත'],
+  ['Panjabi', 20, 'ਬਿਨੈਕਾਰ ਕੋਲ ਦਸ ਸਾਲ ਦਾ ਕੰਮ ਦਾ ਤਜਰਬਾ ਹੈ'],
+  ['Telugu', 17, 'దరఖాస్తుదారుకు పది సంవత్సరాల పని అనుభవం ఉంది'],
+  ['Georgian', 13, 'განმცხადებელს აქვს ათწლიანი სამუშაო გამოცდილება'],
+  ['Armenian', 12, 'Դիմորդն ունի տասը տարվա աշխատանքային փորձ'],
+];
+
 describe('estimateTokens', () => {
   it('returns 0 for an empty text, and a positive whole number for any other', () => {
     expect(estimateTokens('')).to.equal(0);
@@ -50,6 +64,12 @@ describe('estimateTokens', () => {
   for (const [language, tokens, text] of COUNTED) {
     it(`estimates ${language} between 10% too low and 50% too high`, () => {
       expect(estimateTokens(text)).to.be.within(0.9 * tokens, 1.5 * tokens);
+    });
+  }
+
+  for (const [language, tokens, text] of RARE) {
+    it(`does not estimate ${language} too low, and at most twice too high`, () => {
+      expect(estimateTokens(text)).to.be.within(tokens, 2 * tokens);
     });
   }
 
