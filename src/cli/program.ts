@@ -4,6 +4,7 @@ import { FairnessToolkitError } from '../exceptions/index.ts';
 import { parametersIn, renameParameters, toSnakeCase } from '../internal/arguments.ts';
 import { VERSION } from '../internal/version.ts';
 import { abTestCommand } from './commands/ab-test.ts';
+import { backendCommand } from './commands/backend.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -65,6 +66,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     sampleDataCommand(),
     configCommand(),
     doctorCommand(),
+    backendCommand(),
     versionCommand(),
   ];
   for (const command of commands) program.addCommand(command);

@@ -357,7 +357,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
 
 /** The missing part that is reported if the library finds no GPU, although the diagnosis found nothing missing. */
 const NO_GPU_SEEN = {
-  what: 'its native library finds no GPU, although the driver, CUDA 11 and cuDNN 8 are installed',
+  what: 'its native library finds no GPU, although the driver, CUDA and cuDNN are installed',
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',
 };
 
@@ -372,6 +372,9 @@ export function restoreRemovedUtil(target: { isNullOrUndefined?: unknown } = uti
 /** Loads a package that contains TensorFlow's native library. */
 async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu'): Promise<Tf> {
   restoreRemovedUtil();
+  // The library reads them when it is loaded. oneDNN would change the last digits from machine to machine.
+  process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
+  process.env['TF_ENABLE_ONEDNN_OPTS'] ??= '0';
   const loaded = (await import(name)) as Tf & { readonly default?: Tf };
   const tf = quiet(loaded.default ?? loaded);
   if (!tf.engine().backendNames().includes('tensorflow'))

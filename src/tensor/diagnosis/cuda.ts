@@ -1,5 +1,17 @@
 import { findLibrary, outsideSearch, versionsOf } from './find-library.ts';
-import type { Host, MissingPart } from './host.ts';
+import { type Host, joinOn, type MissingPart } from './host.ts';
+import { cudaOfPackage } from './native-package.ts';
+
+/** The libraries of CUDA 12 and cuDNN 9 that TensorFlow 2.21 opens, by the folder of their pip package. */
+const BUNDLED_LIBRARIES = {
+  cuda_runtime: ['libcudart.so.12'],
+  cublas: ['libcublas.so.12', 'libcublasLt.so.12'],
+  cufft: ['libcufft.so.11'],
+  curand: ['libcurand.so.10'],
+  cusolver: ['libcusolver.so.11'],
+  cusparse: ['libcusparse.so.12'],
+  cudnn: ['libcudnn.so.9'],
+} as const;
 
 /** The libraries of CUDA 11 that TensorFlow 2.9 opens. If a library is missing, TensorFlow does not use the GPU. */
 const CUDA_LIBRARIES = {
@@ -38,8 +50,9 @@ const CUDNN_FIX =
   'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or install it with pip and add its ' +
   "folder lib to LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
 
-/** Returns the missing parts of CUDA 11 and cuDNN 8 that tfjs-node-gpu needs. */
+/** Returns the missing parts of CUDA and cuDNN that tfjs-node-gpu needs: its own ones, or CUDA 11 and cuDNN 8. */
 export function missingOfCuda(host: Host): readonly MissingPart[] {
+  if (cudaOfPackage(host) === 'bundled') return missingOfBundled(host);
   const system = host.platform === 'win32' ? 'win32' : 'linux';
   const parts = [
     missingLibraries(host, CUDA_LIBRARIES[system], {
@@ -56,6 +69,22 @@ export function missingOfCuda(host: Host): readonly MissingPart[] {
     outsideSearch(host, [CUDNN_LIBRARY[system]]),
   ];
   return parts.filter((part) => part !== null);
+}
+
+function missingOfBundled(host: Host): readonly MissingPart[] {
+  const folder = host.resolvePackage('@tensorflow/tfjs-node-gpu');
+  // The installation of the package brings them.
+  if (folder === null || !host.exists(joinOn(host, folder, 'deps', 'lib', 'libtensorflow_cc.so.2'))) return [];
+  const missing = Object.entries(BUNDLED_LIBRARIES).flatMap(([part, names]) =>
+    names.filter((name) => !host.exists(joinOn(host, folder, 'deps', 'nvidia', part, 'lib', name))),
+  );
+  if (missing.length === 0) return [];
+  return [
+    {
+      what: `the libraries of CUDA 12 in '@tensorflow/tfjs-node-gpu' are incomplete: ${missing.join(', ')}`,
+      mend: 'Install them again, after you have removed the folder ~/.cache/evenhand:\nnpx evenhand backend install node-gpu',
+    },
+  ];
 }
 
 function missingLibraries(

@@ -2,7 +2,7 @@ import { installCommand } from '../../internal/packages.ts';
 import type { TensorBackend } from '../backend-names.ts';
 import { missingOfCuda } from './cuda.ts';
 import { type Host, joinOn, type MissingPart } from './host.ts';
-import { missingOfPackage } from './native-package.ts';
+import { cudaOfPackage, missingOfPackage } from './native-package.ts';
 import { missingOfDriver } from './nvidia-driver.ts';
 import { missingOfVulkan } from './vulkan.ts';
 
@@ -21,7 +21,7 @@ export function diagnose(backend: TensorBackend, host: Host): readonly MissingPa
 const DIAGNOSES: Readonly<Record<TensorBackend, (host: Host) => readonly MissingPart[]>> = {
   'node-gpu': (host) =>
     unsupported(host, '@tensorflow/tfjs-node-gpu', ['linux-x64', 'win32-x64']) ?? [
-      ...missingOfDriver(host),
+      ...missingOfDriver(host, cudaOfPackage(host) === 'bundled' ? 12 : 11),
       ...missingOfPackage(host, '@tensorflow/tfjs-node-gpu'),
       ...missingOfCuda(host),
     ],

@@ -7,8 +7,11 @@ export type NativePackage = '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu
 /** The version of the library that version 4.22 of these packages downloads. */
 const LIBRARY_VERSION = '2.9.1';
 
+/** The library of a package that `evenhand backend install` has built. */
+const BUILT_LIBRARY = 'libtensorflow_cc.so.2';
+
 const LIBRARY_FILES: Readonly<Record<string, readonly string[]>> = {
-  linux: ['libtensorflow.so.2', `libtensorflow.so.${LIBRARY_VERSION}`, 'libtensorflow.so'],
+  linux: ['libtensorflow.so.2', `libtensorflow.so.${LIBRARY_VERSION}`, 'libtensorflow.so', BUILT_LIBRARY],
   darwin: ['libtensorflow.2.dylib', 'libtensorflow.dylib'],
   win32: ['tensorflow.dll'],
 };
@@ -20,11 +23,11 @@ const SYSTEM_NAMES: Readonly<Record<string, string>> = { linux: 'linux', darwin:
  */
 export function missingOfPackage(host: Host, name: NativePackage): readonly MissingPart[] {
   const folder = host.resolvePackage(name);
-  if (folder === null) return [notInstalled(name)];
+  if (folder === null) return [notInstalled(host, name)];
   const found = nameIn(host, folder);
   if (found !== name) {
     const what = `the package found as '${name}' is '${found ?? 'another'}', which has no native library`;
-    return [{ what, mend: notInstalled(name).mend }];
+    return [{ what, mend: notInstalled(host, name).mend }];
   }
   const lacks = missingFile(host, folder);
   if (lacks === null) return [];
@@ -32,8 +35,33 @@ export function missingOfPackage(host: Host, name: NativePackage): readonly Miss
   return [{ what, mend: repeatInstall(host, name) }];
 }
 
-function notInstalled(name: NativePackage): MissingPart {
-  return { what: `the package '${name}' is not installed`, mend: `Install it with:\n${installCommand(name)}` };
+function notInstalled(host: Host, name: NativePackage): MissingPart {
+  const mend = isBuildable(host, name) ? buildFix(name) : `Install it with:\n${installCommand(name)}`;
+  return { what: `the package '${name}' is not installed`, mend };
+}
+
+/** Returns whether `evenhand backend install` supports this machine. */
+function isBuildable({ platform, arch }: Host, name: NativePackage): boolean {
+  return platform === 'linux' && (arch === 'x64' || (arch === 'arm64' && name === '@tensorflow/tfjs-node'));
+}
+
+function buildFix(name: NativePackage): string {
+  const isGpu = name === '@tensorflow/tfjs-node-gpu';
+  const brings = isGpu ? 'brings the libraries of CUDA 12 and cuDNN 9' : 'needs a C++ compiler and pip';
+  return `Build it against TensorFlow from PyPI, which ${brings}:\nnpx evenhand backend install ${isGpu ? 'node-gpu' : 'node'}`;
+}
+
+/**
+ * Returns how the GPU package gets CUDA: `bundled` if CUDA 12 belongs to the package, which on Linux also applies
+ * before its installation, or `system` if it needs CUDA 11 on the machine.
+ */
+export function cudaOfPackage(host: Host): 'bundled' | 'system' {
+  const name = '@tensorflow/tfjs-node-gpu';
+  if (!isBuildable(host, name)) return 'system';
+  const folder = host.resolvePackage(name);
+  if (folder === null || nameIn(host, folder) !== name) return 'bundled';
+  const libraries = host.listFolder(joinOn(host, folder, 'deps', 'lib'));
+  return libraries.length === 0 || libraries.includes(BUILT_LIBRARY) ? 'bundled' : 'system';
 }
 
 function nameIn(host: Host, folder: string): string | null {
@@ -85,7 +113,8 @@ export function brokenLibrary(host: Host, error: string): MissingPart | null {
 }
 
 /** Describes how to repeat the install step, either directly or through a mirror. */
-function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
+function repeatInstall(host: Host, name: NativePackage): string {
+  const { platform, arch } = host;
   const kind = name === '@tensorflow/tfjs-node-gpu' ? 'gpu' : 'cpu';
   const system = SYSTEM_NAMES[platform] ?? platform;
   const extension = platform === 'win32' ? 'zip' : 'tar.gz';
@@ -98,7 +127,9 @@ function repeatInstall({ platform, arch }: Host, name: NativePackage): string {
         `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- ${rebuild}`
       : `From a mirror (the package appends tf-builds/ and the name of the archive):\n` +
         `TFJS_NODE_CDN_STORAGE=https://YOUR.MIRROR/ ${rebuild}`;
+  const build = isBuildable(host, name) ? [buildFix(name), 'Alternatively, use its own library.'] : [];
   return [
+    ...build,
     'Its install step downloads the library from storage.googleapis.com. The step does not run if npm blocks the scripts of packages (ignore-scripts, allow-scripts). Repeat it with:',
     rebuild,
     fromMirror,

@@ -4,8 +4,14 @@ import { type Host, joinOn, type MissingPart } from './host.ts';
 const VERSION_FILE = '/proc/driver/nvidia/version';
 const LIBRARY = 'libcuda.so.1';
 
-/** The oldest driver that supports CUDA 11, according to NVIDIA's compatibility table. */
-const OLDEST_DRIVER = { linux: '450.80.02', win32: '452.39' } as const;
+/** The oldest driver that supports a version of CUDA, according to NVIDIA's compatibility table. */
+const OLDEST_DRIVER = {
+  linux: { 11: '450.80.02', 12: '525.60.13' },
+  win32: { 11: '452.39', 12: '528.33' },
+} as const;
+
+/** A version of CUDA that a driver must support. */
+export type CudaVersion = keyof (typeof OLDEST_DRIVER)['linux'];
 
 const IN_A_CONTAINER = 'In a container, give it the GPU (with the NVIDIA Container Toolkit):';
 const DOCKER_RUN = 'docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility,graphics …';
@@ -35,11 +41,11 @@ export function driverVersion(host: Host): string | null {
 }
 
 /**
- * Returns the missing parts of the NVIDIA driver that CUDA 11 needs: the driver itself, a recent version, its library,
- * or a device.
+ * Returns the missing parts of the NVIDIA driver that CUDA needs: the driver itself, a recent version, its library, or a
+ * device.
  */
-export function missingOfDriver(host: Host): readonly MissingPart[] {
-  const ofDriver = host.platform === 'win32' ? missingOnWindows(host) : missingOnLinux(host);
+export function missingOfDriver(host: Host, cuda: CudaVersion): readonly MissingPart[] {
+  const ofDriver = host.platform === 'win32' ? missingOnWindows(host, cuda) : missingOnLinux(host, cuda);
   const hidden = host.env['CUDA_VISIBLE_DEVICES'];
   if (hidden !== '' && hidden !== '-1') return ofDriver;
   const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
@@ -49,24 +55,25 @@ export function missingOfDriver(host: Host): readonly MissingPart[] {
   ];
 }
 
-function missingOnLinux(host: Host): readonly MissingPart[] {
+function missingOnLinux(host: Host, cuda: CudaVersion): readonly MissingPart[] {
   if (isUnderWindows(host)) return [];
   const version = driverVersion(host);
-  if (!host.exists(VERSION_FILE)) return [noDriver(host)];
-  if (version !== null && isOlder(version, OLDEST_DRIVER.linux)) {
-    const what = `the NVIDIA driver is ${version}, and CUDA 11 needs ${OLDEST_DRIVER.linux} or newer`;
-    const fix = `Update the NVIDIA driver to ${OLDEST_DRIVER.linux} or newer, and restart the machine.`;
+  const oldest = OLDEST_DRIVER.linux[cuda];
+  if (!host.exists(VERSION_FILE)) return [noDriver(host, oldest)];
+  if (version !== null && isOlder(version, oldest)) {
+    const what = `the NVIDIA driver is ${version}, and CUDA ${String(cuda)} needs ${oldest} or newer`;
+    const fix = `Update the NVIDIA driver to ${oldest} or newer, and restart the machine.`;
     return [{ what, mend: fix }];
   }
   return [missingLibrary(host, version), missingDevice(host)].filter((part) => part !== null);
 }
 
-function noDriver(host: Host): MissingPart {
+function noDriver(host: Host, oldest: string): MissingPart {
   const hasLibrary = findLibrary(host, LIBRARY) !== null;
   return {
     what: `no NVIDIA driver is loaded (no ${VERSION_FILE}${hasLibrary ? `, although ${LIBRARY} is installed` : ''})`,
     mend:
-      `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.linux} or newer, and restart the ` +
+      `If the machine has an NVIDIA GPU, install its driver, ${oldest} or newer, and restart the ` +
       `machine. On Debian:\napt-get install nvidia-driver\n${IN_A_CONTAINER}\n${DOCKER_RUN}`,
   };
 }
@@ -87,9 +94,9 @@ function missingDevice(host: Host): MissingPart | null {
   };
 }
 
-function missingOnWindows(host: Host): readonly MissingPart[] {
+function missingOnWindows(host: Host, cuda: CudaVersion): readonly MissingPart[] {
   if (host.exists(windowsLibrary(host))) return [];
-  const fix = `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32} or newer.`;
+  const fix = `If the machine has an NVIDIA GPU, install its driver, ${OLDEST_DRIVER.win32[cuda]} or newer.`;
   return [{ what: 'no NVIDIA driver is installed (no nvcuda.dll)', mend: fix }];
 }
 
