@@ -39,14 +39,14 @@ const CODES_BY_CLASS = {
     },
     'invalid-value': {
       cause: 'A row holds a value that its column does not allow, such as text in a column of numbers.',
-      fix: 'Correct the value. `context.index` (from 0) or the row number in the message locates it.',
+      fix: 'Correct the value. `context.index` (from 0) or the row number in the message locates the value.',
     },
     'empty-data': {
       cause: 'No rows are left for the computation.',
       fix: 'Check the file, the filter and the missing values.',
     },
     'too-few-rows': {
-      cause: 'There are rows, but fewer than the method needs.',
+      cause: 'The number of rows is smaller than the method needs.',
       fix: 'Add rows, or lower the minimum that the message names.',
     },
     'too-few-groups': {
@@ -71,10 +71,10 @@ const CODES_BY_CLASS = {
     },
     'positive-label-required': {
       cause: 'A column holds labels other than 0 and 1, and no positive label was specified.',
-      fix: 'Name the label that counts as positive.',
+      fix: 'Specify the label that counts as positive.',
     },
     'length-mismatch': {
-      cause: 'Columns that belong together differ in length.',
+      cause: 'Columns that must have the same length differ in length.',
       fix: 'Give each column one value per row.',
     },
     'unreadable-file': {
@@ -122,7 +122,7 @@ const CODES_BY_CLASS = {
       fix: 'Follow the suggestion in the message.',
     },
     'missing-argument': {
-      cause: 'A metric needs a column that was not given, such as true labels or scores.',
+      cause: 'A column that the metric needs was not given, such as true labels or scores.',
       fix: 'Give the column that `context.missing` names.',
     },
   },

@@ -23,7 +23,7 @@ false alarms is at most 5% over all checks of a stream together.
 The table shows how many of ${fair[0]?.runs.length ?? 0} simulated streams raised an alarm although the true gap was not above the limit.
 Each stream has 20,000 events. For comparison, two common rules were also checked after every event. The z test compares the largest with the
 smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit (above 0.1 if the
-limit is 0). Both rules start when every group has 30 events.
+limit is 0). The z test and the plain rule start when every group has 30 events.
 
 | stream | engine | z test | plain rule |
 | --- | --- | --- | --- |
