@@ -15,15 +15,15 @@ export function alarmMarkdown(results: readonly AlarmResult[], { command, versio
 
 This study simulates streams and checks them after **every event**, with the defaults of \`FairnessDriftAndAlertEngine\`
 (alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated this page with version
-${version} and seed ${seed}. The figures are in [alarms.csv](alarms.csv). The engine guarantees that the probability of one or more
-false alarms is at most 5% over all checks of a stream together.
+${version} and seed ${seed}. The figures are in [alarms.csv](alarms.csv). The engine guarantees that the probability of one or
+more false alarms is at most 5% over all checks of a stream together.
 
 ## False alarms
 
-The table shows how many of ${fair[0]?.runs.length ?? 0} simulated streams raised an alarm although the true gap was not above the limit.
-Each stream has 20,000 events. For comparison, two common rules were also checked after every event. The z test compares the largest with the
-smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit (above 0.1 if the
-limit is 0). The z test and the plain rule start when every group has 30 events.
+The table shows how many of ${fair[0]?.runs.length ?? 0} simulated streams raised an alarm although the true gap was not above the limit. Each
+stream has 20,000 events. For comparison, two common rules were also checked after every event. The z test compares the
+largest with the smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit
+(above 0.1 if the limit is 0). The z test and the plain rule start when every group has 30 events.
 
 | stream | engine | z test | plain rule |
 | --- | --- | --- | --- |
