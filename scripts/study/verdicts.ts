@@ -74,7 +74,7 @@ function averageAtEquality(metric: StudyMetric, results: readonly CellResult[]):
   // Uses the first repetitions of every cell, because cells were selected for a repetition by their low coverage.
   const average = mean(results.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first)));
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: average coverage at equality ${average.toFixed(4)}, at least ${MIN_AT_EQUALITY} required`,
+    text: `${METRIC_NAMES[metric]}, equal groups: the average coverage at equality is ${average.toFixed(4)} (required: at least ${MIN_AT_EQUALITY})`,
     isMet: average >= MIN_AT_EQUALITY,
   };
 }
@@ -83,7 +83,7 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
   const ratio = mean(results.map(relativeWidth));
   const rival = metric === 'mae' ? 'Bonferroni-Welch' : 'Bonferroni-Agresti-Caffo';
   return {
-    text: `${METRIC_NAMES[metric]}, equal groups: mean width relative to ${rival} is ${ratio.toFixed(4)} on average over cells, below 1 required`,
+    text: `${METRIC_NAMES[metric]}, equal groups: the mean width relative to ${rival} is ${ratio.toFixed(4)} on average over cells (required: below 1)`,
     isMet: ratio < 1,
   };
 }
@@ -91,7 +91,7 @@ function narrowerThanBonferroni(metric: StudyMetric, results: readonly CellResul
 function everyUnequalCell(metric: StudyMetric, results: readonly CellResult[]): Verdict {
   const worst = lowest(results);
   return {
-    text: `${METRIC_NAMES[metric]}, one group of 40, others of 2,000: minimum coverage of ${results.length} cells ${finalCoverage(worst).toFixed(4)} (${worst.cell.id}), at least ${MIN_UNEQUAL} required`,
+    text: `${METRIC_NAMES[metric]}, one group of 40, others of 2,000: the minimum coverage of ${results.length} cells is ${finalCoverage(worst).toFixed(4)} (cell ${worst.cell.id}; required: at least ${MIN_UNEQUAL})`,
     isMet: finalCoverage(worst) >= MIN_UNEQUAL,
   };
 }

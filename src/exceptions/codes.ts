@@ -14,7 +14,7 @@ interface ErrorCodeEntry {
 const CODES_BY_CLASS = {
   FairnessToolkitError: {
     'toolkit-error': {
-      cause: 'An operation failed, and no more specific class describes why.',
+      cause: 'An operation failed, and no specific error class describes the cause.',
       fix: 'Read the message and `cause`.',
     },
   },
@@ -39,14 +39,14 @@ const CODES_BY_CLASS = {
     },
     'invalid-value': {
       cause: 'A row holds a value that its column does not allow, such as text in a column of numbers.',
-      fix: 'Correct the value. `context.index` (from 0) or the row number in the message locates it.',
+      fix: 'Correct the value. `context.index` (from 0) or the row number in the message locates the value.',
     },
     'empty-data': {
-      cause: 'No rows are left to compute with.',
+      cause: 'No rows are left for the computation.',
       fix: 'Check the file, the filter and the missing values.',
     },
     'too-few-rows': {
-      cause: 'There are rows, but fewer than the method needs.',
+      cause: 'The number of rows is smaller than the method needs.',
       fix: 'Add rows, or lower the minimum that the message names.',
     },
     'too-few-groups': {
@@ -66,16 +66,16 @@ const CODES_BY_CLASS = {
       fix: 'Name each column once.',
     },
     'unknown-label': {
-      cause: 'No row has the label, such as the positive label or a reference group, that was named.',
+      cause: 'No row has the specified label (for example, the positive label or a reference group).',
       fix: 'Use one of the labels in the data.',
     },
     'positive-label-required': {
-      cause: 'A column holds labels other than 0 and 1, and no positive label was named.',
-      fix: 'Name the label that counts as positive.',
+      cause: 'A column holds labels other than 0 and 1, and no positive label was specified.',
+      fix: 'Specify the label that counts as positive.',
     },
     'length-mismatch': {
-      cause: 'Columns that belong together differ in length.',
-      fix: 'Give one value per row in each of them.',
+      cause: 'Columns that must have the same length differ in length.',
+      fix: 'Give each column one value per row.',
     },
     'unreadable-file': {
       cause: 'A file does not exist, cannot be read because of its permissions, or does not have the expected format.',
@@ -86,8 +86,8 @@ const CODES_BY_CLASS = {
       fix: 'Check the path in `context.path`, its permissions and the free space.',
     },
     'invalid-state': {
-      cause: 'A saved model, state or snapshot is damaged, or belongs to other options.',
-      fix: 'Save it again, or use the options that it was saved with.',
+      cause: 'A saved model, state or snapshot is damaged, or was saved with other options.',
+      fix: 'Save it again, or use its original options.',
     },
     'invalid-encoding': {
       cause: 'Text is not valid UTF-8.',
@@ -122,19 +122,19 @@ const CODES_BY_CLASS = {
       fix: 'Follow the suggestion in the message.',
     },
     'missing-argument': {
-      cause: 'A metric needs a column that was not given, such as true labels or scores.',
+      cause: 'A column that the metric needs was not given, such as true labels or scores.',
       fix: 'Give the column that `context.missing` names.',
     },
   },
   PipelineExecutionError: {
     'step-failed': {
-      cause: 'A step of a pipeline failed. `context` holds its name and index.',
-      fix: 'Read `cause`, which is the error of the step.',
+      cause: 'A step of a pipeline failed. `context` holds the name and index of the step.',
+      fix: 'Read `cause`: it is the error of the step.',
     },
   },
   LLMClientError: {
     'provider-failed': {
-      cause: 'A language model did not answer. `context.kind` says why: auth, rate_limit, timeout, …',
+      cause: 'A language model did not answer. `context.kind` is the reason: auth, rate_limit, timeout, …',
       fix: 'Follow the suggestion. Answers that already arrived are kept.',
     },
   },
@@ -150,7 +150,7 @@ const CODES_BY_CLASS = {
   },
   FairnessAssertionError: {
     'gate-failed': {
-      cause: 'A fairness metric is beyond its limit, or is undefined.',
+      cause: 'A fairness metric violates its limit, or is undefined.',
       fix: 'Check the groups in the result. An undefined metric never passes.',
     },
   },
@@ -165,27 +165,27 @@ const CODES_BY_CLASS = {
     },
     'not-allowed': {
       cause: 'The service does not allow this operation.',
-      fix: 'Ask its operator.',
+      fix: 'Ask the operator of the service.',
     },
     'not-found': {
       cause: 'The path or the run does not exist.',
       fix: 'Check the path and the run id.',
     },
     'method-not-allowed': {
-      cause: 'The path exists, but not for this method.',
+      cause: 'The path exists but does not support this HTTP method.',
       fix: 'Use a method that the `Allow` header lists.',
     },
     'not-acceptable': {
-      cause: 'The result does not exist in the requested format.',
+      cause: 'The result is not available in the requested format.',
       fix: 'Request one of the formats that the message lists.',
     },
     'request-timeout': {
       cause: 'The request arrived too slowly.',
-      fix: 'Send it again over a faster connection.',
+      fix: 'Send the request again over a faster connection.',
     },
     conflict: {
-      cause: 'The run is not in a state that allows this.',
-      fix: 'Wait until it has ended, or start a new run.',
+      cause: 'The operation is not allowed in the current state of the run.',
+      fix: 'Wait until the run has ended, or start a new run.',
     },
     'too-large': {
       cause: 'The request exceeds a size limit.',
@@ -201,19 +201,19 @@ const CODES_BY_CLASS = {
     },
     'too-many-requests': {
       cause: 'The client sent more requests than allowed.',
-      fix: 'Wait as long as `Retry-After` says.',
+      fix: 'Wait for the time in the `Retry-After` header.',
     },
     'headers-too-large': {
       cause: 'The headers exceed a size limit.',
       fix: 'Send fewer headers.',
     },
     'internal-fault': {
-      cause: 'The service failed. Its log has the details under the id in the message.',
+      cause: 'The service failed. The log of the service contains the details, with the id in the message.',
       fix: 'Give the id to the operator of the service.',
     },
     unavailable: {
       cause: 'The service cannot accept the request now: its queue or its disk is full, or it is stopping.',
-      fix: 'Wait as long as `Retry-After` says.',
+      fix: 'Wait for the time in the `Retry-After` header.',
     },
   },
 } as const;

@@ -276,7 +276,7 @@ function cannotInstall(backend: NativeBackend, missing: readonly MissingPart[]):
     `The backend '${backend}' cannot be installed: ${missing.map(({ what }) => what).join('; ')}.`,
     {
       context: { backend, missing: missing.map(({ what }) => what) },
-      suggestion: missing.map(({ mend }) => mend.replaceAll('\n', ' ')).join(' '),
+      suggestion: missing.map((part) => part.mend.replaceAll('\n', ' ')).join(' '),
     },
   );
 }
@@ -366,7 +366,7 @@ async function fetchPackage({ name, folder: installed }: Place, folder: string, 
   await rm(work, { recursive: true, force: true });
 }
 
-/** Returns whether a folder is the package of this name and version, and not a stand-in under its name. */
+/** Returns whether a folder is the package of this name and version, and not another package under its name. */
 function isPackage(folder: string, name: string): boolean {
   try {
     const found = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;

@@ -14,16 +14,16 @@ export function alarmMarkdown(results: readonly AlarmResult[], { command, versio
   return `# False alarms and detection delays
 
 This study simulates streams and checks them after **every event**, with the defaults of \`FairnessDriftAndAlertEngine\`
-(alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated it with version ${version},
-seed ${seed}. The figures are in [alarms.csv](alarms.csv). The guarantee is that the probability of at least one false
-alarm is at most 5% over all checks of a stream together.
+(alpha 0.05, one attribute, \`demographic_parity_difference\`). \`${command}\` generated this page with version
+${version} and seed ${seed}. The figures are in [alarms.csv](alarms.csv). The engine guarantees that the probability of one or
+more false alarms is at most 5% over all checks of a stream together.
 
 ## False alarms
 
-The table shows the share of ${fair[0]?.runs.length ?? 0} streams of 20,000 events each that raised an alarm although the true gap was not above
-the limit. For comparison, two common rules were also checked after every event. The z test compares the largest with the
-smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit (above 0.1 if the
-limit is 0). Both rules start when every group has 30 events.
+The table shows how many of ${fair[0]?.runs.length ?? 0} simulated streams raised an alarm although the true gap was not above the limit. Each
+stream has 20,000 events. For comparison, two common rules were also checked after every event. The z test compares the
+largest with the smallest rate at the 5% level. The plain rule raises an alarm if the observed gap is above the limit
+(above 0.1 if the limit is 0). The z test and the plain rule start when every group has 30 events.
 
 | stream | engine | z test | plain rule |
 | --- | --- | --- | --- |
@@ -31,10 +31,10 @@ ${fair.map((result) => `| ${result.cell.text} | ${share(result, 'alarm')} | ${sh
 
 ## Delays
 
-The delay is the number of events from the start of the gap to the alarm. The table shows the median over runs and the
-delay that 9 of 10 runs did not exceed. The last column shows the median delay of the same engine with
-\`windows: 'cumulative'\`. This engine does not restart its statistics regularly: it uses one window over the complete
-stream. The value > 60,000 means that most runs ended without an alarm.
+The delay is the number of events from the start of the gap to the alarm. The table shows the median delay over the
+runs and the 90th percentile of the delay (9 of 10 within). The last column shows the median delay of the engine with
+\`windows: 'cumulative'\`. With this setting, the engine does not restart its statistics regularly: it uses one window
+over the complete stream. The value > 60,000 means that most runs ended without an alarm.
 
 | stream | runs | median delay | 9 of 10 within | median, cumulative |
 | --- | --- | --- | --- | --- |

@@ -42,20 +42,21 @@ export function alarmVerdicts(results: readonly AlarmResult[]): Verdict[] {
     if (cell.kind === 'fair') {
       const alarms = alarmsOf(result);
       const most = maxAlarms(runs.length);
-      const text = `false alarms, ${cell.text}: ${alarms} of ${runs.length} runs, at most ${most} allowed`;
+      const text = `${alarms} of ${runs.length} runs raised a false alarm (at most ${most} allowed). Stream: ${cell.text}`;
       return [{ text, isMet: alarms <= most }];
     }
     const median = medianDelay(result);
     const early = runs.filter(({ alarm }) => alarm === 0).length;
-    const before = cell.fairEvents > 0 ? `; ${early} of ${runs.length} runs had an alarm before the change` : '';
+    const before = cell.fairEvents > 0 ? ` ${early} of ${runs.length} runs had an alarm before the change.` : '';
     if (cell.reference !== undefined) {
       const most = MAX_SLOWER * cell.reference;
-      return [{ text: `delay, ${cell.text}: median ${median} events, at most ${most} allowed`, isMet: median <= most }];
+      const text = `the median delay is ${median} events (at most ${most} allowed). Stream: ${cell.text}`;
+      return [{ text, isMet: median <= most }];
     }
     const fresh = results.find((other) => other.cell.id === cell.against);
     if (fresh === undefined) return [];
     const ratio = median / medianDelay(fresh);
-    const text = `delay, ${cell.text}: median ${median} events, ${ratio.toFixed(2)} times the median of the same gap from the first event, at most ${MAX_LATER} times allowed${before}`;
+    const text = `the median delay is ${median} events, ${ratio.toFixed(2)} times the median delay for a gap from the first event (at most ${MAX_LATER} times allowed).${before} Stream: ${cell.text}`;
     return [{ text, isMet: ratio <= MAX_LATER }];
   });
 }
