@@ -6,7 +6,6 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 import { ConfigValidationError, DependencyError } from '../exceptions/index.ts';
-import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { writeFolderAtomic } from '../io/atomic-write.ts';
 import type { MissingPart } from '../tensor/diagnosis/host.ts';
@@ -59,14 +58,6 @@ export interface InstallBackendOptions {
   readonly runTool?: RunTool | undefined;
 }
 
-const INSTALL_BACKEND_OPTION_NAMES: OptionNames<InstallBackendOptions> = {
-  prefix: true,
-  cache: true,
-  wheels: true,
-  onProgress: true,
-  runTool: true,
-};
-
 /** Runs a program and returns its standard output. `onLine` receives each line of it. */
 export type RunTool = (
   command: string,
@@ -106,7 +97,6 @@ export async function installBackend(
   backend: NativeBackend,
   options: InstallBackendOptions = {},
 ): Promise<InstalledBackend> {
-  assertKnownOptions('installBackend', options, INSTALL_BACKEND_OPTION_NAMES);
   const place = placeOf(backend, options);
   const { onProgress = () => undefined, runTool = runProcess } = options;
   const step = (done: number, stage: string): void => {

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { DataValidationError } from '../exceptions/index.ts';
+import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { fileProblemOf } from './file-problem.ts';
 
 /** Unfinished files and folders, so that an interrupt can remove them. */
@@ -132,7 +132,7 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
   } catch (cause) {
     // Errors of the clean-up are ignored: the reason of the failed write is reported.
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
-    throw cannotWrite(target, cause);
+    throw FairnessToolkitError.isInstance(cause) ? cause : cannotWrite(target, cause);
   } finally {
     if (temporary !== undefined) unfinished.delete(temporary);
   }

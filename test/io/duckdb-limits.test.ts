@@ -54,7 +54,7 @@ describe('limits of DuckDB', function () {
 });
 
 describe('withDuckDb', () => {
-  const folder = useTemporaryFolder('evenhand-shared-');
+  const folder = useTemporaryFolder();
   const create = DuckDBInstance.create;
   let opened = 0;
   before(() => {

@@ -82,7 +82,10 @@ describe('tensor backends', () => {
     const error = await errorOf(loadTensorflow({ backend: 'node' }));
     expect(error).to.be.instanceOf(DependencyError);
     expect(error.message).to.match(/^The tensor backend 'node' cannot start: /);
-    expect(error).to.have.property('suggestion', 'Install it with: npm install @tensorflow/tfjs-node@4.22.0');
+    expect(error).to.have.property(
+      'suggestion',
+      'Build it against TensorFlow from PyPI, which needs a C++ compiler and pip: npx evenhand backend install node',
+    );
   });
 
   it('EVENHAND_TF_BACKEND is the default, and throws if its name is unknown', async () => {

@@ -36,8 +36,8 @@ export function missingOfPackage(host: Host, name: NativePackage): readonly Miss
 }
 
 function notInstalled(host: Host, name: NativePackage): MissingPart {
-  const mend = isBuildable(host, name) ? buildFix(name) : `Install it with:\n${installCommand(name)}`;
-  return { what: `the package '${name}' is not installed`, mend };
+  const fix = isBuildable(host, name) ? buildFix(name) : `Install it with:\n${installCommand(name)}`;
+  return { what: `the package '${name}' is not installed`, mend: fix };
 }
 
 /** Returns whether `evenhand backend install` supports this machine. */

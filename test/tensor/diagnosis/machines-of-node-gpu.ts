@@ -23,6 +23,25 @@ const GPU_PACKAGE = {
 const CUDA = inFolder('/usr/local/cuda-11.8/targets/x86_64-linux/lib', CUDA_11);
 const CUDNN = '/usr/lib/x86_64-linux-gnu/libcudnn.so.8';
 
+/** The package as `evenhand backend install` leaves it. */
+const BUILT_PACKAGE = {
+  [`${GPU_FOLDER}/package.json`]: `{"name":"${GPU}"}`,
+  [`${GPU_FOLDER}/deps/lib/libtensorflow_cc.so.2`]: '',
+  [`${GPU_FOLDER}/lib/napi-v8/tfjs_binding.node`]: '',
+  ...asFiles(
+    [
+      'cuda_runtime/lib/libcudart.so.12',
+      'cublas/lib/libcublas.so.12',
+      'cublas/lib/libcublasLt.so.12',
+      'cufft/lib/libcufft.so.11',
+      'curand/lib/libcurand.so.10',
+      'cusolver/lib/libcusolver.so.11',
+      'cusparse/lib/libcusparse.so.12',
+      'cudnn/lib/libcudnn.so.9',
+    ].map((file) => `${GPU_FOLDER}/deps/nvidia/${file}`),
+  ),
+};
+
 /** Machines for the diagnosis of CUDA. */
 export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
   {
@@ -56,14 +75,63 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
     shows: [
       [
         'no NVIDIA driver is loaded (no /proc/driver/nvidia/version)',
-        '450.80.02',
+        '525.60.13',
         '\napt-get install nvidia-driver\n',
         '--gpus all',
       ],
-      [`the package '${GPU}' is not installed`, `npm install ${GPU}@4.22.0`],
-      [`CUDA 11's run-time libraries were not found: ${CUDA_11.join(', ')}`, 'cuda-11-8-0-download-archive'],
-      ['cuDNN 8 were not found: libcudnn.so.8', "pip install 'nvidia-cudnn-cu11<9'"],
+      [`the package '${GPU}' is not installed`, 'CUDA 12 and cuDNN 9:\nnpx evenhand backend install node-gpu'],
     ],
+  },
+  {
+    title: 'Windows without a driver and the package',
+    backend: 'node-gpu',
+    machine: { platform: 'win32', env: { SystemRoot: 'C:\\Windows', PATH: 'C:\\Windows\\System32' } },
+    shows: [
+      ['no NVIDIA driver is installed (no nvcuda.dll)', '452.39'],
+      [`the package '${GPU}' is not installed`, `npm install ${GPU}@4.22.0`],
+      ['cudart64_110.dll', 'cuda-11-8-0-download-archive'],
+      ['cudnn64_8.dll', "pip install 'nvidia-cudnn-cu11<9'"],
+    ],
+  },
+  {
+    title: 'a package built with CUDA 12',
+    backend: 'node-gpu',
+    machine: {
+      files: { ...driver('525.60.13'), ...DEVICE, ...BUILT_PACKAGE },
+      cached: [LIBCUDA],
+      packages: { [GPU]: GPU_FOLDER },
+    },
+    shows: [],
+  },
+  {
+    title: 'a package built with CUDA 12, on a machine without a driver',
+    backend: 'node-gpu',
+    machine: { files: BUILT_PACKAGE, packages: { [GPU]: GPU_FOLDER } },
+    shows: [['no NVIDIA driver is loaded', '525.60.13']],
+  },
+  {
+    title: 'a package built with CUDA 12, and a driver for CUDA 11',
+    backend: 'node-gpu',
+    machine: {
+      files: { ...driver('470.57.02'), ...DEVICE, ...BUILT_PACKAGE },
+      cached: [LIBCUDA],
+      packages: { [GPU]: GPU_FOLDER },
+    },
+    shows: [['the NVIDIA driver is 470.57.02, and CUDA 12 needs 525.60.13 or newer', 'Update the NVIDIA driver']],
+  },
+  {
+    title: 'a package built with CUDA 12 whose libraries were removed in part',
+    backend: 'node-gpu',
+    machine: {
+      files: {
+        ...driver('550.54.15'),
+        ...DEVICE,
+        ...Object.fromEntries(Object.entries(BUILT_PACKAGE).filter(([file]) => !/cudnn|cufft/.test(file))),
+      },
+      cached: [LIBCUDA, ...CUDA, CUDNN],
+      packages: { [GPU]: GPU_FOLDER },
+    },
+    shows: [['the libraries of CUDA 12 in', 'npx evenhand backend install node-gpu']],
   },
   {
     title: 'a package whose install script was not run',
@@ -79,6 +147,7 @@ export const NODE_GPU_MACHINES: readonly DiagnosedMachine[] = [
         `TFJS_NODE_BASE_URI=https://YOUR.MIRROR/libtensorflow- npm rebuild --ignore-scripts=false ${GPU}`,
         'gpu-linux-x86_64-2.9.1.tar.gz',
         'TFJS_NODE_CDN_STORAGE would replace only the host',
+        '\nnpx evenhand backend install node-gpu\n',
         `ignore-scripts, allow-scripts). Repeat it with:\nnpm rebuild --ignore-scripts=false ${GPU}\n`,
       ],
     ],

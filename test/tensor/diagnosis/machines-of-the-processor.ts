@@ -6,6 +6,12 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     title: 'a machine without tfjs-node',
     backend: 'node',
     machine: {},
+    shows: [["the package '@tensorflow/tfjs-node' is not installed", ':\nnpx evenhand backend install node']],
+  },
+  {
+    title: 'a Mac without tfjs-node',
+    backend: 'node',
+    machine: { platform: 'darwin', arch: 'arm64' },
     shows: [["the package '@tensorflow/tfjs-node' is not installed", 'npm install @tensorflow/tfjs-node@4.22.0']],
   },
   {
@@ -18,7 +24,7 @@ export const PROCESSOR_MACHINES: readonly DiagnosedMachine[] = [
     shows: [
       [
         "the package found as '@tensorflow/tfjs-node' is '@tensorflow/tfjs', which has no native library",
-        'npm install',
+        'npx evenhand backend install node',
       ],
     ],
   },
