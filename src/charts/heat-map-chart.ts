@@ -15,13 +15,13 @@ import {
 export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
-  /** `values[row][column]`; NaN leaves a cell empty. */
+  /** The value of a cell is `values[row][column]`. If it is NaN, the cell is empty. */
   readonly values: readonly (readonly number[])[];
-  /** Values at or above it are highlighted. */
+  /** Values at or above the threshold are highlighted. */
   readonly threshold: number;
 }
 
-/** The maximum number of rows; those with the largest values are drawn. */
+/** The maximum number of rows. If there are more rows, the rows with the largest values are drawn. */
 const MAX_ROWS = 60;
 
 const ROW_HEIGHT = 24;
@@ -39,9 +39,9 @@ const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
 const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 
 /**
- * Draws a table of values from 0 to 1 with the number in every cell: blue below the threshold, orange and bold at or
- * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart
- * says so.
+ * Draws a table of values from 0 to 1 with the number in every cell. Cells below the threshold are blue. Cells at or
+ * above the threshold are orange, and their numbers are bold. The rows with the largest values come first. If there are
+ * more than 60 rows, only the first 60 are drawn, and a note in the chart says so.
  */
 export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   const order = strongestFirst(map);
