@@ -5,9 +5,9 @@ import { requireRate, requireInteger } from './parameters.ts';
 /**
  * Draws once from the binomial distribution B(n, p): the number of successes in n trials at rate p.
  *
- * It uses inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and without a table, for parameters that
- * change with every draw. For many draws with the same parameters, `createBinomialSampler` is faster. The draw is exact
- * up to rounding.
+ * It uses inversion from the mode outward, which takes O(sqrt(n p (1 - p))) steps and needs no table. It is intended
+ * for parameters that change with every draw. For many draws with the same parameters, `createBinomialSampler` is
+ * faster. The draw is exact up to rounding.
  * @param trials n, an integer of 0 or more; 0 gives 0
  * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
  * @param random the generator; each call draws one number, or none if the result is certain

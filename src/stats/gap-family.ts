@@ -4,15 +4,15 @@ import type { Interval } from './proportion-interval.ts';
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
-  /** Degrees of freedom of each variance; undefined if the variance follows from the centre. */
+  /** Degrees of freedom of each variance; undefined if the centre determines the variance. */
   readonly degrees?: Float64Array | undefined;
   /** The observed gap. */
   readonly point: number;
   /** The largest possible gap. */
   readonly ceiling: number;
-  /** A lower bound of the interval's upper end; Infinity if the data give no bound. */
+  /** The smallest allowed upper end of the interval; Infinity if the data do not bound the gap from above. */
   readonly minHigh?: number | undefined;
-  /** The unit of the centres; 1 by default. It keeps the squares of the centres within the range of float64. */
+  /** The divisor of the centres, 1 by default. It keeps the squares of the centres within the range of float64. */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
@@ -50,12 +50,12 @@ export function outermostFirst(family: GapFamily): GapFamily {
 /**
  * Computes the interval of a family's gap from the intervals of all pairs of groups. A pair's interval is the
  * difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile with the same tail
- * replaces `critical`. O(groups squared).
+ * probability replaces `critical`. Takes O(groups squared) time.
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;
-  // A pair has at least the smaller degrees of freedom of its two groups, so this quantile is an upper bound for the
-  // pair.
+  // A pair has at least as many degrees of freedom as the smaller number of its two groups. This quantile is therefore
+  // an upper bound for the pair.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
   let low = 0;
   let high = 0;

@@ -3,7 +3,10 @@ import { requireSample, requireSharePair } from './require-sample.ts';
 /** The value that replaces a share of 0 if all other shares are larger than this value. */
 const IN_PLACE_OF_ZERO = 1e-4;
 
-/** Otherwise, a share of 0 is replaced by this fraction of the smallest other share. */
+/**
+ * If another nonzero share is {@link IN_PLACE_OF_ZERO} or less, a share of 0 is replaced by this fraction of the
+ * smallest nonzero share.
+ */
 const SHARE_OF_SMALLEST = 1e-6;
 
 /** A population stability index of two samples, with the bins used. */
@@ -29,7 +32,7 @@ export interface BinnedStability {
  * increases the index.
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
- * @returns the index, 0 for equal shares; exchanging the two distributions does not change it
+ * @returns the index; 0 if the shares are equal. The index does not change if the two distributions are exchanged
  * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
  *   shares sum to 0
  * @see N. Siddiqi, Credit Risk Scorecards (2006)

@@ -33,8 +33,9 @@ function entropyTerm(share: number, middle: number): number {
 }
 
 /**
- * Computes the total variation distance of two distributions over the same categories: half the sum of |p - q|. It
- * equals the largest difference of the probabilities of any set of categories. It is in [0, 1].
+ * Computes the total variation distance of two distributions over the same categories: half the sum of |p - q|. It is
+ * also the largest difference between the two probabilities of a set of categories, over all sets. The distance is in
+ * [0, 1].
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
  * @throws {DataValidationError} under the same conditions as `jensenShannonDistance`

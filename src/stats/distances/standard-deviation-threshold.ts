@@ -30,7 +30,7 @@ export interface DeviationThreshold {
  *
  * This is a monitoring heuristic, not a test: the rate of false alarms depends on the distribution of the values and on
  * the number of checks.
- * @throws {DataValidationError} if there are no values, or one is not finite
+ * @throws {DataValidationError} if there are no values, or if a value is not finite
  * @throws {ValueError} if the multiple is below 0 or not finite
  * @example
  * ```ts

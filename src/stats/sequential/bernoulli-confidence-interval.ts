@@ -5,7 +5,7 @@ import { logMixture } from './beta-binomial-mixture.ts';
 import { rootBetween } from './mixture-bound.ts';
 import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
 
-/** The smallest distance from 0 and 1 at which the search looks for an end. */
+/** The smallest distance from 0 and 1 at which the search looks for an end of the interval. */
 const NEAREST = 1e-15;
 
 /** Options of {@link bernoulliConfidenceInterval}. */
@@ -27,8 +27,8 @@ const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = {
  * stays at or below 1 / alpha.
  *
  * The probability that all intervals over time contain the rate is at least 1 - alpha. With fewer than about tOpt / 10
- * trials, the interval is wider than the interval of `betaBinomialSequence`, which does not require tOpt. Near tOpt, it
- * is narrower.
+ * trials, the interval is wider than the interval of `betaBinomialSequence`, which does not require tOpt. With about
+ * tOpt trials, it is narrower than that interval.
  * @param successes from 0 to `trials`
  * @param trials an integer; 0 gives [0, 1]
  * @param alpha in (0, 1)

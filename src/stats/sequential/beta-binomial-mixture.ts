@@ -42,7 +42,7 @@ const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions
  * sum is averaged over a beta distribution of the probability of h. The distribution is centred at g / (g + h). For a
  * one-sided boundary, it is truncated at this point.
  *
- * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
+ * For n outcomes of 0 or 1 with rate p and S successes: g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
  * @param s the sum, from -v / h to v / g
  * @param v at least 0
  * @throws {ValueError} if a number is out of range
@@ -67,9 +67,10 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
 }
 
 /**
- * Computes a boundary that a sub-Bernoulli sum ever crosses with probability at most alpha, at time v of the variance
- * process. For two sides, it returns the upper boundary. It is the sum at which the beta-binomial mixture reaches 1 /
- * alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
+ * Computes a boundary at time v of the variance process. The probability that a sub-Bernoulli sum ever crosses the
+ * boundary is at most alpha. For two sides, the function returns the upper boundary. The boundary is the sum at which
+ * the beta-binomial mixture reaches 1 / alpha. If the mixture does not reach 1 / alpha, the boundary is v / g, which
+ * the sum cannot exceed.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -20,7 +20,7 @@ const MAX_STEPS = 100;
  * starts at 1. By Ville's inequality, the probability that it ever exceeds 1/alpha is at most alpha.
  *
  * The interval is valid for independent trials with one rate, and more generally if the probability of a success, given
- * all earlier trials, is p. It is wider than an interval for one fixed n: see `docs/sequential.md`.
+ * all earlier trials, is p. This interval is wider than an interval for one fixed n: see `docs/sequential.md`.
  * @param successes S, an integer from 0 to `trials`
  * @param trials n, an integer; 0 gives [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
@@ -101,7 +101,7 @@ function logShrinkage(counted: number, others: number, alpha: number): number {
 /** Returns the u < 0 with G(u) = level, by Halley's method within a bracket. */
 function rootOf(counted: number, others: number, level: number): number {
   const ratio = counted / others;
-  // G(u) >= -S u - m ln(1 + r): if this bound reaches the level, G is above it.
+  // G(u) >= -S u - m ln(1 + r). If this lower bound equals the level at u, G(u) is at least the level.
   let left = -(level + others * Math.log1p(ratio)) / counted;
   let right = 0;
   let u = Math.max(left, firstGuess(counted, ratio, level));

@@ -3,8 +3,8 @@ import { requireCount, requireLevel } from '../parameters.ts';
 import { rootBetween } from './mixture-bound.ts';
 
 /**
- * The number of steps of the golden-section search. The smallest error is then exact to 1e-15, since it is flat at its
- * minimum.
+ * The number of steps of the golden-section search. The smallest error is then exact to 1e-15, because the error
+ * function is flat near its minimum.
  */
 const SECTIONS = 60;
 

@@ -72,8 +72,8 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
 }
 
 /**
- * Computes a boundary that a sub-exponential sum ever crosses with probability at most alpha, at time v of the variance
- * process. It is the sum at which the gamma-exponential mixture reaches 1 / alpha.
+ * Computes a boundary at time v of the variance process. The probability that a sub-exponential sum ever crosses the
+ * boundary is at most alpha. The boundary is the sum at which the gamma-exponential mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -22,8 +22,8 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
 }
 
 /**
- * Computes a boundary that a sub-Poisson sum ever crosses with probability at most alpha, at time v of the variance
- * process. It is the sum at which the gamma-Poisson mixture reaches 1 / alpha.
+ * Computes a boundary at time v of the variance process. The probability that a sub-Poisson sum ever crosses the
+ * boundary is at most alpha. The boundary is the sum at which the gamma-Poisson mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -59,8 +59,8 @@ const POLY_STITCHING_OPTION_NAMES: OptionNames<PolyStitchingOptions> = {
 };
 
 /**
- * The shape of a stitched boundary with its defaults and constants. k1 and k2 account for the use of one line per
- * epoch.
+ * The shape of a stitched boundary with its defaults and constants. The constants k1 and k2 account for the use of one
+ * straight line per epoch.
  */
 interface Stitching {
   readonly s: number;

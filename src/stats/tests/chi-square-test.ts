@@ -6,8 +6,9 @@ import { upperGammaShare } from '../scaled-incomplete-gamma.ts';
 import type { TestResult } from './one-way-anova.ts';
 
 /**
- * The largest degrees of freedom for which the package is used. For more, its version 0.3.1 is inexact: the error is 2%
- * at a value of 3000 on 3000 degrees, and 0.1% at 2020 on 500.
+ * The largest degrees of freedom for which `gammainc` of the package is used. For more degrees of freedom, version
+ * 0.3.1 of the package is inexact: the error is 2% at a value of 3000 on 3000 degrees, and 0.1% at a value of 2020 on
+ * 500 degrees.
  */
 const MAX_DEGREES_OF_PACKAGE = 40;
 
@@ -36,8 +37,7 @@ export interface ChiSquareTest extends TestResult {
 /**
  * Performs Pearson's chi-square test of the hypothesis that rows and columns of a table are independent, without a
  * continuity correction. The statistic is the sum over cells of (observed - expected)^2 / expected on (r - 1)(c - 1)
- * degrees of freedom, where empty rows and columns are excluded. The result is NaN if fewer than two rows or columns
- * remain.
+ * degrees of freedom. Empty rows and columns are excluded. The result is NaN if fewer than two rows or columns remain.
  * @see K. Pearson, On the criterion that a given system of deviations... (1900)
  */
 export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
