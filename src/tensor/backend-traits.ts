@@ -14,7 +14,10 @@ export interface BackendTraits {
 /** The number of networks that one thread trains together on a CPU. */
 const NETWORKS_OF_A_THREAD = 8;
 
-/** Returns the properties of a backend that training needs. A GPU trains a wide stack as fast as a narrow one. */
+/**
+ * Returns the properties of a backend that training needs. A GPU trains a wide stack of networks as fast as a narrow
+ * stack.
+ */
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
@@ -69,7 +72,7 @@ export function largestTensor(tf: Tf): number {
   return Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / BYTES_OF_A_NUMBER);
 }
 
-/** The number of rows per training step, or 'auto' to choose it based on the data and the backend. */
+/** The number of rows per training step, or 'auto' to choose this number based on the data and the backend. */
 export type BatchSize = number | 'auto';
 
 /** The size of a training task. */
@@ -89,16 +92,16 @@ interface Work {
 /** The minimum number of steps per epoch. With fewer steps, a network learns less in the same number of epochs. */
 const MIN_STEPS = 50;
 
-/** The smallest batch size. In smaller batches, a step's fixed cost exceeds the cost of its rows. */
+/** The smallest batch size. In smaller batches, the fixed cost of a step exceeds the cost of processing its rows. */
 const SMALLEST = 32;
 
 /** The largest batch size. Larger batches save time on a GPU but not on a CPU. */
 const LARGEST = { host: 512, device: 8192 };
 
 /**
- * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. It is 32 to 512 on a CPU and 32
- * to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce it. It depends on the task and the kind
- * of backend, but not on the backend's speed.
+ * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. The batch size is 32 to 512 on
+ * a CPU and 32 to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce the batch size. The choice
+ * depends on the task and the kind of backend, but not on the backend's speed.
  */
 export function chooseBatchSize(
   tf: Tf,

@@ -8,7 +8,7 @@ const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 /** Runs work with all operations on the device, so that the device is tested. */
 export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<T> {
   const environment = tf.env();
-  // The flag exists only if that backend is loaded.
+  // The flag exists only if the WebGPU backend is loaded.
   if (tf.getBackend() !== 'webgpu') return work();
   const before = environment.getBool(FORWARD_TO_HOST);
   environment.set(FORWARD_TO_HOST, false);

@@ -24,7 +24,7 @@ const SMALL_OUTPUT = 2;
 /** TensorFlow.js splits sums of at least this length into parts and adds the parts in an unspecified order. */
 const LONG_SUM = 2000;
 
-/** For at most this many results, TensorFlow.js always uses another kernel. */
+/** If a product has at most this number of results, TensorFlow.js always uses another kernel. */
 const FEW_RESULTS = 128;
 
 const TILE = 32;
@@ -185,7 +185,7 @@ async function loadFirst(): Promise<Tensorflow> {
     throw error;
   });
   const loaded = await found;
-  // Another backend may have been set since then.
+  // Another backend may have been set after `auto` made its choice.
   await start(loaded.backend, { allowSoftware: false });
   return loaded;
 }
@@ -268,7 +268,7 @@ async function start(backend: TensorBackend, options: StartOptions): Promise<Tf>
 
 /**
  * Rejects backends that cannot work before loading them, because TensorFlow's native library and Dawn print long
- * messages to stderr. Runs at every start, because a backend that was started by name may be a software GPU.
+ * messages to stderr. This check runs at every start, because a backend that was started by name may be a software GPU.
  */
 async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): Promise<void> {
   if (!started.has(backend)) {
@@ -296,7 +296,7 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs work after the previous work has finished. If two backends are set at the same time, TensorFlow.js rejects the
- * first.
+ * first request.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(work, work);
@@ -355,7 +355,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
 };
 
-/** The missing part that is reported if the library finds no GPU, although the diagnosis found nothing missing. */
+/** The missing part that is reported if the library finds no GPU, although the diagnosis found no missing part. */
 const NO_GPU_SEEN = {
   what: 'its native library finds no GPU, although the driver, CUDA 11 and cuDNN 8 are installed',
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',

@@ -91,8 +91,8 @@ function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns the command that makes the dynamic linker search additional folders. It sets a variable that the linker reads
- * when a process starts.
+ * Returns the command that makes the dynamic linker search additional folders. The command sets a variable that the
+ * linker reads when a process starts.
  */
 export function searchAlso(folders: readonly string[]): string {
   return `export LD_LIBRARY_PATH=${folders.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}`;

@@ -36,7 +36,10 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** Returns missing hardware as a missing part, with its fix. It applies even if all files of Vulkan are present. */
+/**
+ * Returns missing hardware as a missing part, with its fix. Hardware can be missing even if all files of Vulkan are
+ * present.
+ */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,

@@ -2,7 +2,7 @@ import type { NamedAttrMap, Tensor, TensorInfo } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
 
-/** An elementwise function of some tensors that runs as one kernel if possible. */
+/** An elementwise function of one or more tensors. If possible, it runs as one kernel. */
 export interface FusedMap<T extends Tensor = Tensor> {
   /** A unique name. The device compiles each named function once. */
   readonly name: string;
@@ -98,7 +98,7 @@ function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, '
       .map((number) => `${number} : f32,`)
       .join(' '),
     size: true,
-    // Called once per name and kind of input.
+    // This method is called once per name and kind of input.
     getUserCode: () => codeOf(name, names, Object.keys(numbers), wgsl),
   };
 }

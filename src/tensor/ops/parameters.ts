@@ -9,8 +9,8 @@ export interface MatrixShape {
 }
 
 /**
- * Extracts the matrices of k models from their parameters. The parameters are stored in one tensor, so that
- * operations on all of them, such as a step of Adam, run at once.
+ * Extracts the matrices of k models from their parameters. The parameters are stored in one tensor, so that operations
+ * on all parameters, such as a step of Adam, run at once.
  * @param values [k, m], the parameters of each model, matrix after matrix
  * @returns each matrix of all models, [k, rows, columns]; differentiable
  */
