@@ -3,7 +3,7 @@ import type { TransformerKind } from '../../schemas/pipeline/transformer-params.
 
 /** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is also valid. */
 export interface PipelineConfigInput {
-  /** The sensitive attributes, at least one; each is analysed separately. */
+  /** The names of the sensitive attributes, at least one. Each attribute is analysed separately. */
   readonly sensitive: string | readonly string[];
   /**
    * Intersections of attributes that are also analysed.
@@ -16,12 +16,12 @@ export interface PipelineConfigInput {
    */
   readonly benchmarks?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
   /**
-   * The level of the detectors' tests.
+   * The significance level of the detectors' tests.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The association from which a column counts as a proxy.
+   * The smallest association with which a column counts as a proxy.
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
@@ -53,8 +53,8 @@ export interface PipelineConfigInput {
    */
   readonly fairnessMetric?: string | undefined;
   /**
-   * The largest difference, or smallest ratio, that passes.
-   * @defaultValue none: there is no verdict
+   * The threshold of the metric: the largest difference or the smallest ratio that passes.
+   * @defaultValue none: the metric is reported without a verdict
    */
   readonly validationThreshold?: number | undefined;
   readonly strictMissing?: boolean | undefined;
@@ -72,7 +72,7 @@ export interface PipelineStepInput {
 export interface TrainingInput {
   readonly method: TrainingMethod;
   readonly targetColumn: string;
-  /** @defaultValue the less frequent of two labels, if they are text */
+  /** @defaultValue the less frequent label, if the column has two text labels */
   readonly positiveLabel?: string | undefined;
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -61,8 +61,8 @@ export abstract class FittedTransformer<
   }
 
   /**
-   * Fits the transformer on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. Rows of weight
-   * 0 are ignored.
+   * Fits the transformer on rows. The new fit replaces an earlier fit. If fitting fails, the earlier fit is kept. Rows
+   * with weight 0 are ignored.
    * @throws {DataValidationError} if a column does not exist or cannot be used, the weights are invalid, or there are
    *   no rows
    */
@@ -74,7 +74,7 @@ export abstract class FittedTransformer<
   }
 
   /**
-   * Applies the fitted transformer; the input table is not changed.
+   * Applies the fitted transformer. The input table is not changed.
    * @throws {PipelineExecutionError} if the transformer has not been fitted
    * @throws {DataValidationError} if a column does not exist or cannot be used
    */

@@ -30,7 +30,7 @@ export interface LossParts {
   readonly parity: number;
 }
 
-/** Gaps of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
+/** Differences of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
 const SMOOTHING = 1e-3;
 
 /** Probabilities are clipped to this distance from 0 and 1. */
@@ -59,7 +59,8 @@ export class PrototypeObjective {
   }
 
   /**
-   * Returns the value, with every gap of shares smoothed near 0, and fills in the gradient. O(rows prototypes columns).
+   * Returns the value of the loss and fills in the gradient. Differences of shares are smoothed near 0. Takes O(rows
+   * prototypes columns) time.
    */
   readonly evaluate: Objective = (point, gradient) => {
     const { reconstruction, prediction, parity } = this.#weights;
@@ -101,8 +102,9 @@ export class PrototypeObjective {
   }
 
   /**
-   * Adds each row's contribution to the gradient (with respect to labels, not yet log-odds). With m = softmax(-d),
-   * d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
+   * Adds each row's contribution to the gradient. The gradient is with respect to the labels, not yet the log-odds.
+   * With m = softmax(-d), d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j
+   * g_j), g = dL/dm.
    */
   #backward(
     { labels, positions }: Prototypes,
@@ -183,8 +185,8 @@ interface ShareGap {
 
 /**
  * Computes the distance between the groups' mean memberships. It is twice the mean distance from the mean of all
- * groups, over prototypes and groups. For two groups, it is the mean of |difference|. A distance d counts as sqrt(d^2 +
- * s^2) - s.
+ * groups, over prototypes and groups. For two groups, it is the mean of |difference|. Each distance d is replaced by
+ * sqrt(d^2 + s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes
  * @param smoothing s, 0 or more
