@@ -13,7 +13,7 @@ export interface TimelineAlert {
   readonly label: string;
   /** The events, with times in milliseconds since 1970. */
   readonly marks: readonly { readonly mark: TimelineMark; readonly time: number }[];
-  /** Whether the alert is open; its line then continues to the end of the chart. */
+  /** Whether the alert is open. If so, its line continues to the end of the chart. */
   readonly isOpen: boolean;
 }
 

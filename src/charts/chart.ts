@@ -82,7 +82,7 @@ export interface Chart {
 /** The width of most charts, in pixels. */
 export const CHART_WIDTH = 760;
 
-/** The font family of all charts; the package includes it. */
+/** The font family of all charts. The package includes the font Inter. */
 export const FONT_FAMILY = 'Inter, Helvetica, Arial, sans-serif';
 
 /** Colours that are distinguishable without colour vision (Okabe and Ito 2008). */

@@ -116,7 +116,9 @@ function legend(threshold: number): unknown {
   };
 }
 
-/** Divides a range into equal parts, one for each colour; `isClosed` includes the upper end of the last part. */
+/**
+ * Divides a range into equal parts, one for each colour. If `isClosed` is true, the last part includes its upper end.
+ */
 function pieces(low: number, high: number, colours: readonly string[], isClosed: boolean): unknown[] {
   if (high === low) return isClosed ? [{ gte: low, lte: high, color: colours.at(-1), label: low.toFixed(2) }] : [];
   const ends = [...colours, ''].map((_, index) => low + ((high - low) * index) / colours.length);

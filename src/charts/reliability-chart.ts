@@ -50,7 +50,7 @@ const MAX_PANELS = 16;
 /** The approximate width of a letter in a group label. */
 const LABEL_LETTER = 7.4;
 
-/** The legend icon of the diagonal; by default the legend would add a dot. */
+/** The legend icon of the diagonal. By default, the legend would add a dot. */
 const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
 
 /**
@@ -145,9 +145,12 @@ interface PanelPosition {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** Whether the panel is the first of its row. If so, it has the labels of the vertical axis. */
+  /** Whether the panel is the first of its row. The first panel of a row has the labels of the vertical axis. */
   readonly isFirst: boolean;
-  /** Whether there is no other panel below this panel. If so, this panel has the labels of the horizontal axis. */
+  /**
+   * Whether there is no other panel below this panel. The lowest panel of a column has the labels of the horizontal
+   * axis.
+   */
   readonly isLowest: boolean;
 }
 

@@ -163,7 +163,7 @@ function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   ]);
 }
 
-/** Returns the column index of the value of a line; the two columns of its band follow it. */
+/** Returns the column index of the value of a line. The next two columns contain the band of the line. */
 function columnOf(lines: readonly BandedLine[], index: number): number {
   return lines.slice(0, index).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
 }

@@ -10,7 +10,7 @@ export type AssociationMeasure = 'cramers_v' | 'eta_squared';
 /** The strength of the association between a column and the groups of an attribute. */
 export interface Association {
   readonly measure: AssociationMeasure;
-  /** From 0 (no association) to 1 (one variable determines the other); NaN if undefined. */
+  /** The association, from 0 (no association) to 1 (one variable determines the other); NaN if undefined. */
   readonly value: number;
   /** The number of rows with both a value and a group. */
   readonly n: number;

@@ -74,7 +74,8 @@ export class FairnessPipeline {
 
   /**
    * Fits the steps on training rows. If fitting fails, the pipeline is not fitted.
-   * @throws {PipelineExecutionError} if a step fails; with the step's name, its index from 0 and the cause
+   * @throws {PipelineExecutionError} if a step fails; the error contains the step's name, its index from 0 and the
+   *   cause
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
     assertKnownOptions('FairnessPipeline.fit', options, TRANSFORMER_FIT_OPTION_NAMES);

@@ -29,7 +29,7 @@ export interface PipelineMetadata {
   readonly rows: number;
   readonly columnsIn: readonly string[];
   readonly columnsOut: readonly string[];
-  /** Whether the pipeline was fitted on these rows. */
+  /** Whether the pipeline was fitted on the rows of this result. */
   readonly fittedHere: boolean;
   readonly steps: readonly StepRecord[];
 }

@@ -54,7 +54,7 @@ export interface PipelineRun {
  * are treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
- * @throws {PipelineExecutionError} if a step fails; with the name and index of the step, and the cause
+ * @throws {PipelineExecutionError} if a step fails; the error contains the name and index of the step, and the cause
  * @example
  * ```ts
  * import { runPipeline } from 'evenhand/pipeline';
@@ -96,7 +96,8 @@ export async function runPipeline(
 /**
  * Checks that data have the columns that a configuration names: sensitive
  * attributes and features.
- * @throws {DataValidationError} if a column does not exist; with the names most similar to the first missing column
+ * @throws {DataValidationError} if a column does not exist; the error contains the names most similar to the first
+ *   missing column
  */
 export function assertConfigColumns({ sensitive, features = [] }: PipelineConfig, table: Table): void {
   for (const name of [...sensitive, ...features]) table.column(name);
@@ -119,10 +120,10 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
 }
 
 /**
- * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on these rows; a fitted pipeline is
- * applied unchanged.
+ * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on the given rows. A fitted pipeline
+ * is applied unchanged.
  * @param data the rows. The `data` of the result has the same type
- * @throws {PipelineExecutionError} if a step fails; with the name and index of the step, and the cause
+ * @throws {PipelineExecutionError} if a step fails; the error contains the name and index of the step, and the cause
  * @example
  * ```ts
  * import { applyPipeline, buildPipeline } from 'evenhand/pipeline';

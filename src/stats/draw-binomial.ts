@@ -8,8 +8,8 @@ import { requireRate, requireInteger } from './parameters.ts';
  * It uses inversion from the mode outward, which takes O(sqrt(n p (1 - p))) steps and needs no table. It is intended
  * for parameters that change with every draw. For many draws with the same parameters, `createBinomialSampler` is
  * faster. The draw is exact up to rounding.
- * @param trials n, an integer of 0 or more; 0 gives 0
- * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
+ * @param trials n, an integer of 0 or more. If n is 0, the result is 0
+ * @param rate p, from 0 to 1. If p is 0, the result is 0; if p is 1, the result is n
  * @param random the generator; each call draws one number, or none if the result is certain
  * @throws {ValueError} if trials is not an integer or the rate is outside [0, 1]
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)

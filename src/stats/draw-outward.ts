@@ -52,8 +52,8 @@ export function drawOutward(law: UnimodalLaw, random: Random): number {
  *
  * Differences of log-factorials would lose precision by cancellation: for a million trials, the relative error would be
  * about 1e-9. Loader (2000, "Fast and accurate computation of binomial probabilities") writes the probability as sqrt(n
- * / (2 pi k (n - k))) exp(s(n) - s(k) - s(n - k) - D), where s is the error of Stirling's formula and D = k log(k / np)
- * + (n - k) log((n - k) / nq) the deviance, which is small near the mean.
+ * / (2 pi k (n - k))) exp(s(n) - s(k) - s(n - k) - D). Here, s is the error of Stirling's formula, and D = k log(k /
+ * np) + (n - k) log((n - k) / nq), with q = 1 - p, is the deviance, which is small near the mean.
  * @param successes k, an integer from 0 to n
  * @param trials n, an integer of 1 or more
  * @param rate p, strictly between 0 and 1

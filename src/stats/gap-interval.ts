@@ -6,7 +6,9 @@ import { criticalValue, normalCdf } from './normal.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateRates, type RateFamily } from './rate-family.ts';
 
-/** The largest number of groups for the simultaneous bootstrap. With more groups, Bonferroni's bound is used. */
+/**
+ * The largest number of groups for the simultaneous bootstrap. If there are more groups, Bonferroni's bound is used.
+ */
 const MAX_GROUPS_TO_RESAMPLE = 64;
 
 /** The tolerance for rounding errors of (samples + 1) x level in float64. For example, 1001 x 0.9 is not exact. */

@@ -91,7 +91,7 @@ export interface MeanFamily {
   readonly standardErrors: ArrayLike<number>;
   /** The effective number of rows of each group. If undefined, the standard errors are treated as known. */
   readonly sizes?: ArrayLike<number> | undefined;
-  /** Skewness m3 / m2^1.5 of the values of each group; 0 by default. */
+  /** The skewness m3 / m2^1.5 of the values of each group; 0 by default. */
   readonly skewness?: ArrayLike<number> | undefined;
   /**
    * The largest possible gap (1 for AUC).

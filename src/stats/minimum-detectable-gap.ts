@@ -27,9 +27,9 @@ const DETECTION_OPTION_NAMES: OptionNames<DetectionOptions> = { level: true, pow
 export interface DetectableGapOptions extends DetectionOptions {
   /** The pooled rate of both groups. */
   readonly rate: number;
-  /** Trials of the group with the higher rate; fractions are allowed (effective counts). */
+  /** The trials of the group with the higher rate. Fractions are allowed (effective counts). */
   readonly trialsA: number;
-  /** Trials of the group with the lower rate. */
+  /** The trials of the group with the lower rate. */
   readonly trialsB: number;
 }
 
@@ -59,8 +59,8 @@ type Rates = readonly [rateA: number, rateB: number];
  * Computes the smallest gap between two rates that a two-sided z test with the given group sizes detects with a given
  * power.
  *
- * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB, where the
- * pooled rate p = (nA pA + nB pB) / (nA + nB) is the given `rate`: pA = p + g nB / (nA + nB), pB = p - g nA / (nA +
+ * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB. The given
+ * `rate` is the pooled rate p = (nA pA + nB pB) / (nA + nB), so pA = p + g nB / (nA + nB) and pB = p - g nA / (nA +
  * nB). If one of the two rates would leave [0, 1], this rate is set to the bound. The other rate is then set so that
  * the gap is g, and the pooled rate changes accordingly. As in R's power.prop.test, rejections in the wrong direction
  * do not count as power.

@@ -25,7 +25,7 @@ export interface WatchedBackend {
 interface WatchOptions {
   /** A description of the device. */
   readonly adapter: string;
-  /** Called when the device is lost, regardless of the cause. */
+  /** A function that is called when the device is lost, regardless of the cause. */
   readonly onLost: () => void;
 }
 
@@ -46,7 +46,7 @@ const watched = new WeakSet();
  * commands with a buffer that could not be allocated are dropped, and later reads return zeros or stale memory.
  *
  * If an allocation fails, the operation that requested it throws, so that no buffer without memory is reused. After any
- * other failure, the next read from the device throws once; later work is unaffected. The driver reports a failure
+ * other failure, the next read from the device throws once. Later work is unaffected. The driver reports a failure
  * within the call that caused it. All failures that affect a read are therefore known when the read has been submitted,
  * without extra waiting. After a device is lost, every read and every new buffer fails.
  *

@@ -15,7 +15,7 @@ import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import type { Tf } from './tf.ts';
 import { watchDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
-/** The flag that selects the WebGPU backend's kernel for a product; -1 lets the backend choose. */
+/** The flag that selects the WebGPU backend's kernel for a product. With -1, the backend chooses the kernel. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 
 /** The kernel for products with few results. */

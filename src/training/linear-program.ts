@@ -8,7 +8,7 @@ type Rows = readonly ArrayLike<number>[];
 
 /** A linear program: minimise `objective` . x subject to linear constraints and bounds. */
 export interface LinearProgram {
-  /** One finite cost per variable; at least one variable. */
+  /** One finite cost per variable. There must be at least one variable. */
   readonly objective: ArrayLike<number>;
   /** The constraints rows x <= bounds, with one bound per row. A bound of Infinity disables its row. */
   readonly atMost: { readonly rows: Rows; readonly bounds: ArrayLike<number> };
@@ -56,8 +56,8 @@ let solver: Promise<Highs> | undefined;
  * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread. It
  * is loaded from a file of the package, without network access. The solution is always the same vertex.
  *
- * Let y be the duals of `atMost` and z the duals of `equal`. If the variables are bounded only by 0, value = z . values
- * - y . bounds (strong duality).
+ * Let y be the duals of `atMost` and z the duals of `equal`. If the variables are bounded only by 0, strong duality
+ * gives value = z . values - y . bounds.
  * @throws {ValueError} if lengths differ, or if coefficients are not finite
  * @throws {TrainingError} if the program is infeasible or unbounded
  */
@@ -162,7 +162,7 @@ function perVariable(parameter: string, given: ArrayLike<number> | number, count
 
 function assertOptimal(highs: Highs, { modelStatus }: RunResult, { numCols, numRows }: ModelData): void {
   const names = highs.constants.modelStatus;
-  // Without rows and costs, any point within the bounds is optimal.
+  // If there are no rows and no costs, any point within the bounds is optimal.
   if (modelStatus === names.optimal || modelStatus === names.empty) return;
   const status = Object.entries(names).find(([, code]) => code === modelStatus)?.[0] ?? String(modelStatus);
   const isUnbounded = modelStatus === names.unbounded;

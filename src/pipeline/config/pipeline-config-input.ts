@@ -37,7 +37,7 @@ export interface PipelineConfigInput {
   readonly pipeline?: readonly PipelineStepInput[] | undefined;
   /**
    * The columns used as features.
-   * @defaultValue every numeric column that is neither target nor sensitive
+   * @defaultValue every numeric column except the target and the sensitive columns
    */
   readonly features?: readonly string[] | undefined;
   /**

@@ -88,7 +88,7 @@ export function leftOutWarning(count: number, columns: readonly string[]): strin
   return count === 0 ? [] : [`${nameMissing(count, columns)} ${count === 1 ? 'is' : 'are'} excluded from the fit`];
 }
 
-/** Returns a table with new numbers in some of its columns; the order of columns does not change. */
+/** Returns a table with new numbers in some of its columns; the order of the columns stays the same. */
 export function replaceColumns(table: Table, changed: Iterable<readonly [name: string, values: Float64Array]>): Table {
   const values = new Map(changed);
   return Table.ofColumns(

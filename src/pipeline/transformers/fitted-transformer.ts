@@ -55,7 +55,7 @@ export abstract class FittedTransformer<
     return made;
   }
 
-  /** Warnings about the fit, and then about the latest `transform`. Empty before `fit`. */
+  /** Warnings about the fit, and then about the latest `transform`. The list is empty before `fit`. */
   get warnings(): readonly string[] {
     return Object.freeze([...(this.#state?.warnings ?? []), ...this.#notes]);
   }

@@ -119,7 +119,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): ProxyDropper {
     return FittedTransformer.restore(ProxyDropper, DEFINITION, json);

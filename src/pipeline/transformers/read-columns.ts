@@ -146,8 +146,8 @@ export function numericFeatureNames(table: Table, settings: FeatureSettings): re
 }
 
 /**
- * Reads a column of numbers without infinities; missing values are NaN.
- * @throws {DataValidationError} if the column is text, or if a value is infinite; names the row of the value
+ * Reads a column of finite numbers. Missing values are NaN.
+ * @throws {DataValidationError} if the column is text, or if a value is infinite; the error names the row of the value
  */
 export function readFeature(table: Table, name: string): Float64Array {
   const { values } = table.numeric(name);

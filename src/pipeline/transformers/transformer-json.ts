@@ -19,7 +19,7 @@ export interface TransformerDefinition<State> {
 /**
  * Reads the output of a transformer's `toJSON`.
  * @returns the options, and the fitted state, which is null if the transformer was stored before `fit`
- * @throws {DataValidationError} if a part is invalid; names the first invalid part
+ * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
  */
 export function readTransformerJson<State>(
   { kind, options: known, state: stateSchema }: TransformerDefinition<State>,

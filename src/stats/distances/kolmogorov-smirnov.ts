@@ -40,8 +40,8 @@ export interface KolmogorovSmirnovResult {
  * The statistic is max |F(x) - G(x)| over the empirical distribution functions.
  *
  * The exact p-value is the share of all orderings of n + m distinct values whose statistic is at least the observed
- * statistic. With ties, the p-value is conservative: it may be too large, but never too small (as in SciPy). The order
- * of the two samples does not matter.
+ * statistic. If there are ties, the p-value is conservative: it may be too large, but never too small (as in SciPy).
+ * The order of the two samples does not matter.
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @throws {ValueError} if the method is unknown
  * @see J. L. Hodges, The significance probability of the Smirnov two-sample test (1958)

@@ -28,7 +28,7 @@ export interface BinnedStability {
  * A share of 0 has no logarithm and is replaced by 0.0001. If the smallest other share of the same distribution is
  * 0.0001 or less, the share of 0 is replaced by a millionth of that share instead. One empty category can therefore
  * increase the index considerably, so merge rare categories. By convention, a value below 0.1 means no drift and a
- * value above 0.25 means large drift. The index grows with the number of categories. With few rows, chance also
+ * value above 0.25 means large drift. The index grows with the number of categories. If there are few rows, chance also
  * increases the index.
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order

@@ -13,8 +13,8 @@ export interface PairedMeanOptions {
    */
   readonly level?: number | undefined;
   /**
-   * The largest absolute value that a difference can have, for example 1 for differences of rates. Set it if all
-   * differences of a small sample may be equal.
+   * The largest absolute value that a difference can have, for example 1 for differences of rates. Set this option if
+   * all differences of a small sample may be equal.
    * @defaultValue undefined: no bound
    */
   readonly bound?: number | undefined;
@@ -33,8 +33,8 @@ export interface PairedMean {
   /** The mean; NaN if there are no differences. */
   readonly value: number;
   /**
-   * The standard error of the mean. NaN if there are fewer than two differences, or if all differences are equal and
-   * there is no bound.
+   * The standard error of the mean. It is NaN if there are fewer than two differences, or if all differences are equal
+   * and there is no bound.
    */
   readonly standardError: number;
   readonly degrees: number;
@@ -45,11 +45,11 @@ export interface PairedMean {
 /**
  * Computes the mean of paired differences with its confidence interval.
  *
- * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added:
- * their differences are `step` and -`step`. The mean and the standard deviation (divided by n + 2) of the extended set
- * give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step 1), this is
- * Bonett and Price's interval. This interval keeps its confidence level even if there are few pairs or no pair differs.
- * `value` is always the mean without the added pairs.
+ * If no bound is set, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). If a bound B is set, two pairs are
+ * added: their differences are `step` and -`step`. The mean and the standard deviation (divided by n + 2) of the
+ * extended set give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step
+ * 1), this is Bonett and Price's interval. This interval keeps its confidence level even if there are few pairs or no
+ * pair differs. `value` is always the mean without the added pairs.
  * @param differences the first value minus the second for each independent pair; finite
  * @throws {ValueError} if the level or the bound is out of range, or a difference exceeds the bound
  * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired

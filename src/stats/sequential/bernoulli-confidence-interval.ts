@@ -10,7 +10,7 @@ const NEAREST = 1e-15;
 
 /** Options of {@link bernoulliConfidenceInterval}. */
 export interface BernoulliIntervalOptions {
-  /** The number of trials at which the interval is tightest; above 0. */
+  /** The number of trials at which the interval is tightest. It must be above 0. */
   readonly tOpt: number;
   /**
    * The error rate for which the interval is tuned, in (0, 1).

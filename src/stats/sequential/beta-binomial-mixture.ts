@@ -18,9 +18,9 @@ const MIN_TUNING = 1e-3;
 
 /** Options of the beta-binomial mixture. */
 export interface BetaBinomialMixtureOptions extends MixtureOptions {
-  /** The largest amount by which a value can lie below its mean; above 0. */
+  /** The maximum distance of a value below its mean, a number above 0. */
   readonly g: number;
-  /** The largest amount by which a value can lie above its mean; above 0. */
+  /** The maximum distance of a value above its mean, a number above 0. */
   readonly h: number;
   /**
    * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.

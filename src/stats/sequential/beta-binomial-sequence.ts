@@ -92,7 +92,7 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
 function logShrinkage(counted: number, others: number, alpha: number): number {
   const trials = counted + others;
   if (others === 0) return -Math.log((trials + 1) / alpha) / trials;
-  // Stirling's formula cancels all terms of L that grow with n; (n + 1)! is n! (n + 1).
+  // Stirling's formula cancels all terms of L that grow with n. The factorial (n + 1)! is written as n! (n + 1).
   const bulk = (trials + 1) / (alpha * Math.sqrt((2 * Math.PI * counted * others) / trials));
   const level = Math.log(bulk) - stirlingError(counted) - stirlingError(others) + stirlingError(trials);
   return rootOf(counted, others, level);

@@ -79,8 +79,8 @@ export interface TolerantBettingAudit {
  * means are equal, the probability that its wealth ever exceeds 1 / alpha is at most alpha, for any number of checks
  * and any stopping rule.
  *
- * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. With a tolerance, the
- * outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. If the means differ by at most
+ * If the tolerance epsilon is 0, the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. If it is above 0,
+ * the outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. If the means differ by at most
  * epsilon, the wealth of each process is a supermartingale. The threshold of each process is 2 / alpha.
  * @param a decisions or scores in [0, 1] of the first group, in order of arrival
  * @param b decisions or scores of the second group, with the same length; if there are no pairs, wealth is [] and

@@ -53,8 +53,8 @@ export function scaledMixtureBound(
 
 /**
  * Computes ln of the gamma-exponential mixture supermartingale of a sub-exponential sum s with variance process v and
- * scale c: the mean of exp(lambda s - v psi(lambda)), psi(lambda) = (-ln(1 - c lambda) - c lambda) / c^2, where 1 - c
- * lambda has a gamma distribution of shape and rate rho / c^2, truncated at 1.
+ * scale c. The mixture is the mean of exp(lambda s - v psi(lambda)) with psi(lambda) = (-ln(1 - c lambda) - c lambda) /
+ * c^2. In this mean, 1 - c lambda has a gamma distribution of shape and rate rho / c^2, truncated at 1.
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} if a number is out of range

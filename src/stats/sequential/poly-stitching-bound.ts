@@ -32,7 +32,7 @@ export interface StitchingShape {
    */
   readonly s?: number;
   /**
-   * The ratio of the end of an epoch to its start; above 1.
+   * The ratio of the end of an epoch to its start. It must be above 1.
    * @defaultValue 2
    */
   readonly eta?: number;

@@ -34,8 +34,8 @@ const SUB_GAUSSIAN_OPTION_NAMES: OptionNames<SubGaussianOptions> = { vOpt: true 
  *
  * The probability that the intervals at all times contain p is at least 1 - alpha, provided that each decision has the
  * mean p given its weight and all earlier decisions. A weight may depend on earlier decisions, but not on the decision
- * that it applies to. Rates near 0 or 1 have a lower variance, but the interval does not use this fact. Without
- * weights, `betaBinomialSequence` is narrower.
+ * that it applies to. Rates near 0 or 1 have a lower variance, but the interval does not use this fact. If there are no
+ * weights, the interval of `betaBinomialSequence` is narrower.
  * @param state the sums; if the sum of weights is 0, the interval is [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -30,7 +30,7 @@ export const MIN_EXPECTED_COUNT = 5;
 
 /** The result of a chi-square test, with a measure of the quality of the chi-square approximation. */
 export interface ChiSquareTest extends TestResult {
-  /** The smallest expected count of a cell. Below {@link MIN_EXPECTED_COUNT}, the p-value is approximate. */
+  /** The smallest expected count of a cell. If it is below {@link MIN_EXPECTED_COUNT}, the p-value is approximate. */
   readonly minExpected: number;
 }
 

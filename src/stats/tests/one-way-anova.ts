@@ -40,6 +40,9 @@ export interface TestResult {
   readonly statistic: number;
   /** The degrees of freedom: one number for chi-square, two numbers (numerator and denominator) for F. */
   readonly degrees: readonly number[];
-  /** The probability, under the hypothesis, of a statistic at least as large; NaN if undefined. */
+  /**
+   * The probability, under the hypothesis, of a statistic that is at least as large as the observed statistic; NaN if
+   * undefined.
+   */
   readonly pValue: number;
 }

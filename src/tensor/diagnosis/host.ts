@@ -42,7 +42,7 @@ export interface MissingPart {
 }
 
 /**
- * Returns whether a line of the fix, other than its first, is prose. Sentences end in punctuation; commands do not.
+ * Returns whether a line of the fix, other than its first, is prose. Sentences end in punctuation, and commands do not.
  */
 export function isSaid(line: string): boolean {
   return /[.:]$/.test(line);

@@ -4,7 +4,7 @@ import { isOnDevice, largestExactInteger, largestTensor } from '../backend-trait
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** Rows ready for a network, in host memory. */
+/** Rows in host memory that are encoded for a network. */
 export interface NetworkRows {
   /** The features, [n, d], row-major. */
   readonly x: Float32Array;
@@ -22,7 +22,7 @@ export interface NetworkRows {
 
 /** The values that a loss needs for a set of rows, on the tensor backend. */
 export interface BatchRows {
-  /** [1, n] */
+  /** The labels, [1, n]. */
   readonly labels: Tensor2D;
   /**
    * The membership matrix, [n, g]. The column of a row's group contains the row's share of the batch's weight. Other
@@ -35,7 +35,7 @@ export interface BatchRows {
 
 /** A batch of rows on the tensor backend. */
 export interface NetworkBatch extends BatchRows {
-  /** [n, d] */
+  /** The features, [n, d]. */
   readonly x: Tensor2D;
 }
 
@@ -45,7 +45,7 @@ export interface Batches {
   readonly count: number;
   /** Reorders the rows for the next epoch. */
   reorder(order: Int32Array): void;
-  /** Returns a batch by its index, from 0; call it inside `tf.tidy`. */
+  /** Returns a batch by its index, from 0. Call this method inside `tf.tidy`. */
   take(index: number): NetworkBatch;
   dispose(): void;
 }
@@ -230,7 +230,7 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
 
 /**
  * Reads several tensors in one transfer, because each read makes the host wait for the device.
- * @param tensors float32; they are not disposed of
+ * @param tensors the tensors, float32, which are not disposed of
  * @returns the values of each tensor, as a flat array
  */
 export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {

@@ -13,7 +13,7 @@ export interface FusedMap<T extends Tensor = Tensor> {
    * case.
    */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** Numbers that differ from call to call, by name; the name `size` is reserved. */
+  /** Numbers that differ from call to call, by name. The name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
    * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". The name of

@@ -12,7 +12,7 @@ export interface HistogramBins {
   readonly count: number;
   /**
    * `down`: bin b contains [(first + b) width, (first + b + 1) width). `nearest`: bin b contains the values nearest to
-   * (first + b) width; a tie goes to the upper bin.
+   * (first + b) width. A value halfway between two bins is counted in the upper bin.
    */
   readonly rounding: 'down' | 'nearest';
 }

@@ -31,7 +31,8 @@ export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftR
 }
 
 /**
- * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. Also returns the divisors.
+ * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. The result also contains the
+ * divisors.
  */
 function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
   const present = weights.greater(0).cast<Tensor2D>('float32');

@@ -135,7 +135,7 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   ];
 }
 
-/** @throws {DataValidationError} if a value is infinite; names the first such value and its row */
+/** @throws {DataValidationError} if a value is infinite; the error names the first such value and its row */
 export function assertFinite(name: string, values: Float64Array): void {
   const row = values.findIndex((value) => value === Infinity || value === -Infinity);
   if (row < 0) return;
@@ -201,7 +201,7 @@ function encodeCategorical(
 /** The standardisation of values: (value - mean) / scale. */
 export interface StandardScore {
   readonly mean: number;
-  /** The population standard deviation; 0 if all values are the same. */
+  /** The population standard deviation; 0 if all values are equal. */
   readonly scale: number;
 }
 

@@ -86,14 +86,14 @@ function numbersOf(y: ColumnSource): Float64Array {
 
 /**
  * Checks that targets are 0 or 1.
- * @throws {DataValidationError} if a target is not 0 or 1; names the first such value
+ * @throws {DataValidationError} if a target is not 0 or 1; the error names the first such value
  */
 export function assertBinary(y: Float64Array): void {
   const isBinary = (value: number): boolean => value === 0 || value === 1;
   assertValues('y', 'hold 0 and 1', y, isBinary, 'Map the label that counts as positive to 1 and the others to 0.');
 }
 
-/** @throws {DataValidationError} if a value does not meet a requirement; names the first such value */
+/** @throws {DataValidationError} if a value does not meet a requirement; the error names the first such value */
 export function assertValues(
   argument: string,
   required: string,
@@ -135,7 +135,7 @@ function withoutMissing(values: Float64Array, name: string): Float64Array {
 /**
  * Checks that no row has a missing value.
  * @param argument the name of the argument in errors
- * @throws {DataValidationError} if a value is missing; names the first such row
+ * @throws {DataValidationError} if a value is missing; the error names the first such row
  */
 export function assertNoneMissing(
   argument: string,

@@ -36,7 +36,7 @@ export interface TrainingSource {
   readonly testTable?: TableSource | undefined;
 }
 
-/** Rows before their features are encoded. Every row has a target and a group. */
+/** Rows whose features are not yet encoded. Every row has a target and a group. */
 export interface TrainingRows {
   readonly table: Table;
   readonly y: Uint8Array;

@@ -256,7 +256,7 @@ interface PlainOutput {
 
 /**
  * Reads the numbers that a model returned, one per row. It reads true as 1 and false as 0.
- * @throws {DataValidationError} if the output has any other form; names the first invalid index
+ * @throws {DataValidationError} if the output has any other form; the error names the first invalid index
  */
 async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64Array> {
   const { given } = await onHost({ given: value });

@@ -26,7 +26,7 @@ export interface PredictedTable {
  * Adds a model's scores and predictions to a table. The score is the output of the layers model (`card.output`). The
  * prediction is a decision, 0 or 1, or the value that a regression predicts. A randomised model draws its decisions. If
  * the table already has a column `score`, that column is kept, and the new column is named `score_2`.
- * @throws {DataValidationError} if columns are missing; names the missing columns
+ * @throws {DataValidationError} if columns are missing; the error names the missing columns
  * @throws {ValueError} if an option has no effect on this model
  * @example
  * ```ts

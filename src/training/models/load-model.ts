@@ -160,7 +160,8 @@ const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, back
  * content of a file is executed. Loading a model from an earlier version without checksums produces a warning.
  * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or the folder of a sweep if
  *   `eta` is given
- * @throws {DataValidationError} if the folder does not contain a complete model; names the file and the problem
+ * @throws {DataValidationError} if the folder does not contain a complete model; the error names the file and the
+ *   problem
  * @example
  * ```ts
  * import { loadModel, ReductionsWrapper, saveModel } from 'evenhand/training';
@@ -238,7 +239,7 @@ async function readPredictor(
 /**
  * Restores a model from its JSON file.
  * @throws {DataValidationError} if the file cannot be read, if the model is not fitted, or if its number of inputs
- *   differs from the card; names the folder, the file and the reason
+ *   differs from the card; the error names the folder, the file and the reason
  */
 async function restore<Model extends ReductionsWrapper | GridSearchReduction | Estimator>(
   folder: string,

@@ -69,7 +69,7 @@ function parseModelJson(folder: string, name: string, text: string): unknown {
 
 /**
  * Checks plain data against a schema.
- * @throws {DataValidationError} if a field is not valid; names the first such field
+ * @throws {DataValidationError} if a field is not valid; the error names the first such field
  */
 export function parseModelFile<Schema extends z.ZodType>(
   folder: string,

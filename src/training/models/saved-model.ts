@@ -54,8 +54,8 @@ export interface Predictor {
 
 /**
  * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and text is
- * one-hot encoded. Missing values are marked if the training rows had any; otherwise they are replaced by the mean. The
- * columns of a matrix are named x0, x1 and so on.
+ * one-hot encoded. Missing values are marked if the training rows had missing values. Otherwise, they are replaced by
+ * the mean. The columns of a matrix are named x0, x1 and so on.
  */
 export class SavedModel {
   /** The content of the model's `card.json`. */
@@ -92,8 +92,8 @@ export class SavedModel {
   /**
    * Returns the output of the layers model for each row, [rows]. Depending on `card.output`, it is the probability of
    * 1, the probability that a randomised model decides 1, or a value.
-   * @throws {DataValidationError} if columns are missing or a value cannot be used; names the missing columns or the
-   *   first such value
+   * @throws {DataValidationError} if columns are missing or a value cannot be used; the error names the missing columns
+   *   or the first such value
    */
   async scores(x: MatrixSource): Promise<Float64Array> {
     return this.#predictor.scores(await this.#read(x));
@@ -132,7 +132,8 @@ export class SavedModel {
   }
 
   /**
-   * Describes how these rows differ from the training rows, for example text values without a column or missing values.
+   * Describes how the given rows differ from the training rows, for example text values without a column, or missing
+   * values.
    */
   async describeGaps(x: MatrixSource): Promise<string[]> {
     return describeGaps(await this.#read(x), this.#predictor.specs);
@@ -156,7 +157,8 @@ export class SavedModel {
 
 /**
  * Checks that a table has the given columns.
- * @throws {DataValidationError} if columns are missing; names all missing columns, each with the most similar name
+ * @throws {DataValidationError} if columns are missing; the error names all missing columns, each with the most similar
+ *   name
  */
 export function assertColumns(table: Table, names: readonly string[]): void {
   const missing = names.filter((name) => !table.has(name));

@@ -33,10 +33,9 @@ const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, pena
  * Binary cross-entropy plus eta times a fairness penalty on soft scores
  * p = sigmoid(logit):
  *
- * - `covariance`: sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, z_g the
- *   group's indicator;
+ * - `covariance`: the sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, where z_g is the group's indicator;
  * - `mean_gap`: the largest squared difference of two groups' mean scores;
- * - `equalized_odds`: `mean_gap` within each true label, summed;
+ * - `equalized_odds`: the sum of `mean_gap` over the rows of each true label;
  * - `mmd`: MinDiff, the squared maximum mean discrepancy between each group's scores and all other scores, averaged
  *   over groups (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.

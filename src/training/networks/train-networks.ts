@@ -158,7 +158,7 @@ export interface TrainedNetworks {
   readonly bestEpochs: readonly number[];
   /** The number of rows per step. */
   readonly batchSize: number;
-  /** The score of each model after each epoch, [epochs][k]; lower is better. */
+  /** The score of each model after each epoch, [epochs][k]. A lower score is better. */
   readonly losses: readonly (readonly number[])[];
   /** The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. */
   readonly heldOut: Float32Array;

@@ -197,7 +197,7 @@ function atLeastZero(parameter: string, value: number): number {
 /**
  * Rejects options that would have no effect.
  * @param where the end of the message "must be left out", for example "for the constraint 'x'"
- * @throws {ValueError} if one of the options is given; names the first such option
+ * @throws {ValueError} if one of the options is given; the error names the first such option
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {
   const values = options as Readonly<Partial<Record<string, unknown>>>;

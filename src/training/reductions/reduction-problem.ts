@@ -1,4 +1,7 @@
-/** Rows for an ordinary learner. Minimising their weighted error is the best response to multipliers. */
+/**
+ * The relabelled and reweighted rows for an ordinary learner. Minimising their weighted error is the best response to
+ * multipliers.
+ */
 export interface OracleRows {
   /** The targets to learn, [rows]. */
   readonly targets: Float64Array;
@@ -47,7 +50,7 @@ export interface ReductionProblem {
   readonly totalWeight: number;
   /** The names of the multipliers, for example "label=1/B/+". */
   readonly multiplierNames: readonly string[];
-  /** [multipliers] */
+  /** The bounds of the constraints, [multipliers]. */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
   /** Whether the multipliers alone form an objective. If so, a grid does not add the error to the objective. */

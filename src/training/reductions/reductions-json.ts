@@ -130,7 +130,7 @@ function readFit<State extends { readonly predictors: readonly EstimatorJson[] }
   return Object.freeze({ ...freezeDeep(camelFields(found)), predictors: read }) as never;
 }
 
-/** @throws {DataValidationError} if a predictor cannot be read; names the first such predictor */
+/** @throws {DataValidationError} if a predictor cannot be read; the error names the first such predictor */
 function readPredictors(kind: string, predictors: readonly EstimatorJson[]): readonly Estimator[] {
   const read = (json: EstimatorJson, index: number): Estimator => {
     try {

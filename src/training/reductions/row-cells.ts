@@ -42,7 +42,7 @@ interface CellSource {
   /** The weights, [rows], 0 or more. At least one weight is above 0. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** A feature whose levels split each event; optional. */
+  /** An optional feature whose levels split each event. */
   readonly control: CategoricalColumn | undefined;
   /** The events of rows with label 0 and of rows with label 1. */
   readonly events: readonly [string | null, string | null];
@@ -59,7 +59,8 @@ export function tabulateRows(source: CellSource): RowCells {
   const events = listEvents(source);
   const eventOf = eventIndexes(source, events);
   const width = groups.labels.length;
-  // [events x groups] 0 if the pair has weight, -1 otherwise; later the index of its slot.
+  // An entry for each pair of event and group: first 0 if the pair has weight and -1 otherwise, later the index of the
+  // slot.
   const slotOf = new Int32Array(events.length * width).fill(-1);
   for (const [row, weight] of weights.entries()) {
     const event = eventOf(row);

@@ -207,7 +207,7 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): CorrelationRemover {
     return FittedTransformer.restore(CorrelationRemover, DEFINITION, json);

@@ -144,7 +144,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): DisparateImpactRemover {
     return FittedTransformer.restore(DisparateImpactRemover, DEFINITION, json);

@@ -15,7 +15,7 @@ export interface Knots {
 export interface IndexedKnots extends Knots {
   /** The number of buckets per unit of values. The first bucket starts at the first knot. */
   readonly bucketsPerUnit: number;
-  /** [buckets + 1]: the number of knots in earlier buckets. */
+  /** For each bucket, the number of knots in earlier buckets, [buckets + 1]. */
   readonly starts: Int32Array;
 }
 

@@ -58,8 +58,9 @@ export interface RepresentationLosses {
  * Replaces features with a mixture of a few prototypes. The prototypes are learned so that the mixture predicts the
  * features and the label, but not the group.
  *
- * A row x (each feature centred, in units of its standard deviation) belongs to prototype v_k with m_k = softmax(-|x
- * - v_k|), and becomes x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) predicts its label. v and w minimise
+ * Let x be a row in which each feature is centred and divided by its standard deviation. The membership of the row in
+ * prototype v_k is m_k = softmax(-|x - v_k|). The row becomes x^ = sum_k m_k v_k, and its label is predicted by
+ * y^ = sum_k m_k w_k with w_k in (0, 1). The parameters v and w minimise
  *
  *     Ax 2/G sum_g mean_(i in g, features) (x^ - x)^2  +  Ay mean_i -log P(y_i | y^_i)
  *       +  Az 2/(G K) sum_g,k |M_gk - mean_h M_hk|
@@ -119,7 +120,7 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): LearnedFairRepresentations {
     return FittedTransformer.restore(LearnedFairRepresentations, DEFINITION, json);

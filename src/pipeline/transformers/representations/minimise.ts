@@ -15,7 +15,7 @@ export interface Objective {
 /** Options of {@link minimise}. */
 export interface MinimiseOptions {
   readonly maxIterations: number;
-  /** Called after each step with the number of steps. */
+  /** A function that is called after each step with the number of steps. */
   readonly onStep?: ((steps: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -50,7 +50,7 @@ interface Position {
 interface Pair {
   readonly step: Float64Array;
   readonly change: Float64Array;
-  /** 1 / (step . change). */
+  /** The inverse of the scalar product of the step and the change: 1 / (step . change). */
   readonly inverse: number;
 }
 

@@ -4,15 +4,15 @@ import { memberships, type Prototypes, readPrototypes, reconstruct } from './pro
 
 /** The rows to represent, in units of their columns' spreads. */
 export interface PrototypeRows {
-  /** [rows, columns]. */
+  /** The scaled features, [rows, columns]. */
   readonly x: Float64Array;
   readonly columns: number;
-  /** [rows], 0 or 1. */
+  /** The labels, [rows], 0 or 1. */
   readonly y: Float64Array;
-  /** [rows], from 0 to groups - 1; every group has rows. */
+  /** The group codes, [rows], from 0 to groups - 1. Every group has rows. */
   readonly groups: Int32Array;
   readonly groupCount: number;
-  /** [rows], above 0. */
+  /** The weights, [rows], above 0. */
   readonly weights: Float64Array;
 }
 
@@ -43,7 +43,7 @@ export class PrototypeObjective {
   readonly #weights: LossWeights;
   readonly #groupTotals: Float64Array;
   readonly #total: number;
-  /** [rows, prototypes], at the latest point. */
+  /** The memberships of the rows at the latest point, [rows, prototypes]. */
   readonly #shares: Float64Array;
 
   constructor(rows: PrototypeRows, count: number, weights: LossWeights) {
@@ -179,7 +179,7 @@ function clip(probability: number): number {
 /** The gap between groups, and its gradient. */
 interface ShareGap {
   readonly value: number;
-  /** [groups, prototypes]. */
+  /** The gradient, [groups, prototypes]. */
   readonly slopes: Float64Array;
 }
 

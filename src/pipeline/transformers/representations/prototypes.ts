@@ -2,9 +2,9 @@ import { sigmoid } from '../../../internal/values.ts';
 
 /** Prototypes, which are stored in one array of parameters: log-odds of labels, then positions. */
 export interface Prototypes {
-  /** [prototypes]. */
+  /** The labels, [prototypes]. */
   readonly labels: Float64Array;
-  /** [prototypes, columns]. */
+  /** The positions, [prototypes, columns]. */
   readonly positions: Float64Array;
 }
 

@@ -112,7 +112,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): InstanceReweighting {
     return FittedTransformer.restore(InstanceReweighting, DEFINITION, json);

@@ -99,8 +99,9 @@ const DEFINITION = {
  *
  * This is the expected frequency divided by the observed frequency. Frequencies are counts or, if `sampleWeight` is
  * given, sums of weights. In that case, multiply the weights of the rows by the result. There can be any number of
- * groups and classes. A label column with more than 20 distinct numbers is rejected. Without a label column, groups get
- * their `targets` (equal shares if omitted), and the weight is the target share divided by the observed share.
+ * groups and classes. A label column with more than 20 distinct numbers is rejected. If no label column is given,
+ * groups get the shares in `targets` (equal shares if omitted), and the weight is the target share divided by the
+ * observed share.
  *
  * The transformer constrains the rows that a learner sees: in the weighted rows, all groups have the same share of
  * positive labels. A model that is trained on these rows with other columns may still have a gap in its decisions. The
@@ -139,7 +140,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} if a part is invalid; names the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): ReweighingTransformer {
     return FittedTransformer.restore(ReweighingTransformer, DEFINITION, json);

@@ -252,9 +252,9 @@ function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }
 export interface LossRows {
   readonly x: Matrix;
   readonly scales: ColumnScales;
-  /** [rows] */
+  /** The targets, [rows]. */
   readonly targets: Float64Array;
-  /** [rows], above 0. */
+  /** The weights, [rows], above 0. */
   readonly weights: Float64Array;
 }
 

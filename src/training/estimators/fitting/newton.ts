@@ -7,7 +7,7 @@ import type { LossProblem } from './loss-problem.ts';
 /** The minimisation task. The objective is the problem's loss plus the sum of ridge c^2 / 2. */
 export interface NewtonTask {
   readonly problem: LossProblem;
-  /** [parameters], 0 or more. */
+  /** The ridge of each parameter, [parameters], 0 or more. */
   readonly ridge: Float64Array;
   /** The default starting point, [parameters]. It is used unless the objective is lower at `start`. */
   readonly origin: Float64Array;

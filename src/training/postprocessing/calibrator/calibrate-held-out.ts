@@ -121,13 +121,19 @@ const HELD_OUT_OPTION_NAMES = { ...CALIBRATION_ROW_OPTION_NAMES, ...HELD_OUT_DEF
 
 /** Rows that were calibrated by calibrators fitted on other rows. */
 export interface HeldOutCalibration {
-  /** The calibrated rows in ascending order: all rows with `folds`, the held-out rows with `trainSize`. */
+  /**
+   * The indexes of the calibrated rows, in ascending order: all rows if `folds` is used, or the held-out rows if
+   * `trainSize` is used.
+   */
   readonly rows: Int32Array;
   /** The calibrated scores of the rows in `rows`, in the same order. */
   readonly calibrated: Float64Array;
-  /** The fold of each row; null with `trainSize`. */
+  /** The fold of each row; null if `trainSize` is used. */
   readonly foldOf: Int32Array | null;
-  /** The calibrator for new rows. With `folds`, it is fitted on all rows; with `trainSize`, on the training rows. */
+  /**
+   * The calibrator for new rows. If `folds` is used, it is fitted on all rows. If `trainSize` is used, it is fitted on
+   * the training rows.
+   */
   readonly calibrator: GroupFairnessCalibrator;
   readonly folds: number | null;
   readonly trainSize: number | null;

@@ -29,7 +29,7 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
 
 /**
  * Reads the output of {@link calibratorToJson}.
- * @throws {DataValidationError} if a field is invalid; names the first invalid field
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
   const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {

@@ -199,7 +199,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * The groups that use the pooled calibrator: groups that were too small or had only one label in `fit`, and groups
-   * that occurred in the latest `transform` but not in `fit`. Empty before `fit`.
+   * that occurred in the latest `transform` but not in `fit`. The result is empty before `fit`.
    */
   get fallbacks(): CalibrationFallbacks {
     const pooled = (this.#state?.groups ?? []).flatMap(({ label, n, reason }) =>
@@ -230,7 +230,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * Reads a calibrator that `toJSON` wrote.
-   * @throws {DataValidationError} if a field is invalid; names the first invalid field
+   * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
    */
   static fromJSON(json: unknown): GroupFairnessCalibrator {
     const { settings, state } = calibratorFromJson(json);

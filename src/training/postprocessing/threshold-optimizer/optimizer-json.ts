@@ -76,7 +76,7 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
 
 /**
  * Reads the output of {@link rulesToJson}.
- * @throws {DataValidationError} if a field is invalid; names the first invalid field
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 function rulesFromJson(json: unknown): ThresholdRules {
   return readJson(rulesSchema, json, 'set of threshold rules', {
@@ -139,7 +139,7 @@ export function optimizerParams(settings: OptimizerSettings): Record<string, unk
 
 /**
  * Reads an optimizer's options and rules.
- * @throws {DataValidationError} if a field is invalid; names the first invalid field
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  * @throws {ValueError} if the estimator is missing, if it is not of the stored kind, or if it is given although no
  *   estimator was stored
  */
@@ -158,7 +158,7 @@ export function readOptimizerJson(
 
 /**
  * Reads the rules and checks that their settings equal the optimizer's settings.
- * @throws {DataValidationError} if a field is invalid; names the first invalid field
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
   const rules = rulesFromJson(state);

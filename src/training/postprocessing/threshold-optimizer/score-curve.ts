@@ -8,13 +8,13 @@ import type { ThresholdOperation } from './threshold-rules.ts';
  * highest distinct scores are selected. k ranges from 0 to the number of distinct scores.
  */
 export interface ScoreCurve {
-  /** The number of rows, regardless of their weight. */
+  /** The number of rows, regardless of their weights. */
   readonly n: number;
   /** The distinct scores, in descending order. */
   readonly scores: Float64Array;
-  /** [distinct scores + 1] */
+  /** The weight of the selected rows with label 1 at each index, [distinct scores + 1]. */
   readonly truePositives: Float64Array;
-  /** [distinct scores + 1] */
+  /** The weight of the selected rows with label 0 at each index, [distinct scores + 1]. */
   readonly falsePositives: Float64Array;
   readonly positives: number;
   readonly negatives: number;
