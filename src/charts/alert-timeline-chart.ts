@@ -13,7 +13,7 @@ export interface TimelineAlert {
   readonly label: string;
   /** The events, with times in milliseconds since 1970. */
   readonly marks: readonly { readonly mark: TimelineMark; readonly time: number }[];
-  /** Whether the alert is open. If so, its line continues to the end of the chart. */
+  /** Whether the alert is open. The line of an open alert continues to the end of the chart. */
   readonly isOpen: boolean;
 }
 
@@ -39,9 +39,9 @@ const ROW_HEIGHT = 56;
 const LABEL_LETTERS = 40;
 
 /**
- * Draws a line for each alert. The line starts when the alert is raised. It ends when the alert is cleared or resolved,
- * or at `end` if the alert is open. A dotted line begins where the change is suspected to have begun. Shapes mark the
- * events.
+ * Draws a line for each alert. The line starts when the alert is raised. The line ends when the alert is cleared or
+ * resolved, or at `end` if the alert is open. A dotted line begins where the change is suspected to have begun. Shapes
+ * mark the events.
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */

@@ -116,7 +116,7 @@ export function plotLines(lineStyle: object, data: readonly unknown[]): Record<s
   return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
 }
 
-/** Returns a series that draws only lines over the plot. It has no tooltips and no entry in the legend. */
+/** Returns a series that draws only lines over the plot. The series has no tooltips and no entry in the legend. */
 export function linesOnly(name: string, markLine: object): object {
   return { name, type: 'line', data: [], silent: true, markLine };
 }
@@ -150,7 +150,7 @@ export interface ChartText {
 }
 
 /**
- * The maximum widths of a title and of a line under it, in lower-case letters. They apply to charts of {@link
+ * The maximum widths of a title and of a line under it, in lower-case letters. These widths apply to charts of {@link
  * CHART_WIDTH}.
  */
 const HEADLINE_WIDTHS = { title: 78, line: 108 };

@@ -15,7 +15,7 @@ import {
 export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
-  /** The value of a cell is `values[row][column]`. If it is NaN, the cell is empty. */
+  /** The value of a cell is `values[row][column]`. If the value is NaN, the cell is empty. */
   readonly values: readonly (readonly number[])[];
   /** Values at or above the threshold are highlighted. */
   readonly threshold: number;
@@ -34,7 +34,10 @@ const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
 
-/** Colours below and above the threshold, each from weak to strong. They are distinguishable without colour vision. */
+/**
+ * Colours below and above the threshold, each from weak to strong. The colours are distinguishable without colour
+ * vision.
+ */
 const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
 const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 

@@ -6,7 +6,7 @@ export interface Palette {
   readonly surface: string;
   readonly ink: string;
   readonly quiet: string;
-  /** The colour of grid lines. Its contrast is low. */
+  /** The colour of grid lines. The contrast of grid lines is low. */
   readonly grid: string;
   /** The colour of axis lines. */
   readonly axis: string;

@@ -138,7 +138,7 @@ function etaText({ eta }: ParetoChartPoint): string {
   return `eta ${String(eta)}`;
 }
 
-/** Returns lines of HTML. They contain only names and numbers of this package, so nothing needs escaping. */
+/** Returns lines of HTML. The lines contain only names and numbers of this package, so nothing needs escaping. */
 function tooltipOf(point: ParetoChartPoint): string {
   const line = (name: string, value: number | undefined, interval?: readonly [number, number] | null): string[] => {
     if (value === undefined || Number.isNaN(value)) return [];

@@ -169,7 +169,10 @@ const SIDES = [440, 330, 250, 200] as const;
 const LEFT = 72;
 const RIGHT = 32;
 const BETWEEN_COLUMNS = 30;
-/** The space between two rows of panels. It holds the two lines of text above a panel, or the labels of an axis. */
+/**
+ * The space between two rows of panels. The space contains the two lines of text above a panel, or the labels of an
+ * axis.
+ */
 const BETWEEN_ROWS = 56;
 const PANEL_TITLE = 44;
 const BOTTOM = 92;

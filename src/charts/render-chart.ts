@@ -117,7 +117,7 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /**
- * Returns the same option with an invisible space after every text that is the name of an inherited property.
+ * Returns the given option with an invisible space after every text that is the name of an inherited property.
  *
  * The renderer caches the widths of texts in a plain object whose keys are the texts (zrender 6.1, core/LRU). For the
  * label `__proto__`, the renderer finds Object.prototype, treats it as a cache entry and modifies it for the whole

@@ -36,7 +36,7 @@ export interface PipelineMetadata {
 
 /** The output of a pipeline. The object is frozen. */
 export class PipelineResult<Data = unknown> {
-  /** The transformed rows. They have the same order and the same type as the input. */
+  /** The transformed rows. The rows have the same order and the same type as the input. */
   readonly data: Data;
   readonly metadata: PipelineMetadata;
   /** One weight per row, with mean 1 over the training rows; null if no step assigns weights. */

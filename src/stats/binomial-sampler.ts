@@ -23,10 +23,10 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 }
 
 /**
- * A table of a binomial distribution for sampling by inversion. It contains the cumulative probabilities near the mean,
- * computed from the mode outward with p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen and Asau
- * 1974) gives the start of each search, which is usually also the result. Building the table takes O(sqrt(n)) time. A
- * draw takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
+ * A table of a binomial distribution for sampling by inversion. The table contains the cumulative probabilities near
+ * the mean, computed from the mode outward with p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen
+ * and Asau 1974) gives the start of each search, which is usually also the result. Building the table takes O(sqrt(n))
+ * time. A draw takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
  */
 export class BinomialTable {
   /** The number of successes at index 0. The number of successes increases by 1 with each index. */

@@ -5,9 +5,9 @@ import { requireRate, requireInteger } from './parameters.ts';
 /**
  * Draws once from the binomial distribution B(n, p): the number of successes in n trials at rate p.
  *
- * It uses inversion from the mode outward, which takes O(sqrt(n p (1 - p))) steps and needs no table. It is intended
- * for parameters that change with every draw. For many draws with the same parameters, `createBinomialSampler` is
- * faster. The draw is exact up to rounding.
+ * The function uses inversion from the mode outward, which takes O(sqrt(n p (1 - p))) steps and needs no table. The
+ * function is intended for parameters that change with every draw. For many draws with the same parameters,
+ * `createBinomialSampler` is faster. The draw is exact up to rounding.
  * @param trials n, an integer of 0 or more. If n is 0, the result is 0
  * @param rate p, from 0 to 1. If p is 0, the result is 0; if p is 1, the result is n
  * @param random the generator; each call draws one number, or none if the result is certain

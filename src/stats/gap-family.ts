@@ -12,7 +12,9 @@ export interface GapFamily {
   readonly ceiling: number;
   /** The smallest allowed upper end of the interval; Infinity if the data do not bound the gap from above. */
   readonly minHigh?: number | undefined;
-  /** The divisor of the centres, 1 by default. It keeps the squares of the centres within the range of float64. */
+  /**
+   * The divisor of the centres, 1 by default. The divisor keeps the squares of the centres within the range of float64.
+   */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
@@ -83,8 +85,8 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
 }
 
 /**
- * Returns the Student's t value with the same tail probability as a normal value. It uses Wallace's approximation
- * (1959),
+ * Returns the Student's t value with the same tail probability as a normal value. The function uses Wallace's
+ * approximation (1959),
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
@@ -97,7 +99,7 @@ export function tOfNormal(z: number, degrees: number): number {
   return Math.sqrt(degrees * Math.expm1((scaled * scaled) / degrees));
 }
 
-/** Returns the normal value with the same tail probability as t. It is the inverse of {@link tOfNormal}. */
+/** Returns the normal value with the same tail probability as t. This function is the inverse of {@link tOfNormal}. */
 export function normalOfT(t: number, degrees: number): number {
   return ((8 * degrees + 1) / (8 * degrees + 3)) * Math.sqrt(degrees * Math.log1p((t * t) / degrees));
 }

@@ -26,8 +26,8 @@ export function drawMaxT(families: readonly GapFamily[], samples: number): Float
 }
 
 /**
- * Returns max |t| over all pairs, where |t| = |c_i - c_j| / sqrt(v_i + v_j). It is 0 for equal centres, even if the
- * variances are 0.
+ * Returns max |t| over all pairs, where |t| = |c_i - c_j| / sqrt(v_i + v_j). The result is 0 for equal centres, even if
+ * the variances are 0.
  */
 export function largestT(centres: Float64Array, variances: Float64Array): number {
   return Math.sqrt(largestSquare(centres, variances));
@@ -50,8 +50,8 @@ function largestSquare(centres: Float64Array, variances: Float64Array): number {
 }
 
 /**
- * Returns max |t| over all pairs on the scale of the normal distribution. It uses Welch's t if the family has degrees
- * of freedom.
+ * Returns max |t| over all pairs on the scale of the normal distribution. The function uses Welch's t if the family has
+ * degrees of freedom.
  */
 export function largestNormal({ centres, variances, degrees }: GapFamily): number {
   if (degrees === undefined) return largestT(centres, variances);

@@ -19,14 +19,16 @@ interface SampleMoments {
 
 /**
  * Draws the mean and the variance of n values of a skewed distribution jointly, without drawing the values. The values
- * have a gamma distribution of shape k = 4 / skewness^2, shifted and scaled to any mean and variance. Their sum S has a
- * gamma distribution of shape N = n k and is independent of the coefficient of variation (Lukacs 1955), so that
+ * have a gamma distribution of shape k = 4 / skewness^2, shifted and scaled to any mean and variance. The sum S of the
+ * values has a gamma distribution of shape N = n k and is independent of the coefficient of variation (Lukacs 1955), so
+ * that
  *
  *     deviation = (S - N) / sqrt(N),   varianceRatio = S^2 / (N (N + 1)) * Q,
  *
- * where Q has mean 1 and is independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn from a
- * gamma distribution with the exact first two moments of Q. Its shape is (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1
- * + h), h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square variance.
+ * where Q has mean 1 and is independent of S. Q is a scaled symmetric Dirichlet sum of squares. Instead of Q, a gamma
+ * variable with the exact first two moments of Q is drawn. The shape of this gamma distribution is (n - 1) / 2 * (1 + 2
+ * h / n) (1 + 3 h / n) / (1 + h), h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square
+ * variance.
  *
  * Every draw overwrites and returns the same object.
  * @param size n, above 1; fractions are allowed (effective rows)

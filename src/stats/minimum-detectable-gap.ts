@@ -2,7 +2,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** The number of bisection steps. It is large enough to compute a gap of at most 1 to the last bit. */
+/** The number of bisection steps. This number is large enough to compute a gap of at most 1 to the last bit. */
 const HALVINGS = 60;
 
 /** Options of the test that must detect a gap. */

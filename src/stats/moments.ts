@@ -83,7 +83,7 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
  */
 const NOTHING_LEFT = 1e-13;
 
-/** Returns the moments of `complete` without `part`. It is the inverse of {@link mergeMoments}. */
+/** Returns the moments of `complete` without `part`. This function is the inverse of {@link mergeMoments}. */
 export function removeMoments(complete: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = complete.weight - part.weight;
   if (part.weight === 0) return complete;

@@ -109,7 +109,10 @@ function estimate(
   };
 }
 
-/** Returns the sampler of a binomial count. Its memory and time do not grow with the number of trials. */
+/**
+ * Returns the sampler of a binomial count. The memory and the time of the sampler do not grow with the number of
+ * trials.
+ */
 function countsOf(trials: number, rate: number, scale: RateScale, random: Random): TabledRate | (() => number) {
   const variance = trials * rate * (1 - rate);
   // A rate that rounds to 1 in float64 has no failures to draw.

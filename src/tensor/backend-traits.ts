@@ -5,8 +5,8 @@ export interface BackendTraits {
   /** Whether the backend computes in the calling thread, so that more threads increase throughput. */
   readonly isOneThreaded: boolean;
   /**
-   * The number of networks that are trained together as one wide network. It is not an option, because it affects the
-   * result of a sweep.
+   * The number of networks that are trained together as one wide network. This number is not an option, because it
+   * affects the result of a sweep.
    */
   readonly networksAtOnce: number;
 }
@@ -57,7 +57,9 @@ const BYTES_OF_A_NUMBER = 4;
 /** The number of elements of the largest array that every host supports. */
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
-/** The maximum number of activations of a layer at once. It limits a step's memory to a few hundred MiB. */
+/**
+ * The maximum number of activations of a layer at once. This maximum limits the memory of a step to a few hundred MiB.
+ */
 const MAX_ACTIVATIONS = 2 ** 24;
 
 /** Returns the maximum number of values that intermediate results should contain at once. */

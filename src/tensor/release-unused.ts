@@ -41,8 +41,8 @@ interface PoolingBackend {
  * Frees device memory that no tensor uses. The WebGPU backend of TensorFlow.js keeps every buffer for the next tensor
  * of exactly the same size, until the process ends. Work with many different sizes would fill the device's memory.
  *
- * Tensors are unaffected. Running work continues, and pending commands are submitted first. This has no effect on other
- * backends, which free memory automatically.
+ * Tensors are unaffected. Running work continues, and pending commands are submitted first. The function has no effect
+ * on other backends, which free memory automatically.
  * @example
  * const { tf } = await loadTensorflow({ backend: 'webgpu' }); // … train … releaseUnused(tf);
  */

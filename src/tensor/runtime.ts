@@ -110,8 +110,8 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
 /**
  * Loads TensorFlow.js on a backend.
  *
- * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. It never uses a software GPU. If a
- * named backend cannot start, this throws: there is no silent fallback.
+ * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. `auto` never uses a software GPU.
+ * If a named backend cannot start, this throws: there is no silent fallback.
  * @throws {DependencyError} if a named backend cannot start; the error states the reason and the fix
  * @throws {ConfigValidationError} if the backend name is unknown
  */
@@ -176,7 +176,9 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   }
 }
 
-/** The choice of `auto`. It is cached, so that `auto` searches and reports only once, even for concurrent calls. */
+/**
+ * The choice of `auto`. The choice is cached, so that `auto` searches and reports only once, even for concurrent calls.
+ */
 let found: Promise<Tensorflow> | undefined;
 
 async function loadFirst(): Promise<Tensorflow> {

@@ -97,7 +97,7 @@ interface FoundAdapter extends Adapter {
 /** Names of drivers that compute on the processor. Dawn may not report them as fallback adapters. */
 const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
-/** The running Dawn instance. It must outlive its devices, including lost ones. */
+/** The running Dawn instance. The instance must outlive its devices, including lost devices. */
 let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;

@@ -41,7 +41,10 @@ export interface LinearProgramSolution {
   readonly equalDuals: Float64Array;
 }
 
-/** The value below which HiGHS treats a coefficient as zero. It is the smallest value that the option accepts. */
+/**
+ * The value below which HiGHS treats a coefficient as zero. This value is the smallest value that the solver's option
+ * accepts.
+ */
 const SMALLEST_COEFFICIENT = 1e-12;
 
 /**
@@ -53,8 +56,8 @@ const FEASIBILITY_TOLERANCE = 1e-9;
 let solver: Promise<Highs> | undefined;
 
 /**
- * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread. It
- * is loaded from a file of the package, without network access. The solution is always the same vertex.
+ * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread.
+ * HiGHS is loaded from a file of the package, without network access. The solution is always the same vertex.
  *
  * Let y be the duals of `atMost` and z the duals of `equal`. If the variables are bounded only by 0, strong duality
  * gives value = z . values - y . bounds.

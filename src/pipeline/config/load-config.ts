@@ -9,8 +9,8 @@ import { readConfig } from './read-config.ts';
 /** Options of {@link loadConfig} and {@link parseConfigText}. */
 export interface LoadConfigOptions {
   /**
-   * The name of the profile to merge into the top level of the file. If it is null, the environment variable is
-   * ignored.
+   * The name of the profile to merge into the top level of the file. If this option is null, the environment variable
+   * is ignored.
    * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several profiles, none is applied, and a
    *   warning is logged.
    */

@@ -45,7 +45,7 @@ export interface PipelineConfigInput {
    * @defaultValue the same texts as in pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
-  /** The training of a model. It is not needed to run only the pipeline. */
+  /** The training of a model. This section is not needed to run only the pipeline. */
   readonly training?: TrainingInput | undefined;
   /**
    * The metric that is evaluated.

@@ -33,7 +33,7 @@ export interface DetectorConfig {
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** The training section. Its `target` is not validated here. */
+  /** The training section. The `target` of this section is not validated here. */
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
 }
 

@@ -48,13 +48,13 @@ export interface Sentence {
 }
 
 /**
- * A detector performs one kind of analysis of data by group. It is a pure function: its input is an attribute with all
- * counts, and it does not access files or the time.
+ * A detector performs one kind of analysis of data by group. A detector is a pure function: its input is an attribute
+ * with all counts, and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   /** The name of the detector's findings in the report's body. */
   readonly name: string;
-  /** Returns the findings about one attribute. It never throws for data that were read without an error. */
+  /** Returns the findings about one attribute. This method never throws for data that were read without an error. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];
   /**
    * Adjusts the findings of all attributes together. The method is absent if the tests of each attribute form a

@@ -28,8 +28,8 @@ const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i
  * Returns why a column is not tested against any attribute; undefined if it is tested.
  *
  * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct whole
- * numbers counts as an identifier if its name looks like the name of an identifier. It also counts as an identifier if
- * it has 50 rows or more and the numbers are as dense as a sequence.
+ * numbers counts as an identifier if its name looks like the name of an identifier. Such a column also counts as an
+ * identifier if it has 50 rows or more and its numbers are as dense as a sequence.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -165,8 +165,8 @@ function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<st
 }
 
 /**
- * Relates every column to every attribute. It yields to the event loop after each column, so that the work can be
- * stopped.
+ * Relates every column to every attribute. The function yields to the event loop after each column, so that the work
+ * can be stopped.
  */
 async function analyse(
   table: Table,

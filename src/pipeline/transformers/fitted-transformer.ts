@@ -24,7 +24,8 @@ export interface AppliedRows extends TransformedRows {
 }
 
 /**
- * The base class of transformers. It stores the fitted state, requires `fit` before `transform`, and converts to JSON.
+ * The base class of transformers. The class stores the fitted state, requires `fit` before `transform`, and converts
+ * the transformer to JSON.
  */
 export abstract class FittedTransformer<
   Settings extends object,

@@ -40,8 +40,8 @@ export interface TransformerJson {
 }
 
 /**
- * A step that changes data before training. It is fitted on training rows only. `transform` uses only the fitted state
- * and learns nothing from the rows that it transforms.
+ * A step that changes data before training. A transformer is fitted on training rows only. `transform` uses only the
+ * fitted state and learns nothing from the rows that it transforms.
  */
 export interface Transformer {
   /** The name of the transformer in configurations. */

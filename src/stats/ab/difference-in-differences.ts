@@ -13,7 +13,7 @@ export interface DifferenceInDifferencesOptions {
    */
   readonly alpha?: number | undefined;
   /**
-   * The standard deviation of the expected changes, in the units of the rates; above 0. If it is set, p-values and
+   * The standard deviation of the expected changes, in the units of the rates; above 0. If `tau` is set, p-values and
    * intervals are always-valid: they remain valid at every check of a running experiment.
    * @defaultValue undefined: the number of rows is fixed in advance, and the result is checked once
    */

@@ -3,8 +3,8 @@ import { msprt } from '../sequential/msprt.ts';
 import { twoSidedCritical, twoSidedTail } from './student-t.ts';
 
 /**
- * An estimated difference. It is normally distributed about the true value, or t-distributed if its variance is
- * estimated.
+ * An estimated difference. The estimate is normally distributed about the true value, or t-distributed if its variance
+ * is estimated.
  */
 export interface EstimatedDifference {
   readonly value: number;
@@ -27,7 +27,7 @@ export interface JudgingRule {
 
 /** A difference with its test and interval. If the standard error is 0 or undefined, all results are NaN. */
 export interface JudgedDifference extends EstimatedDifference {
-  /** The two-sided p-value of the hypothesis that the difference is 0. It is always-valid if `tau` is set. */
+  /** The two-sided p-value of the hypothesis that the difference is 0. The p-value is always-valid if `tau` is set. */
   readonly pValue: number;
   /**
    * The interval at the level 1 - alpha. If `tau` is set, this level applies to the intervals of all checks together.

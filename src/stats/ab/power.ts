@@ -5,7 +5,7 @@ import { marginOf } from './judge-difference.ts';
 
 /** Options of {@link differencePower} and {@link detectableDifference} that describe the test. */
 export interface PowerOptions {
-  /** The standard error of the difference, above 0. If it is NaN or 0, the result is NaN. */
+  /** The standard error of the difference, above 0. If the standard error is NaN or 0, the result is NaN. */
   readonly standardError: number;
   /**
    * The error rate of the two-sided test, in (0, 1).

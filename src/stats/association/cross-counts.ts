@@ -21,7 +21,7 @@ const DENSE_CELLS_PER_VALUE = 16;
 
 /**
  * Counts how often each pair of codes occurs. Takes O(n) time for tables of up to a few million cells and O(n log n)
- * time for larger tables. It never allocates a huge, mostly empty table.
+ * time for larger tables. The function never allocates a huge, mostly empty table.
  * @param first [n], the table row of each value; values with a negative code are excluded
  * @param second [n], the table column of each value
  * @param rows the number of rows of the table

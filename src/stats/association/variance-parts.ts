@@ -18,7 +18,7 @@ const NOTHING = { between: NaN, within: NaN } as const;
  *
  * Differences are computed relative to nearby values: the smallest value for group means, and the first value of the
  * group within a group. A large offset therefore costs no precision, and equal values have a variation of exactly 0.
- * Both parts are divided by the squared range to avoid overflow. This does not change their ratio.
+ * Both parts are divided by the squared range to avoid overflow. This division does not change the ratio of the parts.
  * @param values [n]; NaN is excluded
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
@@ -98,8 +98,8 @@ function partsOf(
  *
  *     eta2 = sum_g n_g (mean_g - mean)^2 / sum (x - mean)^2,
  *
- * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise and k groups,
- * its mean is (k - 1) / (n - 1).
+ * from 0 (equal means) to 1 (no variation within groups). Eta squared is not corrected for chance: for pure noise and k
+ * groups, its mean is (k - 1) / (n - 1).
  * @returns from 0 to 1; NaN if there are fewer than two groups, if all values are equal, or if a value is infinite
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 45
  */

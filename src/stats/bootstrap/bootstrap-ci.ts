@@ -42,8 +42,8 @@ const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, l
  * Each replicate draws a sample of the same size with replacement and evaluates the statistic. `percentile` takes the
  * (1 - level)/2 and (1 + level)/2 quantiles (type 7) of the replicates. `bca` (Efron 1987) shifts both probabilities by
  * the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a (z0 + z))).
- * `bca` is second-order accurate for smooth statistics. It requires one additional evaluation of the statistic for each
- * distinct value of the sample.
+ * `bca` is second-order accurate for smooth statistics. The method requires one additional evaluation of the statistic
+ * for each distinct value of the sample.
  *
  * Degenerate cases. An empty sample gives [NaN, NaN]. The result is also [NaN, NaN] if the statistic is NaN for the
  * sample or any replicate, because excluding replicates would silently shift the interval. If all replicates lie on one
@@ -51,8 +51,8 @@ const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, l
  * are all equal or undefined (for example, if the sample has one value), a is 0. If all replicates are equal, both ends
  * of the interval equal this value. An end may be infinite.
  *
- * Neither method is valid for statistics for which the bootstrap fails, such as a maximum or a gap of group rates near
- * 0. Use `gapIntervals` for such gaps.
+ * Neither `percentile` nor `bca` is valid for statistics for which the bootstrap fails, such as a maximum or a gap of
+ * group rates near 0. Use `gapIntervals` for such gaps.
  * @param sample independent values, in any order
  * @param statistic a function of the values that does not depend on their order. The array is reused for the next
  *   replicate: the function may sort it in place but must not keep it

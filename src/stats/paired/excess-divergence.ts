@@ -10,7 +10,7 @@ export interface DivergenceUnit {
   readonly first: number;
   /** The number of answers of the second group, at least 2. */
   readonly second: number;
-  /** The distance matrix, [(first + second)^2] row by row. It is symmetric and 0 on the diagonal. */
+  /** The distance matrix, [(first + second)^2] row by row. The matrix is symmetric and 0 on the diagonal. */
   readonly distances: ArrayLike<number>;
 }
 
@@ -42,8 +42,8 @@ export interface ExcessDivergence {
    */
   readonly pValue: number;
   /**
-   * The mean excess of the random permutations; NaN if there are no units. It estimates the excess that occurs if there
-   * is no effect. This mean is close to 0.
+   * The mean excess of the random permutations; NaN if there are no units. The mean estimates the excess that occurs if
+   * there is no effect. This mean is close to 0.
    */
   readonly nullMean: number;
   /** The 0.95 quantile of the excesses of the random permutations; NaN if there are no units. */
@@ -69,8 +69,9 @@ const ROUNDING = 1e-12;
  * observed excess. Each permutation reassigns the answers of all units. The test is one-sided: only a larger distance
  * between groups than within groups is evidence for an effect.
  *
- * If the answers do not depend on the group, the excess is 0 on average for any distance. It may be negative by chance.
- * For a distance that defines an energy distance, the excess is half of the energy distance (Székely and Rizzo).
+ * If the answers do not depend on the group, the excess is 0 on average for any distance. The excess may be negative by
+ * chance. For a distance that defines an energy distance, the excess is half of the energy distance (Székely and
+ * Rizzo).
  * @param units the distances for each of several independent questions. Each question needs at least two answers of
  *   each group
  * @throws {ValueError} if a unit has fewer than two answers of a group, or if its distance matrix has the wrong size

@@ -33,8 +33,8 @@ export interface PairedMean {
   /** The mean; NaN if there are no differences. */
   readonly value: number;
   /**
-   * The standard error of the mean. It is NaN if there are fewer than two differences, or if all differences are equal
-   * and there is no bound.
+   * The standard error of the mean. The standard error is NaN if there are fewer than two differences, or if all
+   * differences are equal and there is no bound.
    */
   readonly standardError: number;
   readonly degrees: number;

@@ -12,7 +12,8 @@ import {
 } from './mixture-parameters.ts';
 
 /**
- * The lower limit of the tuning parameter as a share of g h. It ensures that the prior is a probability distribution.
+ * The lower limit of the tuning parameter as a share of g h. This limit ensures that the prior is a probability
+ * distribution.
  */
 const MIN_TUNING = 1e-3;
 
@@ -23,7 +24,8 @@ export interface BetaBinomialMixtureOptions extends MixtureOptions {
   /** The maximum distance of a value above its mean, a number above 0. */
   readonly h: number;
   /**
-   * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.
+   * Whether the boundary is only on one side of 0. If it is false, there are boundaries on both sides of 0, at the same
+   * alpha.
    * @defaultValue true
    */
   readonly oneSided?: boolean;

@@ -12,8 +12,8 @@ const LAST_STEP = 2e-5;
 const MAX_STEPS = 100;
 
 /**
- * Computes the anytime-valid interval of one rate. It is a confidence sequence: the probability that the intervals at
- * all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
+ * Computes the anytime-valid interval of one rate. The result is a confidence sequence: the probability that the
+ * intervals at all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
  *
  * A rate p is excluded if the likelihood averaged over a flat prior is more than 1/alpha times the likelihood of p: ln
  * B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha). Under p, this ratio is a non-negative martingale that
@@ -77,13 +77,13 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
   requireCounts(successes, trials, alpha);
   const failures = trials - successes;
   if (failures === 0) return 1;
-  // This equals one minus the lower end of the failure rate, but avoids the cancellation of 1 - x for x near 1.
+  // This formula equals one minus the lower end of the failure rate, but avoids the cancellation of 1 - x for x near 1.
   return (successes - failures * Math.expm1(logShrinkage(failures, successes, alpha))) / trials;
 }
 
 /**
- * Returns the u < 0 for which p = (S/n) e^u is the lower end of the rate of `counted`. It solves G(u) = n KL(S/n, p) =
- * L, where m = n - S, r = S/m and
+ * Returns the u < 0 for which p = (S/n) e^u is the lower end of the rate of `counted`. This u solves G(u) = n KL(S/n,
+ * p) = L, where m = n - S, r = S/m and
  *
  * G(u) = -S u - m ln(1 - r expm1(u)), L = ln(1/alpha) - ln B(S + 1, m + 1) + S ln(S/n) + m ln(m/n),
  *

@@ -11,14 +11,14 @@ export interface BettingAuditOptions {
    */
   readonly alpha?: number;
   /**
-   * The tolerated difference of means, in [0, 1). If it is above 0, the audit runs two one-sided processes, each with
-   * alpha / 2.
+   * The tolerated difference of means, in [0, 1). If epsilon is above 0, the audit runs two one-sided processes, each
+   * with alpha / 2.
    * @defaultValue 0
    */
   readonly epsilon?: number;
   /**
-   * Whether to skip the first pair, as the authors' published code does. If it is skipped, indices count from the
-   * second pair.
+   * Whether to skip the first pair, as the authors' published code does. If the first pair is skipped, indices count
+   * from the second pair.
    * @defaultValue false
    */
   readonly skipFirstPair?: boolean;
@@ -79,9 +79,9 @@ export interface TolerantBettingAudit {
  * means are equal, the probability that its wealth ever exceeds 1 / alpha is at most alpha, for any number of checks
  * and any stopping rule.
  *
- * If the tolerance epsilon is 0, the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. If it is above 0,
- * the outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. If the means differ by at most
- * epsilon, the wealth of each process is a supermartingale. The threshold of each process is 2 / alpha.
+ * If the tolerance epsilon is 0, the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. If epsilon is
+ * above 0, the outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. If the means differ by
+ * at most epsilon, the wealth of each process is a supermartingale. The threshold of each process is 2 / alpha.
  * @param a decisions or scores in [0, 1] of the first group, in order of arrival
  * @param b decisions or scores of the second group, with the same length; if there are no pairs, wealth is [] and
  *   nothing is rejected

@@ -6,10 +6,10 @@ import { STITCHING_SHAPE_NAMES, stitchingFrom, type StitchingShape } from './pol
 
 /** Options of {@link doubleStitchingBound}. */
 export interface DoubleStitchingOptions extends StitchingShape {
-  /** The number of values after which the boundary starts to grow. It must be at least 1. */
+  /** The number of values after which the boundary starts to grow. This number must be at least 1. */
   readonly tOpt: number;
   /**
-   * The grid width of the quantiles, in log-odds. It must be above 0.
+   * The grid width of the quantiles, in log-odds. The width must be above 0.
    * @defaultValue 0.5
    */
   readonly delta?: number;

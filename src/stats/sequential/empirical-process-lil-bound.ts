@@ -12,7 +12,7 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Options of {@link empiricalProcessLilBound}. */
 export interface EmpiricalProcessLilOptions {
-  /** The smallest number of values for which the boundary holds. It must be at least 1. */
+  /** The smallest number of values for which the boundary holds. This number must be at least 1. */
   readonly tMin: number;
   /**
    * The leading constant, above 1 / sqrt(2). A larger constant makes the other terms smaller.

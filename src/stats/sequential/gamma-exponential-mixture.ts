@@ -12,7 +12,7 @@ import {
 
 /** Options of a mixture with a scale. */
 export interface ScaledMixtureOptions extends MixtureOptions {
-  /** The scale c of the tail, above 0, in the units of s. It is 1 for errors of values in [0, 1]. */
+  /** The scale c of the tail, above 0, in the units of s. The scale is 1 for errors of values in [0, 1]. */
   readonly c: number;
 }
 

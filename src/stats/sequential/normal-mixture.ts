@@ -19,7 +19,8 @@ const FAR_TAIL = -5;
 /** Options of the normal mixture. */
 export interface NormalMixtureOptions extends MixtureOptions {
   /**
-   * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.
+   * Whether the boundary is only on one side of 0. If it is false, there are boundaries on both sides of 0, at the same
+   * alpha.
    * @defaultValue true
    */
   readonly oneSided?: boolean;

@@ -13,8 +13,8 @@ import type { TestResult } from './one-way-anova.ts';
 const MAX_DEGREES_OF_PACKAGE = 40;
 
 /**
- * Returns the probability that a chi-square variable is at least a value. It uses the upper regularised incomplete
- * gamma function Q(k / 2, x / 2), since 1 - cdf is 0 in far tails.
+ * Returns the probability that a chi-square variable is at least a value. The function uses the upper regularised
+ * incomplete gamma function Q(k / 2, x / 2), since 1 - cdf is 0 in far tails.
  * @param value x, 0 or more
  * @param degrees k, degrees of freedom, above 0
  */
@@ -30,7 +30,10 @@ export const MIN_EXPECTED_COUNT = 5;
 
 /** The result of a chi-square test, with a measure of the quality of the chi-square approximation. */
 export interface ChiSquareTest extends TestResult {
-  /** The smallest expected count of a cell. If it is below {@link MIN_EXPECTED_COUNT}, the p-value is approximate. */
+  /**
+   * The smallest expected count of a cell. If this count is below {@link MIN_EXPECTED_COUNT}, the p-value is
+   * approximate.
+   */
   readonly minExpected: number;
 }
 
@@ -51,8 +54,8 @@ export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
  * Performs Pearson's chi-square goodness-of-fit test of the hypothesis that categories have the given shares. The
  * statistic is the sum of (observed - n share)^2 / (n share) on k - 1 degrees of freedom.
  *
- * A category with a share of 0 is excluded if it does not occur. If it occurs, the statistic is infinite and the
- * p-value is 0.
+ * A category with a share of 0 is excluded if it does not occur. If such a category occurs, the statistic is infinite
+ * and the p-value is 0.
  * @param observed [k], each 0 or more
  * @param shares [k], each 0 or more; they are divided by their sum
  * @returns the test; NaN if there are no counts or fewer than two categories

@@ -8,8 +8,8 @@ import { missingOfVulkan } from './vulkan.ts';
 
 /**
  * Returns the parts that a backend needs but the machine does not have, in the order in which to fix them. The list is
- * empty if nothing is known to be missing. The function loads no library. It only reads files and the dynamic linker's
- * cache.
+ * empty if nothing is known to be missing. The function loads no library. The function only reads files and the dynamic
+ * linker's cache.
  *
  * The driver comes before the packages of `node-gpu`, because without a driver it is useless to download the packages
  * (400 MB).

@@ -18,8 +18,8 @@ const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/op
 
 /**
  * Searches for a shared library in the same way as the dynamic linker on Linux (LD_LIBRARY_PATH, its cache, its default
- * folders). It then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On Windows, it
- * searches the folders in PATH.
+ * folders). The function then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On
+ * Windows, it searches the folders in PATH.
  * @param name the file name, for example "libcudnn.so.8"
  */
 export function findLibrary(host: Host, name: string): FoundLibrary | null {

@@ -53,8 +53,8 @@ export interface Batches {
 /**
  * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
  * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays. On wasm, this takes a tenth of the time of `gather`. Rows also stay on the host if they exceed the
- * device's largest buffer, or if the device cannot represent the number of rows exactly.
+ * the arrays. On wasm, gathering from the arrays takes a tenth of the time of `gather`. Rows also stay on the host if
+ * they exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   const n = rows.y.length;
@@ -164,8 +164,8 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
 }
 
 /**
- * Gathers the values that losses use. It gathers them on the host and uploads them. The caller must dispose of them or
- * wrap the call in `tf.tidy`.
+ * Gathers the values that losses use on the host, and uploads these values. The caller must dispose of them or wrap the
+ * call in `tf.tidy`.
  */
 export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
   const g = rows.groupCount;

@@ -21,7 +21,7 @@ export interface FusedMap<T extends Tensor = Tensor> {
    * position of the output.
    */
   readonly wgsl: string;
-  /** Computes the same function with operations of TensorFlow.js. */
+  /** Computes the same function as `wgsl` with operations of TensorFlow.js. */
   readonly plain: () => T;
 }
 

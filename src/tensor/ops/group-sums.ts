@@ -12,9 +12,9 @@ const MAX_PARTS = 2 ** 8;
 
 /**
  * Sums values per group on the tensor backend, in float32. The error relative to the group's sum of |values| is usually
- * below 1e-6. It is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of groups.
- * Values are first summed over a few hundred rows. The results are then summed over the chunk, and so on, so that only
- * sums of similar size are added.
+ * below 1e-6. This error is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of
+ * groups. Values are first summed over a few hundred rows. The results are then summed over the chunk, and so on, so
+ * that only sums of similar size are added.
  *
  * For counts and weights, prefer `cellTables`. `cellTables` is exact relative to the largest value, but loses the
  * values of a group if they are far smaller than the values of other groups.

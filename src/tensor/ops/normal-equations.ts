@@ -3,8 +3,8 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows that one kernel sums in float32. It is small enough that only the last digits are lost, and large
- * enough that few kernels are needed.
+ * The number of rows that one kernel sums in float32. This number is small enough that only the last digits are lost,
+ * and large enough that few kernels are needed.
  */
 const ROWS_PER_BLOCK = 2 ** 12;
 
@@ -17,8 +17,8 @@ export interface RowBlock {
   /** The rows, [m, d]. */
   readonly x: Tensor2D;
   /**
-   * The transpose of `x`, [d, m]. It is stored because on wasm, a product with a transpose flag takes ten times as long
-   * as a product without the flag.
+   * The transpose of `x`, [d, m]. The transpose is stored because on wasm, a product with a transpose flag takes ten
+   * times as long as a product without the flag.
    */
   readonly transposed: Tensor2D;
 }

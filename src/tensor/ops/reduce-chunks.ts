@@ -3,8 +3,9 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows between two reads of a table that is accumulated on the device. It is small enough for exact sums
- * in int32 (at most 2^8 per row) and exact counts in float32. It is large enough that the cost of reads is negligible.
+ * The number of rows between two reads of a table that is accumulated on the device. This number is small enough for
+ * exact sums in int32 (at most 2^8 per row) and exact counts in float32. This number is large enough that the cost of
+ * reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
@@ -60,8 +61,8 @@ export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise
 }
 
 /**
- * Computes the combined table of a range of rows. It splits the range recursively into at most {@link BRANCHES}
- * parts.
+ * Computes the combined table of a range of rows. The function splits the range recursively into at most {@link
+ * BRANCHES} parts.
  */
 function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: Slice): Tensor1D {
   if (rows <= reduction.rowsPerChunk) return tf.tidy(() => reduction.tableOf(slice));

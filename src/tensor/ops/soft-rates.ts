@@ -14,8 +14,8 @@ export interface SoftRates {
 }
 
 /**
- * The offset that excludes absent groups from a maximum or minimum. It is larger than every score and is added only to
- * zeros.
+ * The offset that excludes absent groups from a maximum or minimum. The offset is larger than every score and is added
+ * only to zeros.
  */
 const BEYOND = 1e30;
 
@@ -77,9 +77,9 @@ function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readon
 
 /**
  * Computes the gradient of the squared {@link largestGap} of {@link softRates} with respect to the scores in closed
- * form. It is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the lowest group's
- * rate). If groups tie for the highest or lowest rate, each of these groups gets the full gradient, as in automatic
- * differentiation.
+ * form. The gradient is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the
+ * lowest group's rate). If groups tie for the highest or lowest rate, each of these groups gets the full gradient, as
+ * in automatic differentiation.
  * @returns [k, n]
  */
 export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
@@ -103,7 +103,7 @@ function gradientOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   return direction.mul(present).mul(gap.mul(2)).div(divisors);
 }
 
-/** WGSL that computes the same gradient for one group of one model. */
+/** WGSL code that computes the gradient of the squared gap for one group of one model. */
 const SQUARED_GAP_GRADIENT = `
   let groups = uniforms.outShape[1];
   let first = (index / groups) * groups;

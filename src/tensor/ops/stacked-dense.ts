@@ -10,7 +10,7 @@ export type Activation = 'none' | 'relu';
 /**
  * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout the blocks of the models are
  * contiguous and need no transpose, and the right operand of every product is narrow. On wasm, the right operand is
- * packed for each product. If it is wide, packing costs more than the product itself.
+ * packed for each product. If the right operand is wide, packing takes longer than the product itself.
  *
  * @param x [d, n], the same rows for all models
  * @param w [k q, d]
@@ -61,8 +61,8 @@ export function stackedDenseGradients(
 }
 
 /**
- * Computes the gradient with respect to a rectifier's input, given the gradient with respect to its output. It is 0 if
- * the output is 0.
+ * Computes the gradient with respect to a rectifier's input, given the gradient with respect to its output. The
+ * gradient is 0 if the output is 0.
  */
 export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T): T {
   return fusedMap(tf, {

@@ -24,7 +24,7 @@ interface CategoricalFeature {
   readonly levels: readonly string[];
 }
 
-/** The encoding of one table column as columns of a matrix. It is plain data that is saved with a model. */
+/** The encoding of one table column as columns of a matrix. The encoding is plain data that is saved with a model. */
 export type FeatureSpec = NumericFeature | CategoricalFeature;
 
 /** The encoding learned from the training rows, and warnings. */

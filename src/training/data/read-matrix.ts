@@ -26,7 +26,7 @@ export class FixedMatrix implements Matrix {
     Object.freeze(this);
   }
 
-  /** Returns the cached result with the given name. Computes it on the first call. */
+  /** Returns the cached result with the given name. The result is computed on the first call. */
   derive<Derived>(name: string, compute: () => Derived): Derived {
     if (!this.#derived.has(name)) this.#derived.set(name, compute());
     return this.#derived.get(name) as Derived;

@@ -6,9 +6,9 @@ import { takeTrainingRows, type TrainingData, type TrainingRows } from './traini
 
 /** Options of {@link splitRows}. */
 interface SplitOptions {
-  /** The share of the rows used for training. It is ignored if `folds` is set. */
+  /** The share of the rows used for training. This share is ignored if `folds` is set. */
   readonly trainSize: number;
-  /** The number of folds, 2 or more. If it is set, every row is held out once. */
+  /** The number of folds, 2 or more. If `folds` is set, every row is held out once. */
   readonly folds?: number | undefined;
   readonly seed: number;
 }

@@ -19,7 +19,7 @@ export interface TrainingSource {
    */
   readonly target?: string | undefined;
   /**
-   * The sensitive column, or several columns to cross. It is never used as a feature.
+   * The sensitive column, or several columns to cross. A sensitive column is never used as a feature.
    * @defaultValue 's'
    */
   readonly sensitive?: string | readonly string[] | undefined;

@@ -255,7 +255,7 @@ interface PlainOutput {
 }
 
 /**
- * Reads the numbers that a model returned, one per row. It reads true as 1 and false as 0.
+ * Reads the numbers that a model returned, one per row. The value true is read as 1, and false is read as 0.
  * @throws {DataValidationError} if the output has any other form; the error names the first invalid index
  */
 async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64Array> {

@@ -18,7 +18,10 @@ export function isEstimator(value: unknown): value is Estimator {
 export interface FitOptions {
   /** One weight per row, 0 or more. A row with weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** A fitted estimator of the same kind to start from. It can reduce the number of steps and has no other effect. */
+  /**
+   * A fitted estimator of the same kind, from which the fit starts. This option can reduce the number of steps and has
+   * no other effect.
+   */
   readonly startFrom?: Estimator | undefined;
   /** Aborts the fit. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;

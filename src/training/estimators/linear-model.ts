@@ -43,7 +43,9 @@ export interface LinearFit extends LinearScore {
 /** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/** The shared base class of estimators with linear scores. It stores, exposes and serialises the fitted state. */
+/**
+ * The shared base class of estimators with linear scores. The class stores, exposes and serialises the fitted state.
+ */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 

@@ -21,8 +21,8 @@ import { type LinearFit, LinearModel } from './linear-model.ts';
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
   /**
-   * The weight of the penalty |b|^2, at least 0. It equals `alpha` of scikit-learn's `Ridge`. The intercept is not
-   * penalised.
+   * The weight of the penalty |b|^2, at least 0. This weight equals `alpha` of scikit-learn's `Ridge`. The intercept is
+   * not penalised.
    * @defaultValue 0
    */
   readonly l2?: number | undefined;
@@ -33,7 +33,7 @@ export interface LinearRegressionOptions {
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend for tensor computations. It is used only with 'float32'.
+   * The backend for tensor computations. This option is used only with 'float32'.
    * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;

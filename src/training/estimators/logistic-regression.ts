@@ -22,7 +22,8 @@ import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
   /**
-   * The weight of the penalty |b|^2 / 2, at least 0. It equals 1 / C in scikit-learn. The intercept is not penalised.
+   * The weight of the penalty |b|^2 / 2, at least 0. This weight equals 1 / C in scikit-learn. The intercept is not
+   * penalised.
    * @defaultValue 1
    */
   readonly l2?: number | undefined;
@@ -48,7 +49,7 @@ export interface LogisticRegressionOptions {
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend for tensor computations. It is used only with 'float32'.
+   * The backend for tensor computations. This option is used only with 'float32'.
    * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -85,9 +86,9 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
  *
- * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: if every row occurs twice, the loss
- * doubles relative to the penalty. Features need not be standardised, but the penalty applies to coefficients in the
- * original units.
+ * This objective is the same as in scikit-learn with C = 1 / l2. Weights are not normalised: if every row occurs twice,
+ * the loss doubles relative to the penalty. Features need not be standardised, but the penalty applies to coefficients
+ * in the original units.
  *
  * The fit uses Newton's method (iteratively reweighted least squares). Each step is halved until it lowers the
  * objective, and takes O(rows features^2) time. Columns are centred and scaled internally, which affects only the

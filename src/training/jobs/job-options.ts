@@ -6,7 +6,8 @@ import { requireInteger } from '../../stats/parameters.ts';
 /** Options shared by all training jobs on a table. */
 export interface TrainingJobOptions {
   /**
-   * The share of the rows used for training. The other rows are held out. It has no effect if the source has test rows.
+   * The share of the rows used for training. The other rows are held out. This option has no effect if the source has
+   * test rows.
    * @defaultValue 0.8
    */
   readonly trainSize?: number | undefined;

@@ -50,7 +50,7 @@ const DEFAULTS: FilledJobOptions & Omit<TrainReductionsOptions, keyof FilledJobO
 
 /** The result of {@link trainReductions}. */
 export interface ReductionsJobResult extends TrainingJobResult {
-  /** The fitted reduction. Its input must be encoded features. */
+  /** The fitted reduction. The input of its methods must be encoded features. */
   readonly model: ReductionsWrapper;
   /** The encoding of columns as the model's inputs. */
   readonly features: readonly FeatureSpec[];

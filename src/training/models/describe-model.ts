@@ -31,8 +31,9 @@ interface WeightedPool {
 }
 
 /**
- * The factor applied to scores before they are clipped to [0, 1]. It is a power of two, so the multiplication is exact.
- * It is so large that the result is strictly between 0 and 1 only for scores that float32 cannot distinguish from 0.
+ * The factor applied to scores before they are clipped to [0, 1]. The factor is a power of two, so the multiplication
+ * is exact. The factor is so large that the result is strictly between 0 and 1 only for scores that float32 cannot
+ * distinguish from 0.
  */
 const STEEP = 2 ** 40;
 

@@ -101,7 +101,7 @@ const NO_LAYERS =
  * restores them exactly, including randomisation. If predictors are not linear, only this JSON file and the card are
  * written, and the card's `notes` say so. The folder is written atomically. A folder that contains anything else is
  * never replaced.
- * @param folder the target folder. It is written completely or not at all
+ * @param folder the target folder, which is written completely or not at all
  * @returns the card
  * @throws {TrainingError} if the model has not been fitted
  * @throws {ValueError} if the value is not a model, or if the features do not match the model

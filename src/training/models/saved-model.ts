@@ -27,8 +27,8 @@ export interface SavedModelPredictOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * What the random number of a row depends on: the position of the row, or a hash of its features. It applies only to
-   * randomised models.
+   * What the random number of a row depends on: the position of the row, or a hash of its features. This option applies
+   * only to randomised models.
    * @defaultValue the setting in the model
    */
   readonly randomization?: Randomization | undefined;

@@ -20,8 +20,8 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
 };
 
 /**
- * The minimum share of a group in the weight of a batch. It is also the smallest divisor. A group with a smaller share
- * counts as absent.
+ * The minimum share of a group in the weight of a batch. This minimum is also the smallest divisor. A group with a
+ * smaller share counts as absent.
  */
 export const MIN_SHARE = 1e-12;
 

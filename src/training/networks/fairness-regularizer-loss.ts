@@ -40,9 +40,9 @@ const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, pena
  *   over groups (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
- * The penalty constrains mean scores, not decisions. It reduces accuracy. To measure the reduction, run a sweep over
- * eta. A group without rows in a batch does not contribute to the penalty. If all rows belong to one group, every
- * penalty is 0.
+ * The penalty constrains mean scores, not decisions. The penalty reduces accuracy. To measure the reduction, run a
+ * sweep over eta. A group without rows in a batch does not contribute to the penalty. If all rows belong to one group,
+ * every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';

@@ -101,7 +101,8 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
 const KIND = 'lagrangian_fairness_trainer';
 
 /**
- * A network trained to keep the gap between groups within a tolerance. It uses a Lagrange multiplier for each gap:
+ * A network trained to keep the gap between groups within a tolerance. The trainer uses a Lagrange multiplier for each
+ * gap:
  *
  *     loss = error + sum over gaps of lambda (gap - tolerance).
  *

@@ -44,8 +44,8 @@ export interface ConstrainedRows {
 }
 
 /**
- * The score offset for models that exceed the tolerance. It is larger than every loss, so that any model within the
- * tolerance scores better.
+ * The score offset for models that exceed the tolerance. The offset is larger than every loss, so that any model within
+ * the tolerance scores better.
  */
 const INFEASIBLE = 1e200;
 

@@ -37,7 +37,7 @@ const DEFAULTS: FilledOptions<MinDiffLossOptions, 'transform'> = {
 };
 
 /**
- * The MinDiff losses between two groups. They measure the distance between the two groups' distributions of
+ * The MinDiff losses between two groups. The losses measure the distance between the two groups' distributions of
  * predictions. Add one of the losses to the loss of any TensorFlow.js model.
  *
  * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows' weights, including the diagonal; from 0

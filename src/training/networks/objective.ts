@@ -46,8 +46,8 @@ export interface Objective {
    */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
   /**
-   * Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs that were computed before the
-   * step.
+   * Runs after the models' step on a batch, inside `tf.tidy`. The method receives the outputs that were computed before
+   * the step.
    */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
   /** Scores the models at the end of an epoch. */

@@ -60,7 +60,7 @@ type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
  */
 type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
-/** A penalty in use. It may have its own parameters, which are trained together with the models. */
+/** A penalty in use. A penalty may have its own parameters, which are trained together with the models. */
 interface PenaltyInUse {
   /** Returns the penalty of each model, [k]. */
   value(batch: PenaltyBatch): Tensor1D;
@@ -197,8 +197,8 @@ const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
 const HIDDEN = 16;
 
 /**
- * The learning rate of an adversary. It is usually higher than the models' learning rate, so that the adversary adapts
- * quickly to changes of the models.
+ * The learning rate of an adversary. This rate is usually higher than the models' learning rate, so that the adversary
+ * adapts quickly to changes of the models.
  */
 const RATE = 1e-2;
 
@@ -208,8 +208,8 @@ const WEIGHT_STREAM = 3;
  * Creates an adversary for each model: a small network that predicts a row's group from the model's score.
  *
  * The penalty is the groups' entropy minus the adversary's cross-entropy. This difference is a lower bound of the
- * mutual information of score and group, in nats. It is 0 if a score carries no information about the group. The models
- * minimise the penalty (gradient reversal). The adversary is updated after each step of the models.
+ * mutual information of score and group, in nats. The difference is 0 if a score carries no information about the
+ * group. The models minimise the penalty (gradient reversal). The adversary is updated after each step of the models.
  *
  * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */

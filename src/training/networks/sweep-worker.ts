@@ -7,8 +7,8 @@ import { createRegularizedObjective, type RegularizedSpec } from './regularized-
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
 
 /**
- * Networks that are trained together under one penalty. They are plain data, so that they can be sent to another
- * thread.
+ * Networks that are trained together under one penalty. The networks are plain data, so that they can be sent to
+ * another thread.
  */
 export interface SweepShard {
   readonly train: NetworkRows;

@@ -311,7 +311,7 @@ interface BestParameters {
   dispose(): void;
 }
 
-/** Creates the store. It initially contains the current parameters. */
+/** Creates the store. The store initially contains the current parameters. */
 function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
   let best: Tensor = parameters.clone();
   return {

@@ -7,7 +7,7 @@ import { traitsOf } from '../../tensor/index.ts';
 import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
-/** Options of {@link trainShards}. They do not affect the results. */
+/** Options of {@link trainShards}. These options do not affect the results. */
 export interface TrainShardsOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;

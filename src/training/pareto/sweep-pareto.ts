@@ -48,8 +48,8 @@ interface ComparedRows {
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
 
 /**
- * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. It compares the gap
- * between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
+ * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. The function compares
+ * the gap between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
  *
  * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two groups'
  * mean d, and its variance is the sum of var(d) / n. Rows for which both models make the same decision add no noise to
@@ -102,8 +102,8 @@ export function changesGap(
  *
  * With `etas: 'auto'`, networks are first trained on the first split and evaluated only on its training rows. The
  * search finds the eta from which the gap differs from the gap without a penalty by more than noise (a paired test at
- * the 5% level). It also finds the last eta before the model becomes constant or no better than a constant model.
- * `etaRange` contains the result.
+ * the 5% level). The search also finds the last eta before the model becomes constant or no better than a constant
+ * model. `etaRange` contains the result.
  *
  * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
  * backend, but not on the number of cores.

@@ -26,8 +26,9 @@ export interface ConstraintOptions {
    */
   readonly constraint?: ReductionConstraint | undefined;
   /**
-   * The lower bound of ratios, in (0, 1]. If it is set, ratios are bounded instead of differences. A group's rate must
-   * be at least this share of the overall rate, and the overall rate must be at least this share of the group's rate.
+   * The lower bound of ratios, in (0, 1]. If `ratioBound` is set, ratios are bounded instead of differences. A group's
+   * rate must be at least this share of the overall rate, and the overall rate must be at least this share of the
+   * group's rate.
    * @defaultValue undefined: differences are bounded instead
    */
   readonly ratioBound?: number | undefined;

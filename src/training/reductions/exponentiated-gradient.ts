@@ -151,14 +151,14 @@ async function dualityGap(
   }
 }
 
-/** Returns the largest difference gamma - bound. It is positive if a constraint is violated. */
+/** Returns the largest difference gamma - bound. The result is positive if a constraint is violated. */
 export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
   return gamma.reduce((largest, value, index) => Math.max(largest, value - (bounds[index] as number)), -Infinity);
 }
 
 type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
 
-/** Computes the error and gamma of a mixture. Both are linear in the weights of the mixture. */
+/** Computes the error and gamma of a mixture. The error and gamma are linear in the weights of the mixture. */
 function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed {
   const gamma = new Float64Array(members[0]?.gamma.length ?? 0);
   let error = 0;
@@ -211,7 +211,7 @@ interface GradientOptions {
   readonly eps: number;
   /** The maximum number of iterations. */
   readonly iterations: number;
-  /** The duality gap below which the search stops. If it is undefined, {@link automaticGap} computes it. */
+  /** The duality gap below which the search stops. If nu is undefined, {@link automaticGap} computes it. */
   readonly nu: number | undefined;
   /** The initial learning rate, in units of eps. */
   readonly eta0: number;

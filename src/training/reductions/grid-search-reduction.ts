@@ -24,9 +24,9 @@ import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
 
 /**
- * Implements the grid search reduction. It fits the estimator once for each point of a grid of multipliers, and keeps
- * the predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training
- * rows.
+ * Implements the grid search reduction. The search fits the estimator once for each point of a grid of multipliers, and
+ * keeps the predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the
+ * training rows.
  *
  * The result is one deterministic predictor. The method does not guarantee a bound. The result is as close to the
  * constraint as the points of the grid allow. Coming closer to the constraint increases the error. For each event, the

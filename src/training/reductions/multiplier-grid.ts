@@ -16,7 +16,7 @@ interface GridShape {
   readonly limit: number;
   /** Whether the multipliers of every point sum to exactly `limit`. */
   readonly onSimplex: boolean;
-  /** The library whose points are reproduced. If it is undefined, a grid contains all smaller grids. */
+  /** The library whose points are reproduced. If no library is given, a grid contains all smaller grids. */
   readonly compat?: GridCompat | undefined;
 }
 

@@ -55,7 +55,7 @@ interface Answer {
   readonly predictor: Estimator;
   /** The predictions, [rows]. */
   readonly predictions: ArrayLike<number>;
-  /** Whether all rows had the same label. If so, no learner was fitted. */
+  /** Whether all rows had the same label. If all rows had the same label, no learner was fitted. */
   readonly isConstant: boolean;
 }
 

@@ -4,7 +4,7 @@ import type { RowCells } from './row-cells.ts';
 
 /** The largest allowed deviation of groups from the overall rate. */
 export interface ParityBound {
-  /** The ratio rho, in (0, 1]. If it is 1, differences are bounded. If it is smaller, ratios are bounded. */
+  /** The ratio rho, in (0, 1]. If rho is 1, differences are bounded. If rho is smaller, ratios are bounded. */
   readonly ratio: number;
   /** The amount by which either side may exceed the other side. */
   readonly slack: number;

@@ -29,7 +29,8 @@ export interface ReductionFit {
   /** The objective of each single predictor on the training rows. */
   readonly errors: readonly number[];
   /**
-   * The largest excess of each single predictor over a bound on the training rows. It is at most 0 if all bounds hold.
+   * The largest excess of each single predictor over a bound on the training rows. The excess is at most 0 if all
+   * bounds hold.
    */
   readonly excesses: readonly number[];
   /** The multipliers of the best iteration. Each multiplier is the cost of its constraint. */

@@ -23,8 +23,8 @@ interface Evaluation {
 export const NO_MULTIPLIER = -1;
 
 /**
- * One direction of a grid of multipliers. It names the multiplier that a positive step increases, and the multiplier
- * that a negative step increases.
+ * One direction of a grid of multipliers. An axis names the multiplier that a positive step increases, and the
+ * multiplier that a negative step increases.
  */
 export interface GridAxis {
   readonly positive: number;
@@ -53,7 +53,7 @@ export interface ReductionProblem {
   /** The bounds of the constraints, [multipliers]. */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** Whether the multipliers alone form an objective. If so, a grid does not add the error to the objective. */
+  /** Whether the multipliers alone form an objective. In that case, a grid does not add the error to the objective. */
   readonly spansObjective: boolean;
   /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];

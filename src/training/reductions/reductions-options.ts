@@ -210,8 +210,8 @@ export function parseLearner(given: EstimatorSource | undefined, constraint: Con
 }
 
 function defaultEstimator(task: 'regression' | 'binary'): Estimator {
-  // The default estimator runs on the host. It is fitted many times on the same rows, so it should depend neither on a
-  // backend nor on uploads.
+  // The default estimator runs on the host. This estimator is fitted many times on the same rows, so it should not
+  // depend on a backend or on uploads.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64' });

@@ -59,9 +59,9 @@ export interface DeterministicChoice {
 const ROUNDING = 1e-12;
 
 /**
- * Implements the exponentiated gradient reduction. It learns a mixture of predictors whose rates differ between groups
- * by at most a bound, on the training rows and in expectation. Among the mixtures that satisfy the bound, the result
- * has the least error.
+ * Implements the exponentiated gradient reduction. The reduction learns a mixture of predictors whose rates differ
+ * between groups by at most a bound, on the training rows and in expectation. Among the mixtures that satisfy the
+ * bound, the result has the least error.
  *
  * Predictors and multipliers (one per event, group and side) play a game until the duality gap is small. Each step fits
  * the estimator to relabelled, reweighted rows. The multipliers follow lambda = B e^theta / (1 + sum e^theta), with B =

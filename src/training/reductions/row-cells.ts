@@ -49,8 +49,8 @@ interface CellSource {
 }
 
 /**
- * Assigns rows to cells. If a group has no weight in an event, it has no cell for this event. Its rate is then
- * undefined, and a warning reports the group.
+ * Assigns rows to cells. If a group has no weight in an event, it has no cell for this event. The rate of the group is
+ * then undefined, and a warning reports the group.
  * @throws {DataValidationError} if no row is in any event, or if the sum of weights overflows
  */
 export function tabulateRows(source: CellSource): RowCells {
@@ -156,10 +156,10 @@ function noEvent({ events }: CellSource): DataValidationError {
 }
 
 /**
- * Returns the codes of the groups that have weight. They are sorted by weight descending, then by the sum of truths
- * ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order, the
- * order of rows does not affect the result. Names affect the result only for groups that have the same weight and the
- * same sum of truths.
+ * Returns the codes of the groups that have weight. The codes are sorted by weight descending, then by the sum of
+ * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order,
+ * the order of rows does not affect the result. Names affect the result only for groups that have the same weight and
+ * the same sum of truths.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

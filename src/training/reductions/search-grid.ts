@@ -107,7 +107,7 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
-/** Copies the points. Their names are later checked against the data. */
+/** Copies the points. The names of the multipliers are later checked against the data. */
 function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
   const isList = Array.isArray(grid) && grid.length > 0;
   if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {

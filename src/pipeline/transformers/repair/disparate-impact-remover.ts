@@ -111,9 +111,9 @@ const DEFINITION = {
  * group did not occur in `fit`, or if they have no group. `warnings` names these groups and counts the rows without a
  * group. If fewer than two groups remain, the column is not changed.
  *
- * `compat: 'aif360'` selects the algorithm of BlackBoxAuditing that AIF360 runs. This algorithm moves each value to
- * another distinct value of the column. AIF360's implementation is transductive: it repairs only the rows on which it
- * is fitted. This class gives the training rows the same values as AIF360. A value that did not occur in its group in
+ * `compat: 'aif360'` selects the algorithm of BlackBoxAuditing that AIF360 runs. This algorithm replaces values only by
+ * existing values of the column. AIF360's implementation is transductive: it repairs only the rows on which it is
+ * fitted. This class gives the training rows the same values as AIF360. A value that did not occur in its group in
  * `fit` is repaired like the nearest value of the group. For a sensitive column of numbers, AIF360's implementation
  * uses histogram bins, which may merge groups. In this class, each value is a separate group.
  *

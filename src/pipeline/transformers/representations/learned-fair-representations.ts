@@ -79,10 +79,10 @@ export interface RepresentationLosses {
  * trained on the result may still differ by group. Most of the information in the features is lost: five prototypes
  * keep little detail.
  *
- * It uses only numeric features, so convert text to numbers first. A missing value is replaced by the mean of its
- * column in the calculation, but stays missing in the result. A column that was constant in `fit` gets this constant in
- * every row. Rows without a group or a label are excluded from `fit`. `transform` needs neither the sensitive column
- * nor the label.
+ * The transformer uses only numeric features, so convert text to numbers first. A missing value is replaced by the mean
+ * of its column in the calculation, but stays missing in the result. A column that was constant in `fit` gets this
+ * constant in every row. Rows without a group or a label are excluded from `fit`. `transform` needs neither the
+ * sensitive column nor the label.
  *
  * Source: R. Zemel, Y. Wu, K. Swersky, T. Pitassi and C. Dwork, "Learning Fair
  * Representations", ICML 2013.

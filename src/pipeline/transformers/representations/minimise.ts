@@ -56,8 +56,8 @@ interface Pair {
 
 /**
  * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search of Lewis and Overton (2013). The line
- * search satisfies the weak Wolfe conditions. It therefore keeps every update positive definite, even near points where
- * the gradient is discontinuous.
+ * search satisfies the weak Wolfe conditions. These conditions keep every update positive definite, even near points
+ * where the gradient is discontinuous.
  * @throws {TrainingError} if the value at the start is not finite
  */
 export async function minimise(

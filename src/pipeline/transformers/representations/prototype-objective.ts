@@ -184,9 +184,9 @@ interface ShareGap {
 }
 
 /**
- * Computes the distance between the groups' mean memberships. It is twice the mean distance from the mean of all
- * groups, over prototypes and groups. For two groups, it is the mean of |difference|. Each distance d is replaced by
- * sqrt(d^2 + s^2) - s.
+ * Computes the distance between the groups' mean memberships. The result is twice the mean distance from the mean of
+ * all groups, over prototypes and groups. For two groups, it is the mean of |difference|. Each distance d is replaced
+ * by sqrt(d^2 + s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes
  * @param smoothing s, 0 or more

@@ -24,7 +24,7 @@ export interface InstanceReweightingOptions {
   /** The sensitive column, or several columns. The groups of each column get their target shares. */
   readonly sensitive: SensitiveColumns;
   /**
-   * The shares in the population, by attribute and group. They are rescaled to a sum of 1.
+   * The shares in the population, by attribute and group. The shares are rescaled to a sum of 1.
    * @defaultValue equal shares of the groups of each attribute
    */
   readonly benchmarks?: Readonly<Record<string, Proportions>> | undefined;
@@ -76,8 +76,8 @@ const DEFINITION = { kind: 'InstanceReweighting', options: INSTANCE_REWEIGHTING_
  * groups of all attributes their shares at the same time. A row's weight is the product of its groups' factors. Weights
  * have mean 1 over the training rows (weighted by `sampleWeight`, if given).
  *
- * The transformer constrains the total weight of each group. It does not use labels, so outcomes may still differ
- * between groups. The effective number of rows decreases: very unequal weights make every estimate less certain.
+ * The transformer constrains the total weight of each group. The transformer does not use labels, so outcomes may still
+ * differ between groups. The effective number of rows decreases: very unequal weights make every estimate less certain.
  *
  * The following degenerate cases are reported in `warnings`. A group has weight 1 if it has fewer than `minCount` rows,
  * has no benchmark, or did not occur in `fit`. If a group of the benchmark has no rows, its share is distributed among

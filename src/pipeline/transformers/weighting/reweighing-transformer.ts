@@ -55,7 +55,7 @@ export interface ReweighingTransformerOptions {
    */
   readonly positiveLabel?: string | undefined;
   /**
-   * The target shares of groups, which are rescaled to a sum of 1. They are used only if `label` is not set.
+   * The target shares of groups, which are rescaled to a sum of 1. This option is used only if `label` is not set.
    * @defaultValue equal shares
    */
   readonly targets?: Proportions | undefined;
@@ -97,8 +97,8 @@ const DEFINITION = {
  *
  *     w = n_s n_y / (n n_sy)
  *
- * This is the expected frequency divided by the observed frequency. Frequencies are counts or, if `sampleWeight` is
- * given, sums of weights. In that case, multiply the weights of the rows by the result. There can be any number of
+ * This weight is the expected frequency divided by the observed frequency. Frequencies are counts or, if `sampleWeight`
+ * is given, sums of weights. In that case, multiply the weights of the rows by the result. There can be any number of
  * groups and classes. A label column with more than 20 distinct numbers is rejected. If no label column is given,
  * groups get the shares in `targets` (equal shares if omitted), and the weight is the target share divided by the
  * observed share.

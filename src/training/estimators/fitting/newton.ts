@@ -9,7 +9,7 @@ export interface NewtonTask {
   readonly problem: LossProblem;
   /** The ridge of each parameter, [parameters], 0 or more. */
   readonly ridge: Float64Array;
-  /** The default starting point, [parameters]. It is used unless the objective is lower at `start`. */
+  /** The default starting point, [parameters]. This point is used unless the objective is lower at `start`. */
   readonly origin: Float64Array;
   /** The objective at the origin. */
   readonly originObjective: number;
@@ -31,8 +31,8 @@ export interface NewtonResult {
   /** Whether X'WX did not have full rank. */
   readonly isSingular: boolean;
   /**
-   * Whether the last step had a negligible gain but was about as long as the previous step. If so, the loss has no
-   * minimum.
+   * Whether the last step had a negligible gain but was about as long as the previous step. In that case, the loss has
+   * no minimum.
    */
   readonly isDrifting: boolean;
 }

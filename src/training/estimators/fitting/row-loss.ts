@@ -2,7 +2,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import type { BlockTerms, Tf } from '../../../tensor/index.ts';
 
-/** The contributions of rows to the derivatives of a sum of losses. They are overwritten at every step. */
+/** The contributions of rows to the derivatives of a sum of losses. The contributions are overwritten at every step. */
 interface RowTerms {
   /** The negative derivative with respect to the score, times the row's weight. */
   readonly residuals: Float64Array;

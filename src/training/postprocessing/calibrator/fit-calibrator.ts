@@ -134,9 +134,9 @@ function presentGroups({ groups }: CalibrationRows): { label: string; members: I
 }
 
 /**
- * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. It
- * uses the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log n)
- * time, and the other steps take O(n) time.
+ * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. The
+ * fit uses the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log
+ * n) time, and the other steps take O(n) time.
  */
 function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);

@@ -106,10 +106,11 @@ const MAX_NAMES = 8;
  *   smoothing therefore treats a row with weight 2 as two rows. The map has only two parameters per group, so it is
  *   suitable for few rows.
  * - `isotonic`: the non-decreasing rates with the least squared error (pool adjacent violators), interpolated linearly
- *   between the fitted scores and constant beyond them. It fits any increasing shape if a group has at least about a
- *   thousand rows. It can return exactly 0 or 1, and it creates ties.
- * - `temperature`: p = sigmoid(logit(score) / T) with T from 0.01 to 100 (Guo et al. 2017). It has one parameter per
- *   group. It corrects overconfident and underconfident scores, but cannot move all scores of a group up or down.
+ *   between the fitted scores and constant beyond them. The map fits any increasing shape if a group has at least about
+ *   a thousand rows. The map can return exactly 0 or 1, and it creates ties.
+ * - `temperature`: p = sigmoid(logit(score) / T) with T from 0.01 to 100 (Guo et al. 2017). The map has one parameter
+ *   per group. The map corrects overconfident and underconfident scores, but cannot move all scores of a group up or
+ *   down.
  *
  * A group uses a pooled map of the same kind, fitted on all rows, if it has fewer than `minSamples` rows, has only one
  * label, or did not occur in `fit`. `fallbacks` lists these groups. If a method takes logits and the rows of `fit`

@@ -91,9 +91,9 @@ export interface CalibrationReport {
 }
 
 /**
- * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss and the
- * expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows x
- * |rate of positives - mean score|.
+ * Measures how well scores are calibrated, overall and per group. The function computes the Brier score, the log loss
+ * and the expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows
+ * x |rate of positives - mean score|.
  *
  * With few rows, noise inflates the expected calibration error, so a small group looks worse than a large group. The
  * Brier score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a

@@ -109,7 +109,7 @@ export interface ThresholdOptimizerJson {
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
-/** The schema of a stored optimizer. It checks types, and the constructor checks ranges. */
+/** The schema of a stored optimizer. The schema checks types, and the constructor checks ranges. */
 const optimizerSchema = z.object({
   kind: z.literal('threshold_optimizer'),
   params: z.object({

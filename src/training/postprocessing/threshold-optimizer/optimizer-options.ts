@@ -39,8 +39,8 @@ export interface ThresholdOptimizerOptions {
    */
   readonly gridSize?: number | undefined;
   /**
-   * Whether the rule of a group may select low scores instead of high scores. This is useful if the scores of a group
-   * are reversed.
+   * Whether the rule of a group may select low scores instead of high scores. This option is useful if the scores of a
+   * group are reversed.
    * @defaultValue false
    */
   readonly flip?: boolean | undefined;
@@ -57,8 +57,8 @@ export interface ThresholdOptimizerOptions {
    */
   readonly unseenGroups?: UnseenGroupsName | undefined;
   /**
-   * A model that predicts the scores, as probabilities. If it is set, `fit` and the prediction methods take features
-   * instead of scores. `fit` fits a copy of the estimator and does not change the given object.
+   * A model that predicts the scores, as probabilities. If an estimator is set, `fit` and the prediction methods take
+   * features instead of scores. `fit` fits a copy of the estimator and does not change the given object.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;

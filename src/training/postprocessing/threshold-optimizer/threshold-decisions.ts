@@ -54,8 +54,8 @@ export interface ThresholdDecisions {
   /** The probability that the rules decide 1 for each row, [rows]. */
   readonly probabilities: Float64Array;
   /**
-   * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. Their decision and
-   * probability are 0. This 0 is not an assessment of the rows. A person should review them.
+   * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. The decision and the
+   * probability of these rows are 0. This 0 is not an assessment of the rows. A person should review them.
    */
   readonly rejected: readonly number[];
   /** Groups that were not in the rows of `fit`. */

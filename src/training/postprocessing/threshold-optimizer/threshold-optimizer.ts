@@ -77,7 +77,7 @@ export type ScoreSource = ColumnSource | MatrixSource;
  *
  * The constraint holds on the rows of `fit`, in expectation over the random draws. On other rows, rates differ by
  * chance. The method reduces accuracy, treats people with equal scores differently by group, and decides some cases at
- * random. It needs the group for every decision, which some laws forbid.
+ * random. The method needs the group for every decision, which some laws forbid.
  *
  * Scores may have any unit. A larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. If there
  * is only one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the
@@ -228,8 +228,8 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns a Markdown table for human review. It shows, for each group, the ranges of scores and the probability of a
-   * positive decision in each range.
+   * Returns a Markdown table for human review. The table shows, for each group, the ranges of scores and the
+   * probability of a positive decision in each range.
    * @throws {ValueError} before `fit`
    */
   toMarkdown(): string {

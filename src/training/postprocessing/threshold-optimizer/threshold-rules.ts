@@ -69,7 +69,7 @@ export function freezeRule(rule: ThresholdInterpolation): ThresholdInterpolation
 export const ROUNDING = 1e-12;
 
 /**
- * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. They are multiples of the rounded step, as in numpy's
+ * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. The numbers are multiples of the rounded step, as in numpy's
  * linspace. A rule whose rate equals the rate of a threshold therefore has the same two thresholds as in fairlearn.
  */
 export function unitGrid(gridSize: number): Float64Array {

@@ -6,7 +6,7 @@ import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rul
 export interface TradeoffHull {
   /** The constrained rate at the hull's points, ascending from 0 to 1. */
   readonly x: Float64Array;
-  /** The maximum of the other rate at the hull's points. It is concave in x. */
+  /** The maximum of the other rate at the hull's points. The maximum is concave in x. */
   readonly y: Float64Array;
   readonly operations: readonly ThresholdOperation[];
 }
