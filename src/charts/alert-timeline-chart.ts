@@ -13,7 +13,7 @@ export interface TimelineAlert {
   readonly label: string;
   /** The events, with times in milliseconds since 1970. */
   readonly marks: readonly { readonly mark: TimelineMark; readonly time: number }[];
-  /** Whether the alert is open; its line then continues to the end of the chart. */
+  /** Whether the alert is open. The line of an open alert continues to the end of the chart. */
   readonly isOpen: boolean;
 }
 
@@ -35,12 +35,13 @@ export function markColour(mark: TimelineMark): 'alarm' | 'calm' | 'main' {
 
 const ROW_HEIGHT = 56;
 
-/** The maximum length of a label above its line, which also fits a narrow chart. */
+/** The maximum length of a label above its line. A label of this length also fits a narrow chart. */
 const LABEL_LETTERS = 40;
 
 /**
- * Draws a line for each alert, from the time it was raised to the time it was cleared or resolved, or to the end if it
- * is open. A dotted line begins at the suspected start of its change. Shapes mark the events.
+ * Draws a line for each alert. The line starts when the alert is raised. The line ends when the alert is cleared or
+ * resolved, or at `end` if the alert is open. A dotted line begins where the change is suspected to have begun. Shapes
+ * mark the events.
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */
@@ -69,7 +70,10 @@ export function alertTimelineChart(alerts: readonly TimelineAlert[], end: number
   };
 }
 
-/** Returns the axis of alerts. Labels are in the plot above their lines, so that the lines use the full width. */
+/**
+ * Returns the vertical axis, with one row per alert. Each label is above its line, so that the lines use the full
+ * width.
+ */
 function rowAxis(alerts: readonly TimelineAlert[], palette: Palette): unknown {
   return {
     type: 'category',
@@ -91,7 +95,10 @@ function rowAxis(alerts: readonly TimelineAlert[], palette: Palette): unknown {
   };
 }
 
-/** Returns the lines of an alert: from the suspected change to the alarm, and from there on. */
+/**
+ * Returns the lines of an alert: a dotted line from the suspected change to the alarm, and a solid line after the
+ * alarm.
+ */
 function spans({ marks, isOpen }: TimelineAlert, row: number, end: number, palette: Palette): unknown[] {
   const timeOf = (mark: TimelineMark): number | undefined => marks.find((entry) => entry.mark === mark)?.time;
   const raised = timeOf('raised');

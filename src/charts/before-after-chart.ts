@@ -21,12 +21,12 @@ import {
   startsAtZero,
 } from './group-values-chart.ts';
 
-/** A row of a chart with two sides. */
+/** A row of a chart that compares two values of each group. */
 type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 
-/** The vertical offset of the dots of each side from the middle of the row, in rows. */
+/** The vertical distance of the dots of each side from the middle of the row, as a share of the row height. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
 const STYLES = {
@@ -34,7 +34,7 @@ const STYLES = {
   after: { line: COLOURS.main, fill: COLOURS.main, edge: '#ffffff', z: 4 },
 } as const;
 
-/** Returns the dots of one side. */
+/** Returns the dots of one side, before or after. */
 function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly ComparedRow[]): unknown {
   const { fill, edge, z } = STYLES[side];
   return {
@@ -56,7 +56,7 @@ function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly Compa
 
 /** Texts of the chart. */
 interface BeforeAfterText {
-  /** A line under the title. The next line has the gaps before and after. */
+  /** The line under the title. The line below it shows the gaps before and after. */
   readonly subtitle?: string | undefined;
   /**
    * The names of the two sides.
@@ -71,7 +71,7 @@ type Sides = readonly [before: SideWords, after: SideWords];
 interface SideWords {
   /** The name in the legend, such as "control". */
   readonly name: string;
-  /** The words in a sentence, such as "under control". */
+  /** The phrase used in a sentence, such as "under control". */
   readonly adverb: string;
 }
 
@@ -86,11 +86,13 @@ const ROW_HEIGHT = 34;
 const RIGHT = 132;
 
 /**
- * Draws two dots with intervals for each group, hollow for before and filled for after. The group with the largest
- * value after is at the top. A line above states the gaps before and after.
+ * Draws two dots with intervals for each group: a hollow dot for the value before a change, and a filled dot for the
+ * value after it. The group with the largest value after the change is at the top. A line above the plot states the
+ * gaps before and after the change.
  *
- * A group with only one of the two values has one dot. A group without values is not drawn. Of more than 40 groups, the
- * 20 smallest and the 20 largest are drawn, and the chart says so.
+ * A group with only one of the two values has one dot. A group without values is not drawn. If there are more than 40
+ * groups, only the 20 groups with the lowest and the 20 groups with the highest values are drawn. A note in the chart
+ * says so.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sides = text.sides ?? BEFORE_AFTER;
@@ -141,12 +143,15 @@ function hasValue({ before, after }: ComparedGroup): boolean {
   return [before, after].some((side) => side !== null && Number.isFinite(side.value));
 }
 
-/** Compares by value, then by label, so that the order does not depend on the order of the data. */
+/** Compares groups by value, then by label, so that the sorted order does not depend on the order of the data. */
 function byValue(a: ComparedGroup, b: ComparedGroup): number {
   return sortValueOf(a) - sortValueOf(b) || (a.label < b.label ? -1 : 1);
 }
 
-/** Returns the value that determines the position of a group: the value after, else the value before. */
+/**
+ * Returns the value that determines the position of a group: the value after the change, or the value before it if
+ * there is no value after.
+ */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
 }
@@ -156,7 +161,7 @@ function changeLabel({ before, after }: ComparedGroup, unit: Unit): string {
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
-/** Returns the largest minus the smallest value of one side; undefined with fewer than two values. */
+/** Returns the largest minus the smallest value of one side; undefined if there are fewer than two values. */
 function gapOf(groups: readonly ComparedGroup[], side: Side): number | undefined {
   const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);
@@ -192,7 +197,7 @@ export interface ComparedGroup {
 /** The values of a measure for every group, before and after a change. */
 interface ComparedMeasure {
   readonly title: string;
-  /** Shares are drawn in percent. */
+  /** The unit of the values. Shares are drawn in percent. */
   readonly unit: Unit;
   readonly groups: readonly ComparedGroup[];
 }

@@ -49,7 +49,7 @@ export function countLabel(n: number): string {
   return `n = ${n.toLocaleString('en-US', isLong ? { notation: 'compact', maximumSignificantDigits: 4 } : {})}`;
 }
 
-/** The number of groups drawn at each end of a chart that has more than twice as many. */
+/** The number of groups drawn at each end of a chart if there are more than twice as many groups. */
 export const DRAWN_AT_EACH_END = 20;
 
 /** A row of a chart. In the row that counts the omitted groups, `group` is undefined. */
@@ -82,7 +82,7 @@ export interface Chart {
 /** The width of most charts, in pixels. */
 export const CHART_WIDTH = 760;
 
-/** The font family of all charts; the package includes it. */
+/** The font family of all charts. The package includes the font Inter. */
 export const FONT_FAMILY = 'Inter, Helvetica, Arial, sans-serif';
 
 /** Colours that are distinguishable without colour vision (Okabe and Ito 2008). */
@@ -116,7 +116,7 @@ export function plotLines(lineStyle: object, data: readonly unknown[]): Record<s
   return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
 }
 
-/** Returns a series that draws only lines over the plot. It has no tooltips and no entry in the legend. */
+/** Returns a series that draws only lines over the plot. The series has no tooltips and no entry in the legend. */
 export function linesOnly(name: string, markLine: object): object {
   return { name, type: 'line', data: [], silent: true, markLine };
 }
@@ -134,7 +134,7 @@ export function axisLines(label: object, colours = AXIS_COLOURS): object {
 /** The options of an axis without lines. */
 export const NO_AXIS_LINES = { axisLine: { show: false }, axisTick: { show: false }, splitLine: { show: false } };
 
-/** Returns the options of the name of an axis, which is centred beside the axis. */
+/** Returns the options that draw the name of an axis centred beside the axis. */
 export function axisName(name: string, nameGap: number, fontSize = 12, color: string = COLOURS.ink): object {
   return { name, nameLocation: 'middle', nameGap, nameTextStyle: font(fontSize, color) };
 }
@@ -149,7 +149,10 @@ export interface ChartText {
   readonly subtitle?: string | undefined;
 }
 
-/** The maximum widths of a title and of a line under it in a chart of {@link CHART_WIDTH}, in lower-case letters. */
+/**
+ * The maximum widths of a title and of a line under it, in lower-case letters. These widths apply to charts of {@link
+ * CHART_WIDTH}.
+ */
 const HEADLINE_WIDTHS = { title: 78, line: 108 };
 
 /** Returns a title. */
@@ -196,7 +199,7 @@ type AxisColours = Pick<Palette, 'ink' | 'quiet' | 'grid' | 'axis'>;
 
 const USUAL: AxisColours = { ...COLOURS, axis: COLOURS.quiet };
 
-/** Returns an axis with round steps. It extends slightly beyond its values, but not beyond the possible values. */
+/** Returns an axis with round steps. The axis extends slightly beyond the data, but not beyond the possible values. */
 export function rangeAxis(
   name: string,
   nameGap: number,

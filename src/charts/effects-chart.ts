@@ -33,9 +33,9 @@ export interface ChartedEffects {
 const ROW_HEIGHT = 26;
 
 /**
- * Draws a forest plot with a line at 0. It shows the effect on each group with its interval, the largest effect at the
- * top. The effect on all rows is at the bottom. Groups without a finite effect are not drawn. If there are more than 40
- * groups, only the 20 smallest and the 20 largest effects are drawn.
+ * Draws a forest plot with a line at 0. The plot shows the effect on each group with its interval. The largest effect
+ * is at the top, and the effect on all rows is at the bottom. Groups without a finite effect are not drawn. If there
+ * are more than 40 groups, only the 20 smallest and the 20 largest effects are drawn.
  */
 export function effectsChart({ title, subtitle, groups, overall }: ChartedEffects): Chart {
   const sorted = groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
@@ -69,7 +69,7 @@ function effectLabel(value: number): string {
   return withPlus(value, (size) => chartValue(size, 'number'));
 }
 
-/** Returns the dots of the groups, the square of all rows, and the line at 0. */
+/** Returns a dot for each group, a square for all rows, and the line at 0. */
 function dots(rows: readonly Row[]): unknown {
   const data = rows.flatMap(({ group, label }, row) =>
     group === undefined ? [] : [{ name: label, value: [group.value, row], symbol: row === 0 ? 'rect' : 'circle' }],

@@ -29,25 +29,25 @@ export interface ChartedGroup {
 /** The values of a measure for every group. */
 interface ChartedMeasure {
   readonly title: string;
-  /** Shares are drawn in percent. */
+  /** The unit of the values. Shares are drawn in percent. */
   readonly unit: Unit;
   readonly groups: readonly ChartedGroup[];
 }
 
 /** Texts of the chart. */
 interface GroupValuesText {
-  /** A line under the title. The next line has the gap between the extreme groups. */
+  /** The line under the title. The line below it shows the gap between the extreme groups. */
   readonly subtitle?: string | undefined;
 }
 
 const ROW_HEIGHT = 24;
 
 /**
- * Draws a row with a dot and an interval for each group, the largest value at the top. A band from the smallest to the
- * largest value shows the gap.
+ * Draws a row for each group, with a dot and an interval. The group with the largest value is at the top. A band from
+ * the smallest to the largest value shows the gap.
  *
- * Groups without a finite value are not drawn. Of more than 40 groups, the 20 smallest and the 20 largest are drawn,
- * and the chart says so.
+ * Groups without a finite value are not drawn. If there are more than 40 groups, only the 20 groups with the lowest and
+ * the 20 groups with the highest values are drawn. A note in the chart says so.
  */
 export function groupValuesChart(measure: ChartedMeasure, { subtitle }: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
@@ -170,7 +170,7 @@ export function groupColumns<Group extends { readonly n: number }>(
   ];
 }
 
-/** Compares by value, then by label, so that the order does not depend on the order of the data. */
+/** Compares groups by value, then by label, so that the sorted order does not depend on the order of the data. */
 export function byValue(a: ChartedGroup, b: ChartedGroup): number {
   return a.value - b.value || (a.label < b.label ? -1 : 1);
 }
@@ -202,7 +202,7 @@ export function onAxis(value: number, unit: Unit): number {
   return unit === 'share' ? 100 * value : value;
 }
 
-/** The interval of a group at its height in the plot. */
+/** The interval of a group and its vertical position in the plot. */
 interface Whisker {
   readonly ci: readonly [low: number, high: number] | null | undefined;
   readonly row: number;
@@ -216,7 +216,10 @@ interface WhiskerStyle {
   readonly z: number;
 }
 
-/** Returns the lines of intervals. The caps at their ends are points, so that the range of the axis includes them. */
+/**
+ * Returns the lines of intervals. The caps at the ends of the intervals are data points, so that the range of the axis
+ * includes them.
+ */
 export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, capHeight, z }: WhiskerStyle): unknown {
   const ends = all.flatMap(({ ci, row }) =>
     ci?.every(Number.isFinite) === true ? [ci.map((end) => [onAxis(end, unit), row])] : [],
@@ -244,14 +247,16 @@ export function intervals(unit: Unit, rows: readonly Row[]): unknown {
   return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
 }
 
-/** Returns a line that says which of many groups are drawn. */
+/** Returns a note that says which groups are drawn if there are many groups. */
 export function omission(groups: number, values: string): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);
   return `Shows the ${each} groups with the lowest and the ${each} with the highest ${values}, of ${String(groups)} groups.`;
 }
 
-/** Returns whether the axis starts at 0. It does not if the differences between the values would not be visible. */
+/**
+ * Returns whether the axis starts at 0. The result is false if the differences between the values would not be visible.
+ */
 export function startsAtZero(ends: readonly number[]): boolean {
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   return ends.length === 0 || low <= 0 || high === low || high - low > 0.15 * high;

@@ -15,13 +15,13 @@ import {
 export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
-  /** `values[row][column]`; NaN leaves a cell empty. */
+  /** The value of a cell is `values[row][column]`. If the value is NaN, the cell is empty. */
   readonly values: readonly (readonly number[])[];
-  /** Values at or above it are highlighted. */
+  /** Values at or above the threshold are highlighted. */
   readonly threshold: number;
 }
 
-/** The maximum number of rows; those with the largest values are drawn. */
+/** The maximum number of rows. If there are more rows, the rows with the largest values are drawn. */
 const MAX_ROWS = 60;
 
 const ROW_HEIGHT = 24;
@@ -34,14 +34,17 @@ const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
 
-/** Colours below and above the threshold, each from weak to strong. They are distinguishable without colour vision. */
+/**
+ * Colours below and above the threshold, each from weak to strong. The colours are distinguishable without colour
+ * vision.
+ */
 const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
 const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 
 /**
- * Draws a table of values from 0 to 1 with the number in every cell: blue below the threshold, orange and bold at or
- * above it. The rows with the largest values come first. Of more than 60 rows, the first 60 are drawn, and the chart
- * says so.
+ * Draws a table of values from 0 to 1 with the number in every cell. Cells below the threshold are blue. Cells at or
+ * above the threshold are orange, and their numbers are bold. The rows with the largest values come first. If there are
+ * more than 60 rows, only the first 60 are drawn, and a note in the chart says so.
  */
 export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   const order = strongestFirst(map);
@@ -116,7 +119,9 @@ function legend(threshold: number): unknown {
   };
 }
 
-/** Divides a range into equal parts, one for each colour; `isClosed` includes the upper end of the last part. */
+/**
+ * Divides a range into equal parts, one for each colour. If `isClosed` is true, the last part includes its upper end.
+ */
 function pieces(low: number, high: number, colours: readonly string[], isClosed: boolean): unknown[] {
   if (high === low) return isClosed ? [{ gte: low, lte: high, color: colours.at(-1), label: low.toFixed(2) }] : [];
   const ends = [...colours, ''].map((_, index) => low + ((high - low) * index) / colours.length);

@@ -23,7 +23,7 @@ export interface ChartedEpoch {
 /** The marks in the chart. */
 export interface HistoryChartMarks {
   readonly bestEpoch: number;
-  /** Drawn as a line; null if there is none. */
+  /** The tolerance, drawn as a line; null if there is no tolerance. */
   readonly tolerance: number | null;
 }
 
@@ -32,12 +32,12 @@ const HALO = { textBorderColor: '#ffffff', textBorderWidth: 3 };
 const PANEL = 150;
 const TOPS = [70, 288] as const;
 
-/** The dashes of multipliers; with more multipliers they repeat. */
+/** The dash patterns of the multipliers. If there are more multipliers than patterns, the patterns repeat. */
 const DASHES = ['solid', [6, 4], [2, 3]] as const;
 
 /**
- * Draws the gap in decisions over the epochs with the tolerance as a dashed line, and the multipliers below. Both plots
- * mark the epoch whose weights were kept.
+ * Draws two plots over the epochs: the gap in decisions with the tolerance as a dashed line, and the multipliers below.
+ * Both plots mark the epoch whose weights were kept.
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;

@@ -1,17 +1,19 @@
-/** The colours of a chart. Text has a contrast of at least 4.5 to 1 with the background, marks of at least 3 to 1. */
+/**
+ * The colours of a chart. The contrast with the background is at least 4.5 to 1 for text and at least 3 to 1 for marks.
+ */
 export interface Palette {
-  /** The background. */
+  /** The colour of the background. */
   readonly surface: string;
   readonly ink: string;
   readonly quiet: string;
-  /** Grid lines, with low contrast. */
+  /** The colour of grid lines. The contrast of grid lines is low. */
   readonly grid: string;
-  /** Axis lines. */
+  /** The colour of axis lines. */
   readonly axis: string;
   readonly main: string;
-  /** Limits and alarms. */
+  /** The colour of limits and alarms. */
   readonly alarm: string;
-  /** Resolved and cleared alerts. */
+  /** The colour of resolved and cleared alerts. */
   readonly calm: string;
   /** One colour for each line. Lines also differ in their dashes. */
   readonly series: readonly string[];
@@ -43,7 +45,7 @@ export const DARK: Palette = {
   series: ['#5ab4f0', '#ff9d57', '#4fd1a5', '#e79ccb', '#e6ebf0', '#e0c341', '#a9a2ff', '#ff8a80'],
 };
 
-/** Lengths of dashes and of the spaces between them; an empty list is a solid line. */
+/** Lengths of dashes and of the spaces between them. An empty list means a solid line. */
 export type Dash = readonly number[];
 
 /** The dashes of the lines of a chart. */

@@ -35,13 +35,14 @@ const PLOT: Rectangle = { left: GRID.left, right: WIDTH - GRID.right, top: GRID.
 
 const FONT_SIZE = 12;
 
-/** A generous estimate of the width of a lower-case letter of this size, in pixels. */
+/** A generous estimate of the width of a lower-case letter in this font size, in pixels. */
 const LETTER = 0.62 * FONT_SIZE;
 
 /**
- * Draws accuracy over demographic parity difference; better is up and to the left. Undominated points are filled and
- * connected, and dominated points are hollow. Thin crosses are intervals. Labels are the etas and do not overlap. A
- * label without enough space is omitted. Tooltips have all numbers of a point.
+ * Draws accuracy against demographic parity difference. Better points are further up or further to the left.
+ * Undominated points are filled and connected, and dominated points are hollow. Thin crosses show intervals. The label
+ * of a point is its eta. Labels do not overlap: a label without enough space is omitted. The tooltip of a point shows
+ * all its numbers.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
@@ -137,7 +138,7 @@ function etaText({ eta }: ParetoChartPoint): string {
   return `eta ${String(eta)}`;
 }
 
-/** Returns lines of HTML. They contain only names and numbers of this package, so nothing needs escaping. */
+/** Returns lines of HTML. The lines contain only names and numbers of this package, so nothing needs escaping. */
 function tooltipOf(point: ParetoChartPoint): string {
   const line = (name: string, value: number | undefined, interval?: readonly [number, number] | null): string[] => {
     if (value === undefined || Number.isNaN(value)) return [];
@@ -153,8 +154,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * Returns the labels, and lines that connect distant labels with their points. Positions are values of the axes, so
- * that they also fit if the chart has another width.
+ * Returns the labels, and lines that connect distant labels with their points. Positions are given as axis values, so
+ * that they remain correct if the chart has a different width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];

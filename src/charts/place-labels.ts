@@ -48,11 +48,11 @@ const MARK = 7;
 
 /**
  * Places each label as close to its point as possible, inside the area and without covering other labels or points. If
- * there is no such position, a label may cover a point or a line to another label. If such a position does not exist
- * either, the label is omitted. Labels are placed in the order of the points.
+ * there is no such position, the label may cover a point or a line to another label. If every position covers another
+ * label, the label is omitted. Labels are placed in the order of the points.
  *
- * Takes O(points^2) for a fixed number of positions.
- * @returns [points] the position of each label, or null
+ * Takes O(points^2) time for a fixed number of candidate positions.
+ * @returns [points] the position of each label, or null if the label is omitted
  */
 export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): (LabelPosition | null)[] {
   const taken: Rectangle[] = [];
@@ -87,7 +87,7 @@ interface Candidate {
   readonly line: Line;
 }
 
-/** Lists positions around a point, the nearest first. */
+/** Lists the candidate positions of a label around its point, nearest first. */
 function candidatesOf({ x, y, width, height }: LabelledPoint): Candidate[] {
   const candidates: Candidate[] = [];
   for (let distance = NEAREST; distance <= FARTHEST; distance += STEP) {

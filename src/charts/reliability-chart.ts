@@ -31,7 +31,7 @@ export interface ReliabilityPanel {
   readonly n: number;
   /** Bins in order of score. */
   readonly before: readonly ReliabilityDot[];
-  /** The same rows after calibration. */
+  /** Bins of the same rows after calibration. */
   readonly after?: readonly ReliabilityDot[] | undefined;
 }
 
@@ -44,19 +44,20 @@ interface ReliabilityChartText extends ChartText {
   readonly level?: number | undefined;
 }
 
-/** The maximum number of groups; the largest are drawn. */
+/** The maximum number of groups. If there are more groups, the largest groups are drawn. */
 const MAX_PANELS = 16;
 
 /** The approximate width of a letter in a group label. */
 const LABEL_LETTER = 7.4;
 
-/** The legend icon of the diagonal; by default the legend would add a dot. */
+/** The legend icon of the diagonal. By default, the legend would add a dot. */
 const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
 
 /**
- * Draws the share of positives over the mean score of bins, with a panel for each group. On the diagonal both are
- * equal. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that includes every dot;
- * intervals are cut off there. Of more than 16 groups, the largest are drawn, and the chart says so.
+ * Draws a panel for each group, with the share of positives against the mean score of each bin. On the diagonal, the
+ * share equals the mean score. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that
+ * includes every dot. Intervals are cut off at the end of the scale. If there are more than 16 groups, only the 16
+ * largest groups are drawn, and a note in the chart says so.
  */
 export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
   const drawn = largest(panels);
@@ -144,9 +145,12 @@ interface PanelPosition {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** Whether the panel is the first of its row. It then has the labels of the vertical axis. */
+  /** Whether the panel is the first of its row. The first panel of a row has the labels of the vertical axis. */
   readonly isFirst: boolean;
-  /** Whether no other panel is below. The panel then has the labels of the horizontal axis. */
+  /**
+   * Whether there is no other panel below this panel. The lowest panel of a column has the labels of the horizontal
+   * axis.
+   */
   readonly isLowest: boolean;
 }
 
@@ -159,13 +163,16 @@ interface PanelGrid {
   readonly grids: readonly PanelPosition[];
 }
 
-/** The sides of panels by the number of panels in a row. */
+/** The side lengths of a panel, for one to four panels in a row. */
 const SIDES = [440, 330, 250, 200] as const;
 
 const LEFT = 72;
 const RIGHT = 32;
 const BETWEEN_COLUMNS = 30;
-/** The space between two rows of panels. It holds the two lines of text above a panel, or the labels of an axis. */
+/**
+ * The space between two rows of panels. The space contains the two lines of text above a panel, or the labels of an
+ * axis.
+ */
 const BETWEEN_ROWS = 56;
 const PANEL_TITLE = 44;
 const BOTTOM = 92;
@@ -173,7 +180,7 @@ const BOTTOM = 92;
 /**
  * Places panels in rows of one to four.
  * @param count the number of panels; 0 gives an empty chart
- * @param top the space above them for text, in pixels
+ * @param top the space above the panels for text, in pixels
  */
 function placePanels(count: number, top: number): PanelGrid {
   const columns = columnsFor(count);
@@ -204,7 +211,7 @@ function columnsFor(count: number): number {
   return count <= 9 ? 3 : 4;
 }
 
-/** The steps of the axes by their upper end. */
+/** The step between the labels of an axis, by the upper end of the axis. */
 const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
   [0.05, 0.01],
   [0.1, 0.02],
@@ -238,7 +245,9 @@ function panelLabel(name: string): object {
   return { name, nameLocation: 'end', nameGap: 25, nameTextStyle };
 }
 
-/** Returns an extra axis with the name of the vertical axis, since the panel's own axis has the group label. */
+/**
+ * Returns an additional axis with the name of the vertical axis, because the panel's own axis shows the group label.
+ */
 function upwardName(index: number, most: number): unknown {
   return {
     type: 'value',
@@ -252,7 +261,7 @@ function upwardName(index: number, most: number): unknown {
   };
 }
 
-/** Returns the diagonal of calibrated scores. */
+/** Returns the diagonal, which represents perfectly calibrated scores. */
 function diagonal(index: number, most: number): unknown {
   return {
     name: 'calibrated',

@@ -12,7 +12,7 @@ export type ChartFormat = 'svg' | 'png' | 'html';
 
 const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
-/** Pixels per unit of a PNG, so that it is sharp on high-density screens. */
+/** The number of pixels per unit of length in a PNG. With 2, the image is sharp on high-density screens. */
 const PNG_SCALE = 2;
 
 /**
@@ -54,8 +54,8 @@ async function renderSvg({ width, height, option, description }: Chart): Promise
 }
 
 /**
- * Renumbers the ids in each chart, so that the same chart gives the same text. ECharts counts ids over the whole
- * process.
+ * Renumbers the ids in each chart, so that the same chart always gives the same text. ECharts numbers ids across all
+ * charts of the process.
  */
 function renumberIds(svg: string): string {
   const numbers = new Map<string, number>();
@@ -117,11 +117,11 @@ async function renderHtml({ option, width, height, description }: Chart): Promis
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /**
- * Returns the same option with an invisible space after every text that is the name of an inherited property.
+ * Returns the given option with an invisible space after every text that is the name of an inherited property.
  *
- * The renderer caches the widths of texts in a plain object by the text itself (zrender 6.1, core/LRU). For the label
- * `__proto__` it finds Object.prototype, treats it as a cache entry and modifies it for the whole process. The label
- * `constructor` gets no width.
+ * The renderer caches the widths of texts in a plain object whose keys are the texts (zrender 6.1, core/LRU). For the
+ * label `__proto__`, the renderer finds Object.prototype, treats it as a cache entry and modifies it for the whole
+ * process. The label `constructor` gets no width.
  */
 export function withoutInheritedNames<T>(value: T): T {
   if (typeof value === 'string') return (INHERITED.has(value) ? `${value} ` : value) as T;
@@ -133,8 +133,8 @@ export function withoutInheritedNames<T>(value: T): T {
 }
 
 /**
- * Returns the used parts of ECharts as one script for a page. The script cannot end its script element, and the HTML
- * parser does not change it.
+ * Returns the parts of ECharts that charts need, as one script for a page. The script contains no text that would end
+ * its script element or that the HTML parser would change.
  */
 export async function readEchartsScript(): Promise<string> {
   return decodeUtf8(await readFile(builtFile('vendor/echarts-page.js')), 'The script of ECharts')
@@ -143,7 +143,7 @@ export async function readEchartsScript(): Promise<string> {
     .replaceAll('<!--', '<\\!--');
 }
 
-/** Returns data as JavaScript that cannot end its script element. */
+/** Returns data as JavaScript that contains no text that would end its script element. */
 export function toScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

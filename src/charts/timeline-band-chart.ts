@@ -30,8 +30,8 @@ const FORMATS: readonly (readonly [least: number, format: string])[] = [
 
 /**
  * Returns a time axis in UTC.
- * @param times milliseconds since 1970; the axis of a single time has a minute before and after it, and an empty list
- *   gives a day of 1970
+ * @param times milliseconds since 1970. For a single time, the axis includes one minute before and after it. For an
+ *   empty list, the axis shows a day of 1970
  */
 export function timeAxis(times: readonly number[], palette: Palette): unknown {
   const first = times.reduce((least, time) => Math.min(least, time), times[0] ?? 0);
@@ -65,7 +65,7 @@ export function timelineTooltip(trigger: 'axis' | 'item', palette: Palette): unk
 /** A value over time, with a band around it or around another value of the same quantity. */
 export interface BandedLine {
   readonly label: string;
-  /** A value for each time; null if there is none. */
+  /** The value at each time; null if there is no value. */
   readonly values: readonly (number | null)[];
   /** The lower end of the band for each time. Without both ends, the band is not drawn. */
   readonly low?: readonly (number | null)[] | undefined;
@@ -81,11 +81,14 @@ export interface BandedLine {
 /** Values over time. */
 export interface BandTimeline {
   readonly title: string;
-  /** Shares are drawn in percent on an axis that fits their range. The axis of numbers starts at 0. */
+  /**
+   * The unit of the values. Shares are drawn in percent on an axis that fits their range. The axis of numbers starts at
+   * 0.
+   */
   readonly unit: Unit;
   /** The times in milliseconds since 1970, ascending. */
   readonly times: readonly number[];
-  /** The lines; at most eight. */
+  /** The lines to draw, at most eight. */
   readonly lines: readonly BandedLine[];
   /** The limit, drawn as a line. */
   readonly limit?: number | undefined;
@@ -100,7 +103,7 @@ export interface TimelineStyle {
   /** @defaultValue LIGHT */
   readonly palette?: Palette | undefined;
   /**
-   * Whether title and legend are drawn. Use false if the page around the chart shows them.
+   * Whether the title and the legend are drawn. Use false if the page around the chart shows them.
    * @defaultValue true
    */
   readonly isFramed?: boolean | undefined;
@@ -108,7 +111,7 @@ export interface TimelineStyle {
 
 const PLOT = 230;
 
-/** The share of the times whose bands do not affect the range of the axis, since bands are wide at the start. */
+/** The share of early times whose bands do not affect the range of the axis. Bands are wide early in a stream. */
 const SETTLED = 0.5;
 
 /**
@@ -145,7 +148,9 @@ export function timelineBandChart(timeline: BandTimeline, style: TimelineStyle =
   };
 }
 
-/** Returns the rows of data: the time, then for each line its value, and the lower end and the height of its band. */
+/**
+ * Returns a row of data for each time: the time, then the value, the lower end and the height of the band of each line.
+ */
 function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   return times.map((time, row) => [
     time,
@@ -158,7 +163,7 @@ function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   ]);
 }
 
-/** Returns the column index of the value of a line; the two columns of its band follow it. */
+/** Returns the column index of the value of a line. The next two columns contain the band of the line. */
 function columnOf(lines: readonly BandedLine[], index: number): number {
   return lines.slice(0, index).reduce((column, line) => column + (hasBand(line) ? 3 : 1), 1);
 }
@@ -188,7 +193,9 @@ function lineSeries(
   };
 }
 
-/** Returns an invisible line at the lower end of the band, and a filled area of its height stacked on it. */
+/**
+ * Returns an invisible line at the lower end of the band, and a filled area stacked on this line up to the upper end.
+ */
 function bandSeries(line: BandedLine, index: number, column: number, palette: Palette): unknown[] {
   if (!hasBand(line)) return [];
   const common = {
@@ -252,7 +259,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Returns whether a value is between two missing values. Such a value needs a dot, since it has no line. */
+/** Returns whether any value has no neighbours. No line can connect such a value, so it needs a dot. */
 function hasLonePoint(values: readonly (number | null)[]): boolean {
   const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;
   return values.some((value, row) => !isMissing(value) && isMissing(values[row - 1]) && isMissing(values[row + 1]));

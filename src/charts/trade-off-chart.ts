@@ -16,7 +16,7 @@ import {
 export interface TradeOffChartPoint {
   readonly label: string;
   readonly accuracy: number;
-  /** From 0 to 1. */
+  /** The unfairness of the model, from 0 to 1. */
   readonly unfairness: number;
   readonly kind: 'baseline' | 'final' | 'candidate';
 }
@@ -25,7 +25,7 @@ export interface TradeOffChartPoint {
 export interface TradeOffChartText {
   /** The name of the metric on the axis. */
   readonly metric: string;
-  /** Drawn as a line; null if there is none. */
+  /** The threshold, drawn as a line; null if there is no threshold. */
   readonly threshold: number | null;
   /** @defaultValue 'threshold' and its number */
   readonly thresholdLabel?: string | undefined;
@@ -39,9 +39,9 @@ const KINDS = [
 ] as const;
 
 /**
- * Draws accuracy over unfairness: a hollow point for the baseline, a filled point for the final model, and small points
- * for the predictors of a mixture. A thin line connects baseline and final model; a dashed line is the threshold.
- * Points without finite values are not drawn.
+ * Draws accuracy against unfairness: a hollow point for the baseline, a filled point for the final model, and small
+ * points for the predictors of a mixture. A thin line connects the baseline and the final model. A dashed line shows
+ * the threshold. Points without finite values are not drawn.
  */
 export function tradeOffChart(points: readonly TradeOffChartPoint[], text: TradeOffChartText): Chart {
   const drawn = points.filter(({ accuracy, unfairness }) => [accuracy, unfairness].every(Number.isFinite));
@@ -95,7 +95,7 @@ function pointsOf(
     z: kind === 'candidate' ? 3 : 5,
     label: {
       show: kind !== 'candidate',
-      // The names are on different sides, so that both are readable if the points coincide.
+      // The names are on different sides, so that both names are readable if the points coincide.
       position: kind === 'final' ? 'right' : 'top',
       distance: 8,
       formatter: name,

@@ -10,9 +10,9 @@ export type AssociationMeasure = 'cramers_v' | 'eta_squared';
 /** The strength of the association between a column and the groups of an attribute. */
 export interface Association {
   readonly measure: AssociationMeasure;
-  /** From 0 (no association) to 1 (one determines the other); NaN if undefined. */
+  /** The association, from 0 (no association) to 1 (one variable determines the other); NaN if undefined. */
   readonly value: number;
-  /** Rows with both a value and a group. */
+  /** The number of rows with both a value and a group. */
   readonly n: number;
   /** The number of groups in these rows. */
   readonly groups: number;
@@ -23,12 +23,12 @@ export interface Association {
  * Cramér's V with Bergsma's correction. For a column of numbers it is eta squared, the share of the variance that lies
  * between groups. The value is compared with `proxy_threshold`.
  *
- * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For a
- * column with two values, V of the column as text is about the square root of eta squared of the same column as
- * numbers.
+ * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For
+ * example, consider a column with two values. V of this column as text is about the square root of eta squared of this
+ * column as numbers.
  *
- * Rows without a value or a group are excluded. The association is undefined (NaN) if the column has only one value,
- * if there are fewer than two groups or no rows, or if one of the numbers is infinite.
+ * Rows without a value or a group are excluded. The association is undefined (NaN) if the column has only one value, if
+ * there are fewer than two groups or no rows, or if a number is infinite.
  * @throws {DataValidationError} if the column and the groups differ in length
  */
 export function columnAssociation(column: Column, groups: CategoricalColumn): Association {

@@ -14,7 +14,7 @@ import {
 /** The type of a pipeline's output rows, which matches the type of its input. */
 export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
 
-/** Applies a step, or fits it first. */
+/** Applies a step. An implementation may first fit the step. */
 type ApplyStep = (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>;
 
 /** The data between two steps. */
@@ -30,8 +30,8 @@ interface Passage {
  * on rows weighted by the steps before it. The product of the weights has mean 1 over the training rows. A pipeline
  * without steps leaves the data unchanged.
  *
- * The steps constrain associations in the data, at the cost of information. Whether they bring the decisions of a
- * model closer to parity must be measured with a metric.
+ * The steps constrain associations in the data, at the cost of information. To find out whether they bring the
+ * decisions of a model closer to parity, measure the decisions with a metric.
  * @example
  * ```ts
  * import { sampleData } from 'evenhand';
@@ -56,7 +56,7 @@ export class FairnessPipeline {
     if (twice !== undefined) {
       throw new ValueError(`The steps parameter must have a unique name for every step. Got '${twice}' twice.`, {
         context: { parameter: 'steps', value: names },
-        suggestion: 'Rename one of the two.',
+        suggestion: 'Rename one of the two steps.',
       });
     }
     this.steps = Object.freeze(steps.map((step) => Object.freeze({ ...step })));
@@ -67,14 +67,15 @@ export class FairnessPipeline {
     return this.#weightScale !== undefined;
   }
 
-  /** Warnings about the fit and about the rows last transformed, each with the name of its step. */
+  /** Warnings about the fit and about the latest transformed rows. Each warning includes the name of its step. */
   get warnings(): readonly string[] {
     return this.steps.flatMap(({ name, transformer }) => transformer.warnings.map((text) => `${name}: ${text}`));
   }
 
   /**
    * Fits the steps on training rows. If fitting fails, the pipeline is not fitted.
-   * @throws {PipelineExecutionError} with the step's name, its index from 0 and the cause
+   * @throws {PipelineExecutionError} if a step fails; the error contains the step's name, its index from 0 and the
+   *   cause
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
     assertKnownOptions('FairnessPipeline.fit', options, TRANSFORMER_FIT_OPTION_NAMES);
@@ -84,7 +85,7 @@ export class FairnessPipeline {
 
   /**
    * Applies the fitted steps. The result has the same type as the input.
-   * @throws {PipelineExecutionError} if the pipeline has not been fitted, or a step fails
+   * @throws {PipelineExecutionError} if the pipeline has not been fitted, or if a step fails
    */
   async transform<Source extends TableSource>(data: Source): Promise<PipelineResult<DataLike<Source>>> {
     const scale = this.#weightScale;
@@ -163,7 +164,7 @@ export class FairnessPipeline {
           records: [...records, recordOf(step, before, after)],
         };
       } catch (cause) {
-        // An aborted run is not reported as a failed step.
+        // If the run was aborted, the error is not reported as a failed step.
         if (signal?.aborted === true) throw cause;
         throw stepFailed(step, index, cause);
       }
@@ -213,14 +214,14 @@ function stepFailed({ name, transformer }: PipelineStep, index: number, cause: u
   });
 }
 
-/** Multiplies two sets of weights; null if there are none. */
+/** Multiplies two sets of weights. Returns null if there are no weights. */
 function multiplyWeights(a: ArrayLike<number> | null | undefined, b: Float64Array | null): Float64Array | null {
   if (a === null || a === undefined) return b;
   return Float64Array.from(a, (weight, row) => weight * (b === null ? 1 : (b[row] as number)));
 }
 
 /**
- * Returns the factor that scales weights to mean 1. The mean is weighted by the rows' own weights, if there are any.
+ * Returns the factor that scales weights to mean 1. If the rows have their own weights, the mean is weighted by them.
  */
 function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
   let [sum, total] = [0, 0];

@@ -5,11 +5,13 @@ import { checkJsonText, warnOfNoChecksum, withChecksum } from '../io/checksum.ts
 import { readTextFile } from '../io/read-text-file.ts';
 import { FairnessPipeline } from './fairness-pipeline.ts';
 
-/** The size limit of a pipeline file, close to the longest possible string; saved pipelines are far smaller. */
+/**
+ * The size limit of a pipeline file, which is close to the maximum length of a string. Saved pipelines are far smaller.
+ */
 const LARGEST_BYTES = 2 ** 28;
 
 /**
- * Saves a pipeline and its fitted state as JSON. The last member is the SHA-256 checksum of the rest.
+ * Saves a pipeline and its fitted state as JSON. The last member is the SHA-256 checksum of all other members.
  * @throws {DataValidationError} if the file cannot be written
  */
 export async function savePipeline(pipeline: FairnessPipeline, path: string): Promise<void> {
@@ -17,9 +19,9 @@ export async function savePipeline(pipeline: FairnessPipeline, path: string): Pr
 }
 
 /**
- * Loads a pipeline that {@link savePipeline} saved. A file of an earlier version, without a checksum, loads with a
- * warning.
- * @throws {DataValidationError} if the file cannot be read, is not a saved pipeline, or was changed after it was saved
+ * Loads a pipeline that {@link savePipeline} saved. If a file of an earlier version has no checksum, it is loaded with
+ * a warning.
+ * @throws {DataValidationError} if the file cannot be read, is not a saved pipeline, or was changed later
  */
 export async function loadPipeline(path: string): Promise<FairnessPipeline> {
   const read = await readTextFile(path, LARGEST_BYTES);

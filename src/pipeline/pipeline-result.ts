@@ -29,14 +29,14 @@ export interface PipelineMetadata {
   readonly rows: number;
   readonly columnsIn: readonly string[];
   readonly columnsOut: readonly string[];
-  /** Whether the pipeline was fitted on these rows. */
+  /** Whether the pipeline was fitted on the rows of this result. */
   readonly fittedHere: boolean;
   readonly steps: readonly StepRecord[];
 }
 
-/** The output of a pipeline. Frozen. */
+/** The output of a pipeline. The object is frozen. */
 export class PipelineResult<Data = unknown> {
-  /** The transformed rows, in the order and of the type of the input. */
+  /** The transformed rows. The rows have the same order and the same type as the input. */
   readonly data: Data;
   readonly metadata: PipelineMetadata;
   /** One weight per row, with mean 1 over the training rows; null if no step assigns weights. */
@@ -53,7 +53,7 @@ export class PipelineResult<Data = unknown> {
   }
 
   /**
-   * Iterates over data and metadata. In earlier versions, results had this form.
+   * Iterates over data and metadata. In earlier versions, a result was a pair of data and metadata.
    * @yields the data, then the metadata
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
@@ -65,8 +65,8 @@ export class PipelineResult<Data = unknown> {
 }
 
 /**
- * Adds a column of weights to a table if there are weights. The column is named `sample_weight`, followed by a number
- * if that name is in use.
+ * Adds a column of weights to a table if there are weights. The column is named `sample_weight`. If that name is in
+ * use, a number is appended.
  */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;

@@ -29,7 +29,7 @@ export interface RunPipelineOptions {
    */
   readonly pipeline?: FairnessPipeline | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Stops the work. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface PipelineRun {
  * are treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
- * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
+ * @throws {PipelineExecutionError} if a step fails; the error contains the name and index of the step, and the cause
  * @example
  * ```ts
  * import { runPipeline } from 'evenhand/pipeline';
@@ -96,13 +96,17 @@ export async function runPipeline(
 /**
  * Checks that data have the columns that a configuration names: sensitive
  * attributes and features.
- * @throws {DataValidationError} for the first missing column, with the most similar names
+ * @throws {DataValidationError} if a column does not exist; the error contains the names most similar to the first
+ *   missing column
  */
 export function assertConfigColumns({ sensitive, features = [] }: PipelineConfig, table: Table): void {
   for (const name of [...sensitive, ...features]) table.column(name);
 }
 
-/** Converts a pipeline's run to the JSON that the command line prints with `--json`, without the transformed rows. */
+/**
+ * Converts a pipeline's run to the JSON that the command line prints with `--json`. The transformed rows are not
+ * included.
+ */
 export function pipelineRunToJson({ report, result }: PipelineRun): Record<string, unknown> {
   const { metadata, transformersApplied } = result;
   return {
@@ -116,10 +120,10 @@ export function pipelineRunToJson({ report, result }: PipelineRun): Record<strin
 }
 
 /**
- * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on these rows; a fitted pipeline is
- * applied unchanged.
- * @param data rows; the result's `data` has the same type
- * @throws {PipelineExecutionError} with the name and index of the step that failed, and its cause
+ * Applies a pipeline to rows. A pipeline that has not been fitted is first fitted on the given rows. A fitted pipeline
+ * is applied unchanged.
+ * @param data the rows. The `data` of the result has the same type
+ * @throws {PipelineExecutionError} if a step fails; the error contains the name and index of the step, and the cause
  * @example
  * ```ts
  * import { applyPipeline, buildPipeline } from 'evenhand/pipeline';
@@ -141,8 +145,8 @@ export async function applyPipeline<Source extends TableSource>(
 }
 
 /**
- * Creates the pipeline that a configuration describes, not yet fitted. If a step does not set `sensitive`,
- * `benchmarks`, `features` or `label`, the values come from the rest of the configuration.
+ * Creates the pipeline that a configuration describes. The pipeline is not yet fitted. If a step does not set
+ * `sensitive`, `benchmarks`, `features` or `label`, the missing values come from the rest of the configuration.
  * @throws {ConfigValidationError} if the configuration has errors
  * @example
  * ```ts
@@ -163,8 +167,8 @@ export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
 }
 
 /**
- * Creates the pipeline of a parsed configuration. The features may have names that are valid in data but not in a
- * configuration file.
+ * Creates the pipeline of a parsed configuration. The names of features may be valid in data but not in a configuration
+ * file.
  */
 export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
   const defaults = stepDefaults(config);

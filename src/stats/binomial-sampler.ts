@@ -7,8 +7,8 @@ import type { Random } from '../internal/random.ts';
 const REACH = 12;
 
 /**
- * The number of equal parts of [0, 1) in the guide table. It is a power of two, so that the part that contains a number
- * is found without rounding.
+ * The number of equal parts of [0, 1) in the guide table. Because it is a power of two, the part that contains a number
+ * can be found without rounding.
  */
 const PARTS = 256;
 
@@ -23,13 +23,13 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
 }
 
 /**
- * A table of a binomial distribution for sampling by inversion. It contains the cumulative probabilities near the mean,
- * computed from the mode outward with p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen and Asau
- * 1974) gives the start of each search, which is usually also the result. Building the table costs O(sqrt(n)). A draw
- * takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
+ * A table of a binomial distribution for sampling by inversion. The table contains the cumulative probabilities near
+ * the mean, computed from the mode outward with p(k + 1) / p(k) = (n - k) / (k + 1) * p / (1 - p). A guide table (Chen
+ * and Asau 1974) gives the start of each search, which is usually also the result. Building the table takes O(sqrt(n))
+ * time. A draw takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
  */
 export class BinomialTable {
-  /** The number of successes at index 0. It increases by 1 with each index. */
+  /** The number of successes at index 0. The number of successes increases by 1 with each index. */
   readonly first: number;
   readonly size: number;
   readonly #cumulated: Float64Array;
@@ -50,7 +50,9 @@ export class BinomialTable {
     this.#total = this.#cumulated[this.size - 1] as number;
   }
 
-  /** Returns the index for a number in [0, 1): the first index with a larger cumulative probability. */
+  /**
+   * Returns the index for a number in [0, 1): the first index whose cumulative probability is larger than the number.
+   */
   indexOf(share: number): number {
     const cumulated = this.#cumulated;
     const end = this.size - 1;
@@ -61,7 +63,7 @@ export class BinomialTable {
   }
 }
 
-/** Computes the probabilities of `size` consecutive counts from `first`, scaled so that the mode has 1. */
+/** Computes the probabilities of `size` consecutive counts from `first`, divided by the probability of the mode. */
 function weigh(trials: number, rate: number, mode: number, first: number, size: number): Float64Array {
   const odds = rate / (1 - rate);
   const weights = new Float64Array(size);

@@ -5,11 +5,11 @@ import { requireRate, requireInteger } from './parameters.ts';
 /**
  * Draws once from the binomial distribution B(n, p): the number of successes in n trials at rate p.
  *
- * It uses inversion from the mode outward, in O(sqrt(n p (1 - p))) steps and without a table, for parameters that
- * change with every draw. For many draws with the same parameters, `createBinomialSampler` is faster. The draw is exact
- * up to rounding.
- * @param trials n, an integer of 0 or more; 0 gives 0
- * @param rate p, from 0 to 1; 0 gives 0 and 1 gives n
+ * The function uses inversion from the mode outward, which takes O(sqrt(n p (1 - p))) steps and needs no table. The
+ * function is intended for parameters that change with every draw. For many draws with the same parameters,
+ * `createBinomialSampler` is faster. The draw is exact up to rounding.
+ * @param trials n, an integer of 0 or more. If n is 0, the result is 0
+ * @param rate p, from 0 to 1. If p is 0, the result is 0; if p is 1, the result is n
  * @param random the generator; each call draws one number, or none if the result is certain
  * @throws {ValueError} if trials is not an integer or the rate is outside [0, 1]
  * @see L. Devroye, Non-Uniform Random Variate Generation (1986), section III.2 (inversion from the mode)

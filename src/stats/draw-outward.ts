@@ -1,7 +1,7 @@
 import type { Random } from '../internal/random.ts';
 import { stirlingError } from './stirling-error.ts';
 
-/** The remaining probability below which the search stops, since a random number cannot resolve it. */
+/** The remaining probability below which the search stops. A random number is not precise enough to resolve it. */
 const NEGLIGIBLE = 1e-20;
 
 /** A distribution on integers with probabilities that decrease on both sides of a mode. */
@@ -20,10 +20,10 @@ export interface UnimodalLaw {
 }
 
 /**
- * Draws once by inversion. Probabilities are subtracted from a uniform random number until it is negative.
- * Probabilities are subtracted from the mode outward, alternately above and below the mode. A draw takes one random
- * number. Its number of steps is about 1.6 standard deviations on average. The draw is exact up to rounding: a
- * probability of less than 1e-12 may be wrongly assigned to the mode.
+ * Draws once by inversion: probabilities are subtracted from a uniform random number until it is negative. The
+ * subtraction starts at the mode and continues outward, alternately above and below the mode. A draw uses one random
+ * number. The average number of steps is about 1.6 standard deviations. The draw is exact up to rounding: a probability
+ * of less than 1e-12 may be wrongly assigned to the mode.
  */
 export function drawOutward(law: UnimodalLaw, random: Random): number {
   const { first, last, mode } = law;
@@ -50,10 +50,10 @@ export function drawOutward(law: UnimodalLaw, random: Random): number {
  * Computes the probability of k successes in n trials, C(n, k) p^k (1 - p)^(n - k). The relative error is about 1e-14
  * for k near the mean, for any n.
  *
- * Differences of log-factorials would lose digits by cancellation, down to 1e-9 at a million trials. Loader (2000,
- * "Fast and accurate computation of binomial probabilities") writes the probability as sqrt(n / (2 pi k (n - k)))
- * exp(s(n) - s(k) - s(n - k) - D), where s is the error of Stirling's formula and D = k log(k / np) + (n - k) log((n -
- * k) / nq) the deviance, which is small near the mean.
+ * Differences of log-factorials would lose precision by cancellation: for a million trials, the relative error would be
+ * about 1e-9. Loader (2000, "Fast and accurate computation of binomial probabilities") writes the probability as sqrt(n
+ * / (2 pi k (n - k))) exp(s(n) - s(k) - s(n - k) - D). Here, s is the error of Stirling's formula, and D = k log(k /
+ * np) + (n - k) log((n - k) / nq), with q = 1 - p, is the deviance, which is small near the mean.
  * @param successes k, an integer from 0 to n
  * @param trials n, an integer of 1 or more
  * @param rate p, strictly between 0 and 1

@@ -4,15 +4,17 @@ import type { Interval } from './proportion-interval.ts';
 export interface GapFamily {
   readonly centres: Float64Array;
   readonly variances: Float64Array;
-  /** Degrees of freedom of each variance; undefined if the variance follows from the centre. */
+  /** Degrees of freedom of each variance; undefined if the centre determines the variance. */
   readonly degrees?: Float64Array | undefined;
   /** The observed gap. */
   readonly point: number;
   /** The largest possible gap. */
   readonly ceiling: number;
-  /** A lower bound of the interval's upper end; Infinity if the data give no bound. */
+  /** The smallest allowed upper end of the interval; Infinity if the data do not bound the gap from above. */
   readonly minHigh?: number | undefined;
-  /** The unit of the centres; 1 by default. It keeps the squares of the centres within the range of float64. */
+  /**
+   * The divisor of the centres, 1 by default. The divisor keeps the squares of the centres within the range of float64.
+   */
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
@@ -50,12 +52,12 @@ export function outermostFirst(family: GapFamily): GapFamily {
 /**
  * Computes the interval of a family's gap from the intervals of all pairs of groups. A pair's interval is the
  * difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile with the same tail
- * replaces `critical`. O(groups squared).
+ * probability replaces `critical`. Takes O(groups squared) time.
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;
-  // A pair has at least the smaller degrees of freedom of its two groups, so this quantile is an upper bound for the
-  // pair.
+  // A pair has at least as many degrees of freedom as the smaller number of its two groups. This quantile is therefore
+  // an upper bound for the pair.
   const widest = degrees?.map((df) => tOfNormal(critical, df));
   let low = 0;
   let high = 0;
@@ -83,8 +85,8 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
 }
 
 /**
- * Returns the Student's t value with the same tail probability as a normal value. It uses Wallace's approximation
- * (1959),
+ * Returns the Student's t value with the same tail probability as a normal value. The function uses Wallace's
+ * approximation (1959),
  *
  *     z = (8 v + 1) / (8 v + 3) sqrt(v ln(1 + t^2 / v)),
  *
@@ -97,7 +99,7 @@ export function tOfNormal(z: number, degrees: number): number {
   return Math.sqrt(degrees * Math.expm1((scaled * scaled) / degrees));
 }
 
-/** Returns the normal value with the same tail probability as t. It is the inverse of {@link tOfNormal}. */
+/** Returns the normal value with the same tail probability as t. This function is the inverse of {@link tOfNormal}. */
 export function normalOfT(t: number, degrees: number): number {
   return ((8 * degrees + 1) / (8 * degrees + 3)) * Math.sqrt(degrees * Math.log1p((t * t) / degrees));
 }

@@ -6,7 +6,9 @@ import { criticalValue, normalCdf } from './normal.ts';
 import type { Interval } from './proportion-interval.ts';
 import { estimateRates, type RateFamily } from './rate-family.ts';
 
-/** The largest number of groups for the simultaneous bootstrap. With more groups, Bonferroni's bound is used. */
+/**
+ * The largest number of groups for the simultaneous bootstrap. If there are more groups, Bonferroni's bound is used.
+ */
 const MAX_GROUPS_TO_RESAMPLE = 64;
 
 /** The tolerance for rounding errors of (samples + 1) x level in float64. For example, 1001 x 0.9 is not exact. */
@@ -42,16 +44,16 @@ export interface GapIntervals {
  * of max |d*_ij - d_ij| / se*_ij over a parametric bootstrap, in which the standard errors of each replicate are
  * computed from that replicate:
  *
- * - rates: binomial counts, centres and variances with one success and one failure added to every group (Agresti and
- *   Caffo 2000); normal for fewer than 10 trials;
- * - log rates: the same with half a success and half a failure;
+ * - rates: binomial counts, with one success and one failure added to every group for the centres and variances
+ *   (Agresti and Caffo 2000); a normal distribution for fewer than 10 trials;
+ * - log rates: the same method as for rates, but half a success and half a failure are added;
  * - means: mean and variance of a sample from a gamma distribution with the group's moments, which accounts for both
  *   Student's t and the skewness of the values.
  *
  * The level applies to the intervals of all families together, for example of true and false positive rates. The cost
  * of a replicate is O(groups squared), independent of the number of rows. With more than 64 groups, c is Bonferroni's
- * normal quantile, or Welch's t for means with sizes. `docs/coverage.md` reports how often these intervals contain the
- * true gap.
+ * normal quantile, or Welch's t for means whose group sizes are given. `docs/coverage.md` reports how often these
+ * intervals contain the true gap.
  * @param families families with one entry per group; every group must have trials, and at least one family must have
  *   two groups
  */
@@ -68,7 +70,7 @@ export function gapIntervals(
 
 function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {
   const maxima = drawMaxT(families, samples);
-  // The rank among samples + 1 for which the lower end is above 0 if and only if the p-value is at most 1 - level.
+  // This rank among samples + 1 makes the lower end positive if and only if the p-value is at most 1 - level.
   const index = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
   const critical = selectSmallest(maxima, index - 1);
   const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
@@ -86,7 +88,7 @@ function countAtLeast(values: Float64Array, min: number): number {
 }
 
 function bonferroni(estimates: readonly GapFamily[], level: number): GapIntervals {
-  // The widest pairs come first, so that nearly all others can be skipped quickly.
+  // The pairs with the largest gaps come first, so that nearly all other pairs can be skipped quickly.
   const families = estimates.map(outermostFirst);
   const pairs = families.reduce((sum, { centres: { length } }) => sum + (length * (length - 1)) / 2, 0);
   const critical = criticalValue(1 - (1 - level) / pairs);
@@ -94,7 +96,7 @@ function bonferroni(estimates: readonly GapFamily[], level: number): GapInterval
   return {
     intervals: families.map((family) => gapRange(family, critical, family.degrees)),
     method: families.every(({ degrees }) => degrees !== undefined) ? 'bonferroni-welch' : 'bonferroni-agresti-caffo',
-    // A tail below the range of float64 is small, but not 0.
+    // A tail probability may be too small for float64, but it is never 0.
     pValue: Math.min(1, Math.max(Number.MIN_VALUE, pairs * 2 * normalCdf(-observed))),
   };
 }
@@ -108,7 +110,7 @@ function selectSmallest(values: Float64Array, index: number): number {
   let low = 0;
   let high = values.length - 1;
   while (low < high) {
-    // The middle element splits sorted or constant input evenly.
+    // With the middle element as pivot, sorted or constant input is split into equal halves.
     const pivot = values[(low + high) >> 1] as number;
     let left = low;
     let right = high;

@@ -1,8 +1,8 @@
 import { type GapFamily, normalOfT, tOfNormal, welchDegrees } from './gap-family.ts';
 
 /**
- * Draws max |t*| of each replicate, over all pairs of groups of all families: |d*_ij - d_ij| / se*_ij with newly drawn
- * centres and variances. O(samples x pairs).
+ * Draws the maximum of |t*| for each replicate, over all pairs of groups of all families. |t*| is |d*_ij - d_ij| /
+ * se*_ij with newly drawn centres and variances. Takes O(samples x pairs) time.
  */
 export function drawMaxT(families: readonly GapFamily[], samples: number): Float64Array {
   const drawn = families.map((family) => ({
@@ -26,8 +26,8 @@ export function drawMaxT(families: readonly GapFamily[], samples: number): Float
 }
 
 /**
- * Returns max |t| over all pairs, where |t| = |c_i - c_j| / sqrt(v_i + v_j). It is 0 for equal centres, even without
- * variance.
+ * Returns max |t| over all pairs, where |t| = |c_i - c_j| / sqrt(v_i + v_j). The result is 0 for equal centres, even if
+ * the variances are 0.
  */
 export function largestT(centres: Float64Array, variances: Float64Array): number {
   return Math.sqrt(largestSquare(centres, variances));
@@ -50,13 +50,13 @@ function largestSquare(centres: Float64Array, variances: Float64Array): number {
 }
 
 /**
- * Returns max |t| over all pairs on the scale of the normal distribution. It uses Welch's t if the family has degrees
- * of freedom.
+ * Returns max |t| over all pairs on the scale of the normal distribution. The function uses Welch's t if the family has
+ * degrees of freedom.
  */
 export function largestNormal({ centres, variances, degrees }: GapFamily): number {
   if (degrees === undefined) return largestT(centres, variances);
-  // A pair has at most the summed degrees of freedom of its groups. With more degrees, the same t is further in the
-  // tail.
+  // A pair has at most as many degrees of freedom as its two groups together. With more degrees of freedom, the same t
+  // has a smaller tail probability.
   const maxDegrees = 2 * degrees.reduce((most, df) => Math.max(most, df), 0);
   let largest = 0;
   let minToWin = 0;

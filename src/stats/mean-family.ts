@@ -4,8 +4,8 @@ import { createNormalSampler } from './normal.ts';
 import { steadySkewness, steadyVariances } from './steady-moments.ts';
 
 /**
- * The skewness below which the normal distribution replaces the gamma distribution. For 40 values, the means then
- * differ by 2e-5 standard errors.
+ * The skewness below which the normal distribution replaces the gamma distribution. For 40 values, this replacement
+ * changes the means by 2e-5 standard errors.
  */
 const SYMMETRIC = 1e-4;
 
@@ -19,16 +19,18 @@ interface SampleMoments {
 
 /**
  * Draws the mean and the variance of n values of a skewed distribution jointly, without drawing the values. The values
- * have a gamma distribution of shape k = 4 / skewness^2, shifted and scaled to any mean and variance. Their sum S has a
- * gamma distribution of shape N = n k and is independent of the coefficient of variation (Lukacs 1955), so that
+ * have a gamma distribution of shape k = 4 / skewness^2, shifted and scaled to any mean and variance. The sum S of the
+ * values has a gamma distribution of shape N = n k and is independent of the coefficient of variation (Lukacs 1955), so
+ * that
  *
  *     deviation = (S - N) / sqrt(N),   varianceRatio = S^2 / (N (N + 1)) * Q,
  *
- * with Q of mean 1 independent of S. Q is a scaled symmetric Dirichlet sum of squares. It is drawn from a gamma
- * distribution with the exact first two moments of Q. Its shape is (n - 1) / 2 * (1 + 2 h / n) (1 + 3 h / n) / (1 + h),
- * h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square variance.
+ * where Q has mean 1 and is independent of S. Q is a scaled symmetric Dirichlet sum of squares. Instead of Q, a gamma
+ * variable with the exact first two moments of Q is drawn. The shape of this gamma distribution is (n - 1) / 2 * (1 + 2
+ * h / n) (1 + 3 h / n) / (1 + h), h = skewness^2 / 4. At skewness 0, this gives the normal mean and the chi-square
+ * variance.
  *
- * Every draw returns the same object.
+ * Every draw overwrites and returns the same object.
  * @param size n, above 1; fractions are allowed (effective rows)
  */
 export function createMomentSampler(size: number, skewness: number, random: Random): () => Readonly<SampleMoments> {
@@ -57,8 +59,8 @@ export function createMomentSampler(size: number, skewness: number, random: Rand
 
 /**
  * Returns a sampler of the gamma distribution with scale 1 that uses rejection from a cubed normal (Marsaglia and Tsang
- * 2000). Below shape 1, a draw at shape + 1 is scaled by U^(1 / shape). The sampler is exact and uses about one normal
- * and one uniform number per draw.
+ * 2000). For a shape below 1, a draw at shape + 1 is multiplied by U^(1 / shape), where U is uniform. The sampler is
+ * exact and uses about one normal and one uniform number per draw.
  * @param shape above 0
  */
 export function createGammaSampler(shape: number, random: Random): () => number {
@@ -91,7 +93,7 @@ export interface MeanFamily {
   readonly standardErrors: ArrayLike<number>;
   /** The effective number of rows of each group. If undefined, the standard errors are treated as known. */
   readonly sizes?: ArrayLike<number> | undefined;
-  /** Skewness m3 / m2^1.5 of the values of each group; 0 by default. */
+  /** The skewness m3 / m2^1.5 of the values of each group; 0 by default. */
   readonly skewness?: ArrayLike<number> | undefined;
   /**
    * The largest possible gap (1 for AUC).
@@ -139,8 +141,8 @@ function drawKnownErrors(centres: Float64Array, variances: Float64Array, random:
 
 /**
  * Returns a function that draws each group's mean and variance from a gamma sample with the group's moments. The
- * skewness and the ratio of variances are shrunk first. They are only nuisance parameters of the distribution of |t|,
- * and their noise would widen this distribution.
+ * skewness and the ratio of variances are shrunk first. Both quantities are only nuisance parameters of the
+ * distribution of |t|, and noise in them would widen this distribution.
  */
 function drawSamples(
   centres: Float64Array,

@@ -2,7 +2,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** The number of bisection steps, enough for the last bit of a gap of at most 1. */
+/** The number of bisection steps. This number is large enough to compute a gap of at most 1 to the last bit. */
 const HALVINGS = 60;
 
 /** Options of the test that must detect a gap. */
@@ -27,9 +27,9 @@ const DETECTION_OPTION_NAMES: OptionNames<DetectionOptions> = { level: true, pow
 export interface DetectableGapOptions extends DetectionOptions {
   /** The pooled rate of both groups. */
   readonly rate: number;
-  /** Trials of the group with the higher rate; fractions are allowed (effective counts). */
+  /** The trials of the group with the higher rate. Fractions are allowed (effective counts). */
   readonly trialsA: number;
-  /** Trials of the group with the lower rate. */
+  /** The trials of the group with the lower rate. */
   readonly trialsB: number;
 }
 
@@ -56,13 +56,14 @@ const DETECTABLE_MEAN_GAP_OPTION_NAMES: OptionNames<DetectableMeanGapOptions> = 
 type Rates = readonly [rateA: number, rateB: number];
 
 /**
- * Computes the smallest gap between two rates that a two-sided z test of these sizes detects with a given power.
+ * Computes the smallest gap between two rates that a two-sided z test with the given group sizes detects with a given
+ * power.
  *
- * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB, where the
- * pooled rate p = (nA pA + nB pB) / (nA + nB) is the given `rate`: pA = p + g nB / (nA + nB), pB = p - g nA / (nA +
- * nB). If one of the two rates would leave [0, 1], it is set to the bound. The other rate changes by the rest of the
- * gap, and the pooled rate changes accordingly. As in R's power.prop.test, rejections in the wrong direction do not
- * count as power.
+ * Solves g = z_crit sqrt(p q (1/nA + 1/nB)) + z_power sqrt(pA qA / nA + pB qB / nB) for the gap g = pA - pB. The given
+ * `rate` is the pooled rate p = (nA pA + nB pB) / (nA + nB), so pA = p + g nB / (nA + nB) and pB = p - g nA / (nA +
+ * nB). If one of the two rates would leave [0, 1], this rate is set to the bound. The other rate is then set so that
+ * the gap is g, and the pooled rate changes accordingly. As in R's power.prop.test, rejections in the wrong direction
+ * do not count as power.
  *
  * If the sizes differ, the result depends on which group has the higher rate. To cover both cases, compute the gap for
  * both orders and use the larger gap.
@@ -92,9 +93,9 @@ export function minimumDetectableGap(options: DetectableGapOptions): number | nu
   const isDetected = (gap: number): boolean =>
     gap > detectable(ratesWith(gap, rate, shareA), trialsA, trialsB, critical);
   if (!isDetected(1)) return null;
-  // Below and above the gap at which a rate reaches its bound, the gap minus the detectable gap is convex and starts at
-  // or below 0. It therefore crosses 0 upward once. The crossing is in the first part if the difference is positive at
-  // the end of that part.
+  // The gap at which a rate reaches its bound divides the range into two parts. In each part, the gap minus the
+  // detectable gap is convex and starts at or below 0, so this difference crosses 0 upward once. The crossing is in the
+  // first part if the difference is positive at the end of the first part.
   const bound = Math.min(1, (1 - rate) / (1 - shareA), rate / shareA);
   return isDetected(bound) ? bisect(isDetected, 0, bound) : bisect(isDetected, bound, 1);
 }
@@ -142,8 +143,8 @@ function criticalValues({ level, power = 0.8, comparisons = 1 }: DetectionOption
 }
 
 /**
- * Returns two rates with a gap around a pooled rate. If one rate reaches a bound, the other changes by the rest of the
- * gap.
+ * Returns two rates with a gap around a pooled rate. If one rate reaches a bound, the other rate is set so that the gap
+ * remains the same.
  */
 function ratesWith(gap: number, rate: number, shareA: number): Rates {
   const higher = rate + gap * (1 - shareA);

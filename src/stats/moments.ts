@@ -1,7 +1,7 @@
 /**
  * Weighted moments of values per group, each array of shape [groups]: the mean, and the centred sums m2 = sum w (x -
- * mean)^2 and m3 = sum w (x - mean)^3. Centred sums avoid the cancellation errors of raw sums of squares. All moments
- * of a group without weight are 0.
+ * mean)^2 and m3 = sum w (x - mean)^3. Centred sums avoid the cancellation errors of raw sums of squares. If a group
+ * has a total weight of 0, all its moments are 0.
  */
 export interface Moments {
   readonly mean: Float64Array;
@@ -78,10 +78,12 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   };
 }
 
-/** If the remaining share of a sum of squares is below this value, it is a rounding error of the subtraction. */
+/**
+ * If the remaining share of a sum of squares is below this value, it is treated as a rounding error of the subtraction.
+ */
 const NOTHING_LEFT = 1e-13;
 
-/** Returns the moments of `complete` without `part`. It is the inverse of {@link mergeMoments}. */
+/** Returns the moments of `complete` without `part`. This function is the inverse of {@link mergeMoments}. */
 export function removeMoments(complete: GroupMoments, part: GroupMoments): GroupMoments {
   const weight = complete.weight - part.weight;
   if (part.weight === 0) return complete;

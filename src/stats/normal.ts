@@ -26,7 +26,7 @@ export function createNormalSampler(random: Random): () => number {
   return () => {
     hasSpare = !hasSpare;
     if (!hasSpare) return spare;
-    // 1 - next() keeps the logarithm finite.
+    // The argument 1 - next() is never 0, so the logarithm is finite.
     const radius = Math.sqrt(-2 * Math.log(1 - random.next()));
     const angle = 2 * Math.PI * random.next();
     spare = radius * Math.sin(angle);

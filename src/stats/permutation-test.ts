@@ -22,7 +22,7 @@ export interface PermutationOptions {
 /**
  * Computes the p-value of a statistic of the groups' success counts under the hypothesis that, within every stratum,
  * success is independent of the group. The p-value is (1 + hits) / (samples + 1), where hits is the number of
- * replicates whose statistic is at least the observed one.
+ * replicates whose statistic is at least the observed statistic.
  *
  * Permuting the group labels within a stratum is equivalent to drawing the groups' successes from a multivariate
  * hypergeometric distribution with the stratum's total. A replicate therefore costs O(groups) draws, independent of the
@@ -31,8 +31,8 @@ export interface PermutationOptions {
  * If the statistic of the observed counts is NaN, the result is NaN. A replicate whose statistic is NaN counts as a
  * hit, so that it cannot lower the p-value.
  * @param strata strata with one entry per group; the result is 1 if there are no strata or all groups are equal
- * @param statistic a function that returns a larger value if groups differ more. It receives the successes of each
- *   stratum (outer) and group (inner). The arrays are reused: copy the values that you want to keep
+ * @param statistic a function that returns a larger value if groups differ more. The function receives the successes of
+ *   each stratum (outer) and group (inner). The arrays are reused: copy the values that you want to keep
  * @throws {ValueError} if a count is not an integer, successes exceed trials, or `samples` is less than 1
  * @see P. Good, Permutation, Parametric and Bootstrap Tests of Hypotheses (2005); for the added 1, B. Phipson and G.
  *   Smyth, Permutation p-values should never be zero (2010)
@@ -77,14 +77,18 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
   const location = `in stratum ${String(stratum)}`;
   if (successes.length !== trials.length) {
     const given = `${String(successes.length)} and ${String(trials.length)} ${location}`;
-    throw invalidParameter('strata', 'be strata with equally many entries for successes and trials', given);
+    throw invalidParameter('strata', 'be strata with the same number of entries for successes and trials', given);
   }
   for (let group = 0; group < trials.length; group++) {
     const k = successes[group] as number;
     const n = trials[group] as number;
     if (Number.isSafeInteger(k) && Number.isSafeInteger(n) && k >= 0 && k <= n) continue;
     const given = `${String(k)} in ${String(n)} for group ${String(group)} ${location}`;
-    throw invalidParameter('strata', 'be strata with integer counts, and successes from 0 to their trials', given);
+    throw invalidParameter(
+      'strata',
+      'be strata with integer counts, and successes from 0 to the number of trials',
+      given,
+    );
   }
 }
 
@@ -92,8 +96,8 @@ function requireCounts({ successes, trials }: PermutationStratum, stratum: numbe
  * Draws once from the hypergeometric distribution: the number of successes among `draws` taken without replacement from
  * `successes` and `failures`.
  *
- * It uses inversion from the mode outward, in O(standard deviation) steps and without a table, for parameters that
- * change with every draw. The draw is exact up to rounding.
+ * The function uses inversion from the mode outward, which takes O(standard deviation) steps and needs no table. The
+ * function is intended for parameters that change with every draw. The draw is exact up to rounding.
  * @param successes an integer of 0 or more
  * @param failures an integer of 0 or more
  * @param draws an integer from 0 to successes + failures; drawing all returns all successes

@@ -7,7 +7,7 @@ import { createNormalSampler } from './normal.ts';
  * The rates of several groups, as counts of successes and trials. The counts may be effective (fractional) counts.
  *
  * `rates` are compared by difference. `log-rates` are compared by ratio: the gap is max ln rate - min ln rate. Rates of
- * 0 are allowed; the upper end is then Infinity.
+ * 0 are allowed. In that case, the upper end of the interval is Infinity.
  */
 export interface RateFamily {
   readonly kind: 'rates' | 'log-rates';
@@ -16,8 +16,8 @@ export interface RateFamily {
 }
 
 /**
- * The variance above which a count is drawn from the normal distribution. Above it, the skewness is below 0.01, and a
- * table would be large.
+ * The variance above which a count is drawn from the normal distribution. Above this variance, the skewness is below
+ * 0.01, and a table would be large.
  */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
@@ -62,7 +62,7 @@ export function estimateRates({ kind, successes, trials }: RateFamily, random: R
     ...estimate(successes, trials, LOG_SCALE, random),
     point: spread(rates.map(Math.log)),
     ceiling: Infinity,
-    // A rate of 0 may be arbitrarily small.
+    // If the observed rate is 0, the true rate may be arbitrarily small.
     minHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
   };
 }
@@ -83,7 +83,7 @@ function estimate(
     centres,
     variances,
     draw(intoCentres, intoVariances) {
-      // Created at the first draw, because nothing is drawn if there are too many groups.
+      // The samplers are created at the first draw, because nothing is drawn if there are too many groups.
       counts ??= Array.from(completeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
       for (let group = 0; group < counts.length; group++) {
         const n = completeTrials[group] as number;
@@ -109,7 +109,10 @@ function estimate(
   };
 }
 
-/** Returns the sampler of a binomial count. Its memory and time do not grow with the number of trials. */
+/**
+ * Returns the sampler of a binomial count. The memory and the time of the sampler do not grow with the number of
+ * trials.
+ */
 function countsOf(trials: number, rate: number, scale: RateScale, random: Random): TabledRate | (() => number) {
   const variance = trials * rate * (1 - rate);
   // A rate that rounds to 1 in float64 has no failures to draw.

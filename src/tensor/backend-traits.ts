@@ -5,8 +5,8 @@ export interface BackendTraits {
   /** Whether the backend computes in the calling thread, so that more threads increase throughput. */
   readonly isOneThreaded: boolean;
   /**
-   * The number of networks that are trained together as one wide network. It is not an option, because it affects the
-   * result of a sweep.
+   * The number of networks that are trained together as one wide network. This number is not an option, because it
+   * affects the result of a sweep.
    */
   readonly networksAtOnce: number;
 }
@@ -14,7 +14,10 @@ export interface BackendTraits {
 /** The number of networks that one thread trains together on a CPU. */
 const NETWORKS_OF_A_THREAD = 8;
 
-/** Returns the properties of a backend that training needs. A GPU trains a wide stack as fast as a narrow one. */
+/**
+ * Returns the properties of a backend that training needs. A GPU trains a wide stack of networks as fast as a narrow
+ * stack.
+ */
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
@@ -54,7 +57,9 @@ const BYTES_OF_A_NUMBER = 4;
 /** The number of elements of the largest array that every host supports. */
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
-/** The maximum number of activations of a layer at once. It limits a step's memory to a few hundred MiB. */
+/**
+ * The maximum number of activations of a layer at once. This maximum limits the memory of a step to a few hundred MiB.
+ */
 const MAX_ACTIVATIONS = 2 ** 24;
 
 /** Returns the maximum number of values that intermediate results should contain at once. */
@@ -69,7 +74,7 @@ export function largestTensor(tf: Tf): number {
   return Math.floor(Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize) / BYTES_OF_A_NUMBER);
 }
 
-/** The number of rows per training step, or 'auto' to choose it based on the data and the backend. */
+/** The number of rows per training step, or 'auto' to choose this number based on the data and the backend. */
 export type BatchSize = number | 'auto';
 
 /** The size of a training task. */
@@ -89,16 +94,16 @@ interface Work {
 /** The minimum number of steps per epoch. With fewer steps, a network learns less in the same number of epochs. */
 const MIN_STEPS = 50;
 
-/** The smallest batch size. In smaller batches, a step's fixed cost exceeds the cost of its rows. */
+/** The smallest batch size. In smaller batches, the fixed cost of a step exceeds the cost of processing its rows. */
 const SMALLEST = 32;
 
 /** The largest batch size. Larger batches save time on a GPU but not on a CPU. */
 const LARGEST = { host: 512, device: 8192 };
 
 /**
- * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. It is 32 to 512 on a CPU and 32
- * to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce it. It depends on the task and the kind
- * of backend, but not on the backend's speed.
+ * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. The batch size is 32 to 512 on
+ * a CPU and 32 to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce the batch size. The choice
+ * depends on the task and the kind of backend, but not on the backend's speed.
  */
 export function chooseBatchSize(
   tf: Tf,

@@ -3,7 +3,7 @@ import type { Tf } from './runtime.ts';
 
 /** The number of reads from the tensor backend. */
 export interface DeviceReads {
-  /** The number of reads; each makes the host wait for the device. */
+  /** The number of reads. Each read makes the host wait for the device. */
   readonly reads: number;
   /** The number of values read. */
   readonly values: number;
@@ -19,8 +19,8 @@ interface Reader {
  * Runs work and counts its reads from the active backend, through `data`, `dataSync` or any other method. Reads by
  * concurrent work on the same backend are also counted.
  *
- * On a device, every read is counted, including reads inside an operation. If the host computes, reads inside
- * operations cost nothing, so only reads by the caller are counted.
+ * On a device, every read is counted, including reads inside an operation. If the backend computes on the host, reads
+ * inside operations cost nothing, so only reads by the caller are counted.
  */
 export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<DeviceReads & { readonly result: T }> {
   const reader = (isOnDevice(tf) ? tf.backend() : tf.engine()) as unknown as Reader;
@@ -52,7 +52,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
     // Deleting the overrides restores the methods of the class.
     delete (reader as Partial<Reader>).read;
     delete (reader as Partial<Reader>).readSync;
-    // A backend whose device was lost has a `readSync` of its own, which throws the reason.
+    // If a backend's device was lost, the backend has its own `readSync`, which throws an error with the reason.
     Object.assign(reader, Object.fromEntries(own));
   }
 }

@@ -25,7 +25,7 @@ export interface WatchedBackend {
 interface WatchOptions {
   /** A description of the device. */
   readonly adapter: string;
-  /** Called when the device is lost, regardless of the cause. */
+  /** A function that is called when the device is lost, regardless of the cause. */
   readonly onLost: () => void;
 }
 
@@ -46,7 +46,7 @@ const watched = new WeakSet();
  * commands with a buffer that could not be allocated are dropped, and later reads return zeros or stale memory.
  *
  * If an allocation fails, the operation that requested it throws, so that no buffer without memory is reused. After any
- * other failure, the next read from the device throws once; later work is unaffected. The driver reports a failure
+ * other failure, the next read from the device throws once. Later work is unaffected. The driver reports a failure
  * within the call that caused it. All failures that affect a read are therefore known when the read has been submitted,
  * without extra waiting. After a device is lost, every read and every new buffer fails.
  *
@@ -68,7 +68,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
   };
 
   device.addEventListener('uncapturederror', (event) => {
-    // Otherwise Dawn prints the error to stdout, together with the program's output.
+    // Without this call, Dawn prints the error to stdout, together with the program's output.
     event.preventDefault();
     unreported ??= driverError(adapter, event.error);
   });
@@ -119,14 +119,14 @@ interface Loss {
 }
 
 /**
- * Makes synchronous reads of a lost device's data fail with the reason. Later work on another backend may request such
- * data.
+ * Makes synchronous reads of a lost device's data throw an error with the reason. Later work on another backend may
+ * request data of the lost device.
  */
 function refuseSyncReads(backend: WatchedBackend, errorOf: () => DependencyError): void {
   const readSync = backend.readSync.bind(backend);
   backend.readSync = (dataId) => {
     try {
-      // Data that is also on the host is still available.
+      // Data of which the host has a copy is still available.
       return readSync(dataId);
     } catch {
       throw errorOf();
@@ -152,6 +152,6 @@ function lostError(adapter: string, { reason, message }: Loss): DependencyError 
   const detail = why.length === 0 ? '' : `: ${why.join(', ').replace(/\.$/, '')}`;
   return new DependencyError(`The backend webgpu (${adapter}) failed: the device was lost${detail}.`, {
     context: { backend: 'webgpu', adapter, kind: 'lost' },
-    suggestion: `The data on the device is lost. Start the work again, on a new device. If that is lost too, ${SMALLER_WORK}.`,
+    suggestion: `The data on the device is lost. Start the work again on a new device. If the new device is also lost, ${SMALLER_WORK}.`,
   });
 }

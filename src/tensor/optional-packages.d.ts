@@ -1,3 +1,4 @@
-// Optional packages without types here, so that the sources compile without them; see scripts/peers.
+// Declares optional packages without types, so that the sources compile if the packages are not installed. See
+// scripts/peers.
 declare module 'webgpu';
 declare module '@tensorflow/tfjs-backend-webgpu';

@@ -8,7 +8,7 @@ const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 /** Runs work with all operations on the device, so that the device is tested. */
 export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<T> {
   const environment = tf.env();
-  // The flag exists only if that backend is loaded.
+  // The flag exists only if the WebGPU backend is loaded.
   if (tf.getBackend() !== 'webgpu') return work();
   const before = environment.getBool(FORWARD_TO_HOST);
   environment.set(FORWARD_TO_HOST, false);
@@ -41,8 +41,8 @@ interface PoolingBackend {
  * Frees device memory that no tensor uses. The WebGPU backend of TensorFlow.js keeps every buffer for the next tensor
  * of exactly the same size, until the process ends. Work with many different sizes would fill the device's memory.
  *
- * Tensors are unaffected. Running work continues, and pending commands are submitted first. This has no effect on other
- * backends, which free memory automatically.
+ * Tensors are unaffected. Running work continues, and pending commands are submitted first. The function has no effect
+ * on other backends, which free memory automatically.
  * @example
  * const { tf } = await loadTensorflow({ backend: 'webgpu' }); // … train … releaseUnused(tf);
  */

@@ -15,7 +15,7 @@ import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import type { Tf } from './tf.ts';
 import { watchDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
-/** The flag that selects the WebGPU backend's kernel for a product; -1 lets the backend choose. */
+/** The flag that selects the WebGPU backend's kernel for a product. With -1, the backend chooses the kernel. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 
 /** The kernel for products with few results. */
@@ -24,7 +24,7 @@ const SMALL_OUTPUT = 2;
 /** TensorFlow.js splits sums of at least this length into parts and adds the parts in an unspecified order. */
 const LONG_SUM = 2000;
 
-/** For at most this many results, TensorFlow.js always uses another kernel. */
+/** If a product has at most this number of results, TensorFlow.js always uses another kernel. */
 const FEW_RESULTS = 128;
 
 const TILE = 32;
@@ -110,8 +110,8 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
 /**
  * Loads TensorFlow.js on a backend.
  *
- * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. It never uses a software GPU. If a
- * named backend cannot start, this throws: there is no silent fallback.
+ * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. `auto` never uses a software GPU.
+ * If a named backend cannot start, this throws: there is no silent fallback.
  * @throws {DependencyError} if a named backend cannot start; the error states the reason and the fix
  * @throws {ConfigValidationError} if the backend name is unknown
  */
@@ -176,7 +176,9 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
   }
 }
 
-/** The choice of `auto`. It is cached, so that `auto` searches and reports only once, even for concurrent calls. */
+/**
+ * The choice of `auto`. The choice is cached, so that `auto` searches and reports only once, even for concurrent calls.
+ */
 let found: Promise<Tensorflow> | undefined;
 
 async function loadFirst(): Promise<Tensorflow> {
@@ -185,7 +187,7 @@ async function loadFirst(): Promise<Tensorflow> {
     throw error;
   });
   const loaded = await found;
-  // Another backend may have been set since then.
+  // Another backend may have been set after `auto` made its choice.
   await start(loaded.backend, { allowSoftware: false });
   return loaded;
 }
@@ -268,7 +270,7 @@ async function start(backend: TensorBackend, options: StartOptions): Promise<Tf>
 
 /**
  * Rejects backends that cannot work before loading them, because TensorFlow's native library and Dawn print long
- * messages to stderr. Runs at every start, because a backend that was started by name may be a software GPU.
+ * messages to stderr. This check runs at every start, because a backend that was started by name may be a software GPU.
  */
 async function admit(backend: TensorBackend, { allowSoftware }: StartOptions): Promise<void> {
   if (!started.has(backend)) {
@@ -296,7 +298,7 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs work after the previous work has finished. If two backends are set at the same time, TensorFlow.js rejects the
- * first.
+ * first request.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const turn = lastTurn.then(work, work);
@@ -355,7 +357,7 @@ const STARTERS: Readonly<Record<TensorBackend, () => Promise<Tf>>> = {
   cpu: async () => quiet(await import('@tensorflow/tfjs')),
 };
 
-/** The missing part that is reported if the library finds no GPU, although the diagnosis found nothing missing. */
+/** The missing part that is reported if the library finds no GPU, although the diagnosis found no missing part. */
 const NO_GPU_SEEN = {
   what: 'its native library finds no GPU, although the driver, CUDA and cuDNN are installed',
   mend: 'TensorFlow printed the reason to stderr when it was loaded. Also check whether the driver responds:\nnvidia-smi',

@@ -26,8 +26,8 @@ const watched = new WeakSet();
 const devices = new Set<Device>();
 
 /**
- * Tracks reads from devices, so that an exiting thread can release its pending reads. Otherwise Dawn aborts the whole
- * process because of an unsettled promise.
+ * Tracks reads from devices, so that an exiting thread can release its pending reads. Without this release, Dawn aborts
+ * the complete process because of an unsettled promise.
  */
 function watchReads({ prototype }: BufferClass): void {
   if (watched.has(prototype)) return;
@@ -97,12 +97,14 @@ interface FoundAdapter extends Adapter {
 /** Names of drivers that compute on the processor. Dawn may not report them as fallback adapters. */
 const SOFTWARE_DRIVERS = /swiftshader|llvmpipe|lavapipe|basic render/i;
 
-/** The running Dawn instance. It must outlive its devices, including lost ones. */
+/** The running Dawn instance. The instance must outlive its devices, including lost devices. */
 let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
-/** The drivers named in the environment at the latest search; `isFound` is whether any search found an adapter. */
+/**
+ * The drivers that the environment named at the latest search. `isFound` states whether any search found an adapter.
+ */
 let soughtIn: string | undefined;
 let isFound = false;
 
@@ -129,7 +131,7 @@ export function webGpuAdapter(): string | null {
 export async function seekWebGpu(allowSoftware: boolean): Promise<void> {
   const { name, isSoftware } = await seek();
   if (!isSoftware || allowSoftware) return;
-  const what = `the only adapter is a software one (${name}), which is used only if webgpu is named explicitly`;
+  const what = `the only adapter is a software adapter (${name}), which is used only if webgpu is named explicitly`;
   throw new UnavailableBackend([missingHardware(thisHost(), what)]);
 }
 
@@ -183,8 +185,8 @@ export function whyNoDevice(): string {
 }
 
 /**
- * Searches once. If no adapter was found, it searches again only after other drivers are named, because Dawn prints
- * to stderr for each broken driver.
+ * Searches for an adapter once. If no adapter was found, the search is repeated only after the environment names other
+ * drivers, because Dawn prints to stderr for each broken driver.
  */
 async function seek(): Promise<FoundAdapter> {
   const { VK_DRIVER_FILES: files, VK_ICD_FILENAMES: older } = process.env;
@@ -218,7 +220,7 @@ async function findAdapter(): Promise<FoundAdapter> {
   };
 }
 
-/** Makes a GPU available to TensorFlow.js on the navigator, which Node has from version 21 on. */
+/** Makes a GPU available to TensorFlow.js on the `navigator` object, which exists in Node 21 and later. */
 function exposeToTensorflow(gpu: Gpu): void {
   const { navigator } = globalThis as { readonly navigator?: object };
   if (navigator !== undefined) Object.defineProperty(navigator, 'gpu', { value: gpu, configurable: true });

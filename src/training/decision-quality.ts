@@ -22,16 +22,16 @@ export interface DecisionQuality {
   readonly accuracyCi: Interval;
   /** The demographic parity difference; NaN if undefined. */
   readonly dpDiff: number;
-  /** The 95% interval (simultaneous); null if undefined. */
+  /** The simultaneous 95% confidence interval of the difference; null if undefined. */
   readonly dpDiffCi: Interval | null;
   /** The equalized odds difference; NaN if undefined. */
   readonly eoDiff: number;
-  /** The 95% interval (simultaneous); null if undefined. */
+  /** The simultaneous 95% confidence interval of the difference; null if undefined. */
   readonly eoDiffCi: Interval | null;
   readonly groups: readonly GroupDecisions[];
 }
 
-/** The quality of decisions in one group. A rate without rows is NaN. */
+/** The quality of decisions in one group. If no rows count for a rate, the rate is NaN. */
 export interface GroupDecisions {
   readonly group: string;
   readonly n: number;
@@ -42,7 +42,7 @@ export interface GroupDecisions {
 
 /** Options of {@link judgeDecisions}. */
 export interface QualityOptions {
-  /** Groups with fewer rows are excluded from the differences between groups. */
+  /** The minimum number of rows of a group. Smaller groups are excluded from the differences between groups. */
   readonly minGroupSize: number;
   readonly seed: number;
 }
@@ -56,9 +56,10 @@ const LEVEL = 0.95;
 const GRID = 2 ** 24;
 
 /**
- * Measures the quality of decisions, or the exact expectation for randomised decisions. A row whose decision is 1 with
- * probability p counts as p rows with decision 1 and 1 - p rows with decision 0. Intervals are computed as for the same
- * number of deterministic decisions. For randomised decisions they may be too wide but are never too narrow.
+ * Measures the quality of decisions. For randomised decisions, the result is the exact expectation. A row whose
+ * decision is 1 with probability p counts as p rows with decision 1 and 1 - p rows with decision 0. Intervals are
+ * computed as for the same number of deterministic decisions. For randomised decisions, the intervals may be too wide
+ * but are never too narrow.
  * @param probabilities of the decision 1, [n]; 0 or 1 for deterministic decisions
  * @param y [n], 0 or 1
  * @param groups [n], without missing values
@@ -137,12 +138,12 @@ function groupsOf({ counts, labels }: ClassificationStats): GroupDecisions[] {
   });
 }
 
-/** Converts a quality to JSON in snake_case, with null for an undefined number. */
+/** Converts a {@link DecisionQuality} to JSON in snake_case. Undefined numbers become null. */
 export function qualityToJson({ groups, ...quality }: DecisionQuality): Record<string, unknown> {
   return { ...numbersToJson(quality), groups: groups.map(numbersToJson) };
 }
 
-/** Converts an object to JSON: names in snake_case, and null for NaN. */
+/** Converts an object to JSON. Names are converted to snake_case, and NaN becomes null. */
 export function numbersToJson(fields: object): Record<string, unknown> {
   const entries = Object.entries(fields) as [string, unknown][];
   return snakeFields(Object.fromEntries(entries.map(([name, value]) => [name, Number.isNaN(value) ? null : value])));

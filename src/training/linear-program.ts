@@ -6,9 +6,9 @@ import { invalidParameter } from '../internal/arguments.ts';
 /** The rows of a linear program, each with one coefficient per variable. */
 type Rows = readonly ArrayLike<number>[];
 
-/** A linear program: minimise objective . x subject to rows and bounds. */
+/** A linear program: minimise `objective` . x subject to linear constraints and bounds. */
 export interface LinearProgram {
-  /** One finite cost per variable; at least one variable. */
+  /** One finite cost per variable. There must be at least one variable. */
   readonly objective: ArrayLike<number>;
   /** The constraints rows x <= bounds, with one bound per row. A bound of Infinity disables its row. */
   readonly atMost: { readonly rows: Rows; readonly bounds: ArrayLike<number> };
@@ -18,12 +18,13 @@ export interface LinearProgram {
    */
   readonly equal?: { readonly rows: Rows; readonly values: ArrayLike<number> } | undefined;
   /**
-   * Lower bounds of the variables: one per variable, or one for all; -Infinity for no bound.
+   * The lower bounds of the variables: one bound per variable, or one bound for all variables. -Infinity means no
+   * bound.
    * @defaultValue 0
    */
   readonly lower?: ArrayLike<number> | number | undefined;
   /**
-   * Upper bounds of the variables: one per variable, or one for all; Infinity for no bound.
+   * The upper bounds of the variables: one bound per variable, or one bound for all variables. Infinity means no bound.
    * @defaultValue Infinity
    */
   readonly upper?: ArrayLike<number> | number | undefined;
@@ -32,7 +33,7 @@ export interface LinearProgram {
 /** The result of {@link solveLinearProgram}. */
 export interface LinearProgramSolution {
   readonly x: Float64Array;
-  /** The optimum, objective . x. */
+  /** The minimum of `objective` . x. */
   readonly value: number;
   /** For each row of `atMost`, the decrease of the value per unit increase of the bound; 0 or more. */
   readonly duals: Float64Array;
@@ -40,11 +41,14 @@ export interface LinearProgramSolution {
   readonly equalDuals: Float64Array;
 }
 
-/** HiGHS treats smaller coefficients as zero. This is the smallest value that the option accepts. */
+/**
+ * The value below which HiGHS treats a coefficient as zero. This value is the smallest value that the solver's option
+ * accepts.
+ */
 const SMALLEST_COEFFICIENT = 1e-12;
 
 /**
- * The solver's tolerance on bounds and reduced costs. An error of 1e-7 would be visible in results compared to 8
+ * The solver's tolerance on bounds and reduced costs. An error of 1e-7 would be visible if results are compared to 8
  * digits.
  */
 const FEASIBILITY_TOLERANCE = 1e-9;
@@ -52,12 +56,12 @@ const FEASIBILITY_TOLERANCE = 1e-9;
 let solver: Promise<Highs> | undefined;
 
 /**
- * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread. It
- * is loaded from a file of the package, without network access. The solution is always the same vertex.
+ * Solves a linear program with HiGHS, the solver behind scipy's `linprog`. HiGHS runs as WebAssembly in this thread.
+ * HiGHS is loaded from a file of the package, without network access. The solution is always the same vertex.
  *
- * With duals y of `atMost` and z of `equal`, and variables bounded only by 0, value = z . values - y . bounds (strong
- * duality).
- * @throws {ValueError} if lengths differ, or coefficients are not finite
+ * Let y be the duals of `atMost` and z the duals of `equal`. If the variables are bounded only by 0, strong duality
+ * gives value = z . values - y . bounds.
+ * @throws {ValueError} if lengths differ, or if coefficients are not finite
  * @throws {TrainingError} if the program is infeasible or unbounded
  */
 export async function solveLinearProgram(program: LinearProgram): Promise<LinearProgramSolution> {
@@ -76,16 +80,17 @@ export async function solveLinearProgram(program: LinearProgram): Promise<Linear
     return {
       x: colValue,
       value: colValue.reduce((sum, x, index) => sum + x * (program.objective[index] as number), 0),
-      // HiGHS returns the change of the value per unit of bound, which is never positive for an upper bound.
+      // HiGHS returns the change of the value per unit increase of the bound. For an upper bound, this change is never
+      // positive.
       duals: rowDual.slice(0, inequalities).map((dual) => Math.max(0, -dual)),
       equalDuals: rowDual.slice(inequalities),
     };
   });
 }
 
-/** Loads the solver once; a failed load is retried on the next call. */
+/** Loads the solver once. If loading fails, the next call tries again. */
 async function loadSolver(): Promise<Highs> {
-  // The package's types describe the CommonJS file, in which the loader is nested one `default` deeper than here.
+  // The package's types describe the CommonJS file, in which the loader is inside an additional `default` property.
   solver ??= import('highs').then(async ({ default: loader }) => (loader as unknown as typeof loader.default)());
   try {
     return await solver;
@@ -124,7 +129,7 @@ function modelOf({ objective, atMost, equal, lower, upper }: LinearProgram): Mod
   };
 }
 
-/** Converts rows to compressed sparse rows, without the zeros. */
+/** Converts rows to the compressed sparse row format, which omits zeros. */
 function sparse(rows: Rows, numCols: number): ModelData['matrix'] {
   const [starts, indices, values]: [number[], number[], number[]] = [[0], [], []];
   for (const row of rows) {
@@ -160,7 +165,7 @@ function perVariable(parameter: string, given: ArrayLike<number> | number, count
 
 function assertOptimal(highs: Highs, { modelStatus }: RunResult, { numCols, numRows }: ModelData): void {
   const names = highs.constants.modelStatus;
-  // Without rows and costs, any point within the bounds is optimal.
+  // If there are no rows and no costs, any point within the bounds is optimal.
   if (modelStatus === names.optimal || modelStatus === names.empty) return;
   const status = Object.entries(names).find(([, code]) => code === modelStatus)?.[0] ?? String(modelStatus);
   const isUnbounded = modelStatus === names.unbounded;

@@ -1,8 +1,8 @@
 import { mix } from '../internal/random.ts';
 
 /**
- * Computes MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) of bytes: an integer from 0 to 2^32 - 1. Not
- * cryptographically secure.
+ * Computes MurmurHash3 (x86, 32 bits; Austin Appleby, public domain) of bytes. The result is an integer of 0 or more
+ * and below 2^32. The hash is not cryptographically secure.
  */
 export function murmurHash(bytes: Uint8Array, seed = 0): number {
   let hash = seed | 0;

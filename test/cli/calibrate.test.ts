@@ -226,7 +226,7 @@ describe('evenhand calibrate', () => {
     [
       'a column used as target and group',
       () => ['--csv', scored(), '--group', 'y'],
-      /Column 'y' cannot be the target and the group at once/,
+      /Column 'y' cannot be both the target and the group/,
     ],
   ];
   for (const [title, args, pattern] of cases) {

@@ -219,6 +219,6 @@ describe('evenhand doctor', function () {
     expect(auto.adapter).to.equal(null);
     const { available, reason } = auto.backends.find(({ name }) => name === 'webgpu') ?? {};
     expect(available).to.equal(false);
-    expect(reason).to.match(/^the only adapter is a software one/);
+    expect(reason).to.match(/^the only adapter is a software adapter/);
   });
 });

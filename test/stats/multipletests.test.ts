@@ -90,7 +90,7 @@ describe('adjusted p-values', () => {
         it(`rejects ${wrong}`, () => {
           expect(() => adjust([0.5, wrong])).to.throw(
             ValueError,
-            `The pValues parameter must be an array of numbers from 0 to 1, or NaN where undefined. Got ${wrong} at index 1 instead.`,
+            `The pValues parameter must be an array of numbers from 0 to 1, or NaN for undefined p-values. Got ${wrong} at index 1 instead.`,
           );
         });
       }

@@ -62,7 +62,7 @@ describe('a software GPU in a process', function () {
       readonly again: string;
     };
     expect(reported.beside.map(({ chosen }) => chosen)).to.deep.equal(['wasm', 'webgpu']);
-    expect(reported.beside[0]?.reason).to.match(/^the only adapter is a software one/);
+    expect(reported.beside[0]?.reason).to.match(/^the only adapter is a software adapter/);
     expect(reported.after).to.deep.equal(reported.beside[0]);
     expect(reported.adapter).to.match(/, software$/);
     expect(reported.probed.available).to.equal(false);

@@ -10,10 +10,10 @@ import { findThresholdProblem, metricRange } from '../../metrics/threshold-range
 import type { PipelineDocument } from '../../schemas/pipeline/pipeline-document.ts';
 import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 
-/** The metric that is evaluated if none is named. */
+/** The metric that is evaluated if the configuration names no metric. */
 const STANDARD_METRIC = 'demographic_parity_difference';
 
-/** Checks that the metric exists, and that its threshold can be both passed and failed. */
+/** Checks that the metric exists, and that some values of the metric pass its threshold and others fail it. */
 function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Fields): PathProblem[] {
   try {
     const definition = metricDefinition(metric ?? STANDARD_METRIC);
@@ -63,7 +63,7 @@ function checkRepeated(names: readonly string[] | undefined, path: KeyPath): Pat
   );
 }
 
-/** Returns the indexes of names that occurred before. */
+/** Returns the indexes of names that repeat an earlier name. */
 function repeats(names: readonly (string | undefined)[]): number[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
@@ -177,8 +177,8 @@ function notSensitive(
 }
 
 /**
- * Checks that the report's path stays below the current folder, since a configuration may come from a third party.
- * Slashes and backslashes are separators on every system.
+ * Checks that the report's path stays below the current folder, because a configuration may come from a third party. On
+ * every system, both slashes and backslashes are separators.
  */
 function checkReportPath(location: string | undefined): PathProblem[] {
   if (location === undefined) return [];

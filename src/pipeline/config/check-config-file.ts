@@ -13,13 +13,16 @@ export interface ConfigCheck {
   readonly file: string | null;
   /** The problems, in the order of the text; empty if the configuration is valid. */
   readonly faults: readonly ConfigProblem[];
-  /** The name of the applied profile; null if none was applied. */
+  /** The name of the applied profile; null if no profile was applied. */
   readonly profile: string | null;
-  /** The names of all profiles. If none was chosen, all profiles were checked. */
+  /** The names of all profiles. If no profile was chosen, the configuration was checked with each profile. */
   readonly profiles: readonly string[];
-  /** The outcome of each profile, if there are several and none was chosen. */
+  /** The outcome of each profile, if there are several profiles and none was chosen. */
   readonly outlines: readonly ProfileOutline[];
-  /** The configuration; null if there are problems, or if the top level is valid only with one of several profiles. */
+  /**
+   * The configuration; null if there are problems, or if the top level is valid only together with a profile and none
+   * was chosen.
+   */
   readonly config: PipelineConfig | null;
 }
 
@@ -33,8 +36,8 @@ interface ProfileOutline {
 }
 
 /**
- * Checks a configuration file in the same way as `loadConfig`. If the file has several profiles and none is chosen, it
- * is checked with each profile.
+ * Checks a configuration file in the same way as `loadConfig`. If the file has several profiles and none is chosen, the
+ * file is checked with each profile.
  * @param path the file; the default search is used if omitted
  */
 export async function checkConfigFile(path: string | undefined, options: LoadConfigOptions): Promise<ConfigCheck> {
@@ -44,7 +47,7 @@ export async function checkConfigFile(path: string | undefined, options: LoadCon
     const names = Object.keys(profilesIn(text));
     const isChosen = profileRequest(options).name !== undefined || names.length < 2;
     const others = isChosen ? [] : names.map((name) => readWith(text, { name, by: 'the check' }));
-    // With several profiles, each may supply keys that the top level lacks.
+    // If there are several profiles, each profile may supply keys that are missing at the top level.
     const counted = isChosen ? [alone] : others;
     const problems = distinct(counted.flatMap((each) => each.faults));
     return {
@@ -71,7 +74,7 @@ function readWith(text: ConfigText, request: ReturnType<typeof profileRequest>):
   }
 }
 
-/** Returns the problems that an error lists. Throws the error itself if it is not an error of a configuration. */
+/** Returns the problems that a configuration error lists. Throws any other error again. */
 function problemsOf(error: unknown): readonly ConfigProblem[] {
   const problems = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
   if (!Array.isArray(problems)) throw error;
@@ -89,8 +92,8 @@ function outline(text: ConfigText, name: string, config: PipelineConfig | null):
 }
 
 /**
- * Removes repeated problems, because a problem is found with every profile. If two reports describe the same problem,
- * the report that names a profile is kept, because it is more specific.
+ * Removes repeated problems, because the check of every profile finds the same problem of the top level. If two reports
+ * describe the same problem, the report that names a profile is kept, because it is more specific.
  */
 function distinct(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const byLength = [...problems].sort((a, b) => a.message.length - b.message.length);

@@ -17,7 +17,7 @@ export interface ProfileRequest {
 /** A configuration merged with a profile. */
 export interface ChosenProfile {
   readonly document: Mapping;
-  /** The name of the applied profile; null if none was applied. */
+  /** The name of the applied profile; null if no profile was applied. */
   readonly profile: string | null;
   /** The names of all profiles. */
   readonly names: readonly string[];
@@ -29,7 +29,7 @@ export interface ChosenProfile {
 
 /**
  * Merges a profile into the top level: each key of the profile replaces the complete value of the same top-level key.
- * Without a request, the only profile is applied. If there are several profiles, none is applied.
+ * If no profile is requested, a single profile is applied. If there are several profiles, none of them is applied.
  */
 export function chooseProfile(
   document: Mapping,
@@ -88,7 +88,7 @@ function notMapping(path: readonly string[], of: string, wording: Wording): Path
   return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
 }
 
-/** Records the position of each merged key, which is its position in the profile or at the top level. */
+/** Records the position of each merged key in the text: in the profile or at the top level. */
 function placeMerged(merged: Mapping, document: Mapping, profile: unknown, positions: YamlPositions): void {
   const below = positions.get(document);
   if (below === undefined) return;

@@ -10,10 +10,10 @@ const PLACE = path.join('.evenhand', 'config.yml');
 
 /**
  * Finds the configuration file that applies to a folder. `EVENHAND_CONFIG_PATH` takes precedence if it is set, even if
- * the file does not exist. Otherwise, it is the first `.evenhand/config.yml` in the folder, its parent folders and the
- * home folder.
+ * the file does not exist. Otherwise, the function returns the first `.evenhand/config.yml` in the folder, its parent
+ * folders and the home folder.
  * @param start the folder in which the search begins; the current folder if omitted
- * @returns the path of the file, or undefined if there is none
+ * @returns the path of the file, or undefined if no file is found
  * @example
  * ```ts
  * import { mkdirSync, writeFileSync } from 'node:fs';
@@ -36,10 +36,10 @@ function foldersUp(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...foldersUp(above)];
 }
 
-/** The dialect of pipeline configurations: how they are parsed, and texts for messages. */
+/** The dialect of pipeline configurations: settings for the parser and texts for messages. */
 export const PIPELINE_DIALECT: ConfigDialect = {
   aliases: KEY_ALIASES,
-  // A label that looks like a number keeps its written form.
+  // For these keys, a value that looks like a number keeps its written form.
   textKeys: ['positive_label', 'na_values'],
   beginning: 'Start with the sensitive attributes, as in sensitive: [sex].',
   insteadOfMerging: 'Write the keys out, or use profiles.',
@@ -49,13 +49,13 @@ export const PIPELINE_DIALECT: ConfigDialect = {
 /**
  * Reads a configuration file.
  * @param path the file; the default search is used if omitted
- * @throws {ConfigValidationError} if there is no file, or it is not valid YAML
+ * @throws {ConfigValidationError} if there is no file, or if the file is not valid YAML
  */
 export async function openConfigFile(path?: string): Promise<ConfigText> {
   const file = path ?? findConfigFile();
   if (file === undefined) {
     const problem = 'no configuration file was found: there is no .evenhand/config.yml in this folder or above it';
-    const suggestion = 'Name one with --config or EVENHAND_CONFIG_PATH.';
+    const suggestion = 'Specify a file with --config or EVENHAND_CONFIG_PATH.';
     throw problemsError([fileProblem(null, problem, suggestion)], PIPELINE_DIALECT);
   }
   return openConfigText(await readConfigFile(file, PIPELINE_DIALECT), file, PIPELINE_DIALECT);

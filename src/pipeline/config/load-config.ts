@@ -9,9 +9,10 @@ import { readConfig } from './read-config.ts';
 /** Options of {@link loadConfig} and {@link parseConfigText}. */
 export interface LoadConfigOptions {
   /**
-   * The name of the profile to merge into the top level of the file. With null, the environment variable is ignored.
-   * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several, none is applied, and a warning is
-   *   logged.
+   * The name of the profile to merge into the top level of the file. If this option is null, the environment variable
+   * is ignored.
+   * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several profiles, none is applied, and a
+   *   warning is logged.
    */
   readonly profile?: string | null | undefined;
 }
@@ -21,8 +22,8 @@ const LOAD_CONFIG_OPTION_NAMES: OptionNames<LoadConfigOptions> = { profile: true
 /**
  * Reads a configuration file: YAML (or JSON), described in docs/configuration.md.
  * @param path the file; {@link findConfigFile} searches for one if omitted
- * @throws {ConfigValidationError} if there is no file, or listing all problems in it, one per line; `context.faults`
- *   lists them with line, column and key
+ * @throws {ConfigValidationError} if there is no file, or if the file has problems. The message lists all problems, one
+ *   per line. `context.faults` lists them with line, column and key
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -62,15 +63,15 @@ export async function parseConfigText(
 }
 
 /**
- * Parses a configuration from plain data. Its keys are those of a configuration file, in snake_case or camelCase. The
- * output of {@link loadConfig} is therefore also valid. Defaults are filled in, parameters are renamed to camelCase,
- * and the result is frozen. The names of attributes and groups in `benchmarks` and `targets` are not renamed. If
- * `profiles` has only one profile, it is applied.
+ * Parses a configuration from plain data. The data have the same keys as a configuration file, in snake_case or
+ * camelCase. The output of {@link loadConfig} is therefore also valid. Defaults are filled in, parameters are renamed
+ * to camelCase, and the result is frozen. The names of attributes and groups in `benchmarks` and `targets` are not
+ * renamed. If `profiles` has only one profile, this profile is applied.
  *
  * Names, ranges, and the requirements between keys are checked. Whether columns exist is checked later, when data are
  * available.
  * @param where the name of the configuration in messages
- * @throws {ConfigValidationError} with all problems, one per line; `context.faults` lists them
+ * @throws {ConfigValidationError} with all problems, one per line. `context.faults` lists the problems as objects
  * @example
  * ```ts
  * import { parsePipelineConfig } from 'evenhand/pipeline';

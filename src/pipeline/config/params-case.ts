@@ -29,7 +29,7 @@ function renameDeclared(
   );
 }
 
-/** Returns a schema if it describes a mapping of declared keys; undefined for other schemas. */
+/** Returns the schema if it describes a mapping with declared keys; undefined for other schemas. */
 function objectIn(schema: unknown): z.ZodObject | undefined {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   return inner instanceof z.ZodObject ? inner : undefined;

@@ -3,7 +3,7 @@ import type { TransformerKind } from '../../schemas/pipeline/transformer-params.
 
 /** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is also valid. */
 export interface PipelineConfigInput {
-  /** The sensitive attributes, at least one; each is analysed separately. */
+  /** The names of the sensitive attributes, at least one. Each attribute is analysed separately. */
   readonly sensitive: string | readonly string[];
   /**
    * Intersections of attributes that are also analysed.
@@ -16,12 +16,12 @@ export interface PipelineConfigInput {
    */
   readonly benchmarks?: Readonly<Record<string, Readonly<Record<string, number>>>> | undefined;
   /**
-   * The level of the detectors' tests.
+   * The significance level of the detectors' tests.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The association from which a column counts as a proxy.
+   * The smallest association with which a column counts as a proxy.
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
@@ -37,7 +37,7 @@ export interface PipelineConfigInput {
   readonly pipeline?: readonly PipelineStepInput[] | undefined;
   /**
    * The columns used as features.
-   * @defaultValue every numeric column that is neither target nor sensitive
+   * @defaultValue every numeric column except the target and the sensitive columns
    */
   readonly features?: readonly string[] | undefined;
   /**
@@ -45,7 +45,7 @@ export interface PipelineConfigInput {
    * @defaultValue the same texts as in pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
-  /** The training of a model. It is not needed to run only the pipeline. */
+  /** The training of a model. This section is not needed to run only the pipeline. */
   readonly training?: TrainingInput | undefined;
   /**
    * The metric that is evaluated.
@@ -53,8 +53,8 @@ export interface PipelineConfigInput {
    */
   readonly fairnessMetric?: string | undefined;
   /**
-   * The largest difference, or smallest ratio, that passes.
-   * @defaultValue none: there is no verdict
+   * The threshold of the metric: the largest difference or the smallest ratio that passes.
+   * @defaultValue none: the metric is reported without a verdict
    */
   readonly validationThreshold?: number | undefined;
   readonly strictMissing?: boolean | undefined;
@@ -72,7 +72,7 @@ export interface PipelineStepInput {
 export interface TrainingInput {
   readonly method: TrainingMethod;
   readonly targetColumn: string;
-  /** @defaultValue the less frequent of two labels, if they are text */
+  /** @defaultValue the less frequent label, if the column has two text labels */
   readonly positiveLabel?: string | undefined;
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -6,7 +6,7 @@ import { paramsToSnakeCase } from './params-case.ts';
 
 /**
  * Converts a configuration to plain data with the keys of a configuration file, always in the same order.
- * `parsePipelineConfig` reads it back.
+ * `parsePipelineConfig` can read the result.
  * @example
  * ```ts
  * import { parsePipelineConfig, pipelineConfigToJson } from 'evenhand/pipeline';

@@ -74,9 +74,9 @@ const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIP
 /** A configuration before it is checked, with its source. */
 export interface ConfigSource {
   readonly value: unknown;
-  /** The positions of keys and values in the text; empty if the configuration does not come from text. */
+  /** The positions of keys and values in the source text; empty if the configuration has no source text. */
   readonly indices: YamlPositions;
-  /** The position at which the configuration begins; null if it does not come from text. */
+  /** The position at which the configuration begins in the source text; null if there is no source text. */
   readonly start: TextPosition | null;
   /** The name of the configuration in messages. */
   readonly file: string | null;
@@ -87,7 +87,7 @@ export interface ConfigSource {
 /** A configuration, and the profile that was applied. */
 export interface ReadConfig {
   readonly config: PipelineConfig;
-  /** The name of the applied profile; null if none was applied. */
+  /** The name of the applied profile; null if no profile was applied. */
   readonly profile: string | null;
   /** The names of all profiles. */
   readonly profiles: readonly string[];
@@ -126,7 +126,7 @@ export function readConfig({
 
 /**
  * Builds a configuration from checked fields: fills in names and empty lists, renames keys to camelCase, and freezes
- * it.
+ * the result.
  */
 function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   // All required fields are present, because the check has already reported missing fields.
@@ -142,7 +142,7 @@ function buildConfig(fields: Partial<PipelineDocument>): PipelineConfig {
   });
 }
 
-/** Names each unnamed step after its transformer. A number is appended if that name is in use. */
+/** Names each unnamed step after its transformer. If that name is already in use, a number is appended. */
 function buildSteps(steps: NonNullable<PipelineDocument['pipeline']>): PipelineStepConfig[] {
   const taken = new Set(steps.map(({ name }) => name));
   return steps.map(({ name, transformer, params }) => {

@@ -9,11 +9,11 @@ export interface AttributeGroups {
   readonly groups: CategoricalColumn;
   /** The number of rows of each group, by code. */
   readonly counts: Float64Array;
-  /** Rows that have a group. */
+  /** The number of rows that have a group. */
   readonly n: number;
-  /** Rows without a group; they are excluded. */
+  /** The number of rows without a group. These rows are excluded. */
   readonly nMissing: number;
-  /** Expected proportions by group; undefined if the configuration has none. */
+  /** Expected proportions by group; undefined if the configuration has no benchmark for the attribute. */
   readonly benchmark: ReadonlyMap<string, number> | undefined;
 }
 

@@ -2,18 +2,18 @@ import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import { formatShare, formatStatistic } from '../../internal/format.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 
-/** Groups with fewer rows are not considered as extremes. */
+/** The minimum number of rows of a group that can have the lowest or the highest value. */
 const MIN_ROWS = 30;
 
 /** One of the two groups of a contrast. */
 export interface ContrastEnd {
   readonly group: string;
-  /** A share of the group's rows, or a mean. */
+  /** The compared value: a share of the group's rows, or a mean. */
   readonly value: number;
   readonly n: number;
 }
 
-/** The groups of at least 30 rows that differ most. */
+/** The two groups of at least 30 rows that differ most. */
 export interface Contrast {
   /** The value whose share of rows is compared; null if means are compared. */
   readonly level: string | null;
@@ -21,7 +21,9 @@ export interface Contrast {
   readonly highest: ContrastEnd;
 }
 
-/** Finds the level whose shares in two groups differ most. Only cells that occur are visited. */
+/**
+ * Finds the level whose shares in two groups differ most. Only combinations of group and level that occur are visited.
+ */
 export function shareContrast(
   table: CrossCounts,
   groups: readonly string[],
@@ -56,7 +58,7 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
     highest[level] = Math.max(highest[level] as number, share);
     (met[level] as number) += 1;
   });
-  // If the cell of a group does not occur, its share is 0.
+  // If a group has no rows with the level, its share is 0.
   const gaps = highest.map((high, level) => high - ((met[level] as number) < large ? 0 : (lowest[level] as number)));
   return gaps.reduce((widest, gap, level) => (gap > (gaps[widest] as number) ? level : widest), 0);
 }
@@ -80,7 +82,8 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
 }
 
 /**
- * Finds the groups with the lowest and the highest value. Ties are resolved by size, then by label, never by row order.
+ * Finds the groups with the lowest and the highest value. Ties are resolved by the size of the group, then by its
+ * label, and never by row order.
  */
 function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
   const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));

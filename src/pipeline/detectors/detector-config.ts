@@ -10,7 +10,7 @@ type Benchmarks = PipelineConfig['benchmarks'];
 
 /** The part of a pipeline's configuration that the detectors use. */
 export interface DetectorConfig {
-  /** The sensitive attributes, at least one; each is analysed separately. */
+  /** The names of the sensitive attributes, at least one. Each attribute is analysed separately. */
   readonly sensitive: PipelineConfig['sensitive'];
   /**
    * Intersections of attributes that are also analysed.
@@ -18,35 +18,35 @@ export interface DetectorConfig {
    */
   readonly intersections?: PipelineConfig['intersections'] | undefined;
   /**
-   * Expected proportions of groups, by attribute. An intersection is named by its columns, joined by `||`. The groups
-   * of an attribute without proportions are counted but not tested.
+   * Expected proportions of groups, by attribute. An intersection is named by its columns, joined by `||`. If an
+   * attribute has no expected proportions, its groups are counted but not tested.
    * @defaultValue none
    */
   readonly benchmarks?: Benchmarks | undefined;
   /**
-   * The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this.
+   * The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this level.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The smallest association of a proxy, in [0, 1].
+   * The smallest association with which a column counts as a proxy, in [0, 1].
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
-  /** The training section; its `target` is not validated here. */
+  /** The training section. The `target` of this section is not validated here. */
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
 }
 
 /** The configuration with every default filled in. */
 export interface ParsedDetectorConfig extends DetectorSettings {
-  /** The columns of each attribute and intersection, without repetitions. */
+  /** The columns of each attribute and intersection. Each attribute and each intersection occurs once. */
   readonly attributes: readonly (readonly string[])[];
   readonly benchmarks: ReadonlyMap<string, ReadonlyMap<string, number>>;
   readonly target: string | undefined;
 }
 
 /**
- * Reads the configuration, and checks it against the data.
+ * Fills in the defaults of the configuration, and checks it against the data.
  * @throws {ValueError} if a value is out of its range, or there is no attribute
  * @throws {DataValidationError} if there are no rows, or a column does not exist
  */

@@ -5,11 +5,11 @@ import type { DetectorName, FindingOf } from './detectors.ts';
 export interface DetectorReportMeta {
   /** The version of this package. */
   readonly version: string;
-  /** Rows of the data. */
+  /** The number of rows of the data. */
   readonly rows: number;
-  /** Attributes and intersections (their columns joined by `||`). */
+  /** The names of the attributes and intersections. The name of an intersection is its columns joined by `||`. */
   readonly attributes: readonly string[];
-  /** The target column, which is not tested; null if none was named. */
+  /** The target column, which is not tested; null if no target was named. */
   readonly target: string | null;
   readonly alpha: number;
   readonly proxyThreshold: number;
@@ -22,9 +22,9 @@ export interface DetectorReportMeta {
 
 /** A column or an attribute that was not tested. */
 export interface SkippedColumn {
-  /** The column; null for all columns. */
+  /** The column; null if the reason applies to all columns. */
   readonly column: string | null;
-  /** The attribute; null for all attributes. */
+  /** The attribute; null if the reason applies to all attributes. */
   readonly attribute: string | null;
   readonly reason: string;
 }
@@ -34,25 +34,25 @@ export interface AssociationCell {
   readonly attribute: string;
   readonly column: string;
   readonly measure: AssociationMeasure;
-  /** From 0 to 1; NaN if undefined. */
+  /** The association, from 0 to 1; NaN if undefined. */
   readonly value: number;
-  /** Rows with a value and a group. */
+  /** The number of rows with a value and a group. */
   readonly n: number;
-  /** Why the value is undefined; null if it is defined. */
+  /** The reason why the value is undefined; null if it is defined. */
   readonly reason: string | null;
 }
 
 /** A summary of the findings. */
 export interface DetectorSummary {
-  /** Attributes whose groups differ from the benchmark. */
+  /** The number of attributes whose groups differ from the benchmark. */
   readonly representationFlagged: number;
-  /** Pairs of attribute and column for which the groups differ. */
+  /** The number of pairs of attribute and column for which the groups differ. */
   readonly disparitiesFlagged: number;
-  /** Pairs of attribute and column for which the groups differ in missing values. */
+  /** The number of pairs of attribute and column for which the groups differ in missing values. */
   readonly missingnessFlagged: number;
-  /** Pairs of attribute and column that are proxies. */
+  /** The number of pairs of attribute and column in which the column is a proxy. */
   readonly proxiesFound: number;
-  /** Sentences, the most severe finding first. */
+  /** The findings as sentences, most severe finding first. */
   readonly findings: readonly string[];
 }
 
@@ -62,7 +62,7 @@ export type DetectorFindings = { readonly [Name in DetectorName]: readonly Findi
 /** The findings, their summary and all associations. */
 export interface DetectorReportBody extends DetectorFindings {
   readonly summary: DetectorSummary;
-  /** Every pair of column and attribute, proxy or not. */
+  /** The association of every pair of column and attribute, including pairs that are not proxies. */
   readonly associations: readonly AssociationCell[];
 }
 

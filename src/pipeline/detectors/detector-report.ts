@@ -5,7 +5,7 @@ import type { DetectorReportBody, DetectorReportFields, DetectorReportMeta } fro
 import type { ReportSection, ReportTable } from './report-numbers.ts';
 import { factsOf, NO_FINDINGS, sectionsOf } from './report-parts.ts';
 
-/** The detectors' report on data. Frozen. */
+/** The detectors' report on data. The object is frozen. */
 export class DetectorReport implements DetectorReportFields {
   readonly meta: DetectorReportMeta;
   readonly body: DetectorReportBody;
@@ -16,7 +16,7 @@ export class DetectorReport implements DetectorReportFields {
     Object.freeze(this);
   }
 
-  /** Converts the report to JSON: snake_case, with null and a reason for a number that is undefined or infinite. */
+  /** Converts the report to JSON: keys are in snake_case, and an undefined or infinite number is null with a reason. */
   toJSON(): { readonly meta: unknown; readonly body: unknown } {
     return { meta: toSnakeCaseJson(this.meta), body: toSnakeCaseJson(this.body) };
   }

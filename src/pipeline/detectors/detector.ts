@@ -4,9 +4,9 @@ import type { ReportSection } from './report-numbers.ts';
 
 /** The limits that decide what counts as a finding. */
 export interface DetectorSettings {
-  /** The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this. */
+  /** The significance level, in (0, 1). A finding is flagged if its adjusted p-value is at most this level. */
   readonly alpha: number;
-  /** The smallest association of a proxy, in [0, 1]. */
+  /** The smallest association with which a column counts as a proxy, in [0, 1]. */
   readonly proxyThreshold: number;
 }
 
@@ -18,11 +18,11 @@ export interface DetectorFinding {
 
 /** A finding of a statistical test, with its p-value adjusted over the detector's family of tests. */
 export interface TestFinding extends DetectorFinding {
-  /** NaN if the test is undefined. */
+  /** The test statistic; NaN if the test is undefined. */
   readonly statistic: number;
   readonly degrees: readonly number[];
   readonly pValue: number;
-  /** By Benjamini and Hochberg, over the detector's family of tests. */
+  /** The p-value adjusted by Benjamini and Hochberg, over the detector's family of tests. */
   readonly adjustedPValue: number;
   /** Whether the adjusted p-value is at most alpha. */
   readonly flagged: boolean;
@@ -43,24 +43,25 @@ export function judge<Finding extends TestFinding>(findings: readonly Finding[],
 /** A finding as a sentence. */
 export interface Sentence {
   readonly text: string;
-  /** The size of the finding, 0 to 1. The most severe findings come first. */
+  /** The severity of the finding, from 0 to 1. The most severe findings come first. */
   readonly severity: number;
 }
 
 /**
- * A detector analyses data by groups in one way. It is a pure function: its input is an attribute with all counts,
- * and it does not access files or the time.
+ * A detector performs one kind of analysis of data by group. A detector is a pure function: its input is an attribute
+ * with all counts, and it does not access files or the time.
  */
 export interface Detector<Finding extends DetectorFinding = DetectorFinding> {
   /** The name of the detector's findings in the report's body. */
   readonly name: string;
-  /** Returns the findings about one attribute; never throws for data that have been read. */
+  /** Returns the findings about one attribute. This method never throws for data that were read without an error. */
   detect(attribute: AnalysedAttribute, settings: DetectorSettings): Finding[];
   /**
-   * Adjusts the findings of all attributes together; absent if the tests of each attribute are a separate family.
+   * Adjusts the findings of all attributes together. The method is absent if the tests of each attribute form a
+   * separate family.
    */
   adjust?(findings: readonly Finding[], settings: DetectorSettings): Finding[];
-  /** Summarises the findings about one attribute in sentences that claim no more than was tested. */
+  /** Summarises the findings about one attribute in sentences. The sentences claim only what was tested. */
   summarise(findings: readonly Finding[], settings: DetectorSettings): Sentence[];
   /** Returns all findings as a section of a report. */
   section(findings: readonly Finding[], settings: DetectorSettings): ReportSection;

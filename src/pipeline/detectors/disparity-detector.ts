@@ -7,23 +7,23 @@ import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 /** The differences of a column between groups. */
 export interface DisparityFinding extends TestFinding {
   readonly column: string;
-  /** Rows with a value and a group. */
+  /** The number of rows with a value and a group. */
   readonly n: number;
-  /** Pearson's chi-square of independence (text), or one-way analysis of variance (numbers). */
+  /** The test: Pearson's chi-square test of independence (for text), or one-way analysis of variance (for numbers). */
   readonly test: 'chi_square' | 'anova';
   readonly effectSizeName: AssociationMeasure;
-  /** From 0 to 1. */
+  /** The effect size, from 0 to 1. */
   readonly effectSize: number;
-  /** The groups of at least 30 rows that differ most. */
+  /** The two groups of at least 30 rows that differ most. */
   readonly contrast: Contrast | null;
-  /** Why the test is undefined; null if it is defined. */
+  /** The reason why the test is undefined; null if it is defined. */
   readonly reason: string | null;
 }
 
 /**
  * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
  * variance. P-values are adjusted over the columns of one attribute. Among the columns flagged for an attribute, the
- * expected share of chance findings is at most alpha.
+ * expected share of false discoveries is at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',
@@ -100,8 +100,8 @@ export const disparityDetector: Detector<DisparityFinding> = {
 };
 
 /**
- * Compares findings by p-value. Equal p-values, such as 0 in large data, are ordered by decreasing effect. Undefined
- * p-values come last.
+ * Compares findings by p-value. If p-values are equal, for example 0 in large data, the larger effect comes first.
+ * Undefined p-values come last.
  */
 function byPValue(a: DisparityFinding, b: DisparityFinding): number {
   if (Number.isNaN(a.pValue) || Number.isNaN(b.pValue))

@@ -5,14 +5,14 @@ import { expectedNotes } from './relation.ts';
 import { reportTable } from './report-numbers.ts';
 
 /**
- * The frequency of missing values of a column in the groups, tested by Pearson's chi-square of independence of group
- * and missingness.
+ * The frequency of missing values of a column by group, with Pearson's chi-square test of independence of group and
+ * missingness.
  */
 export interface MissingnessFinding extends TestFinding {
   readonly column: string;
-  /** Rows with a group and no value. */
+  /** The number of rows with a group but without a value. */
   readonly nMissing: number;
-  /** Bias-corrected Cramér's V of group and missingness. */
+  /** The effect size: bias-corrected Cramér's V of group and missingness. */
   readonly effectSize: number;
   readonly contrast: Contrast | null;
 }

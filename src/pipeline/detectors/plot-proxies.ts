@@ -8,7 +8,7 @@ import type { DetectorReportFields } from './detector-report-fields.ts';
 
 /** Options of {@link plotProxies}. */
 export interface PlotProxiesOptions {
-  /** The path of the plot; its extension (.svg, .png or .html) sets the format. */
+  /** The path of the plot. Its extension (.svg, .png or .html) determines the format. */
   readonly savePath: string;
   /**
    * The title above the plot.
@@ -20,10 +20,10 @@ export interface PlotProxiesOptions {
 const PLOT_PROXIES_OPTION_NAMES: OptionNames<PlotProxiesOptions> = { savePath: true, title: true };
 
 /**
- * Draws a heat map with a row for each column of the data and a column for each attribute. Every cell shows their
- * association from 0 to 1, and proxies are marked.
+ * Draws a heat map with a row for each column of the data and a column for each attribute. Every cell shows the
+ * association of its column and its attribute, from 0 to 1. Proxies are marked.
  * @returns the path written
- * @throws {DataValidationError} if no column was tested, or the path cannot be written
+ * @throws {DataValidationError} if no column was tested, or if the path cannot be written
  * @throws {DependencyError} if the packages for charts are not installed
  */
 export async function plotProxies(report: DetectorReportFields, options: PlotProxiesOptions): Promise<string> {
@@ -31,7 +31,7 @@ export async function plotProxies(report: DetectorReportFields, options: PlotPro
   const format = chartFormat(options.savePath);
   const chart = proxyMap(report, options.title);
   if (chart === undefined) {
-    throw new DataValidationError('There is nothing to plot: no column was tested against an attribute.', {
+    throw new DataValidationError('There is nothing to plot, because no column was tested against an attribute.', {
       code: 'empty-data',
       suggestion: 'See meta.skipped for the reasons.',
     });

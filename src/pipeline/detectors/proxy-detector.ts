@@ -7,9 +7,9 @@ import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 export interface ProxyFinding extends DetectorFinding {
   readonly column: string;
   readonly measure: AssociationMeasure;
-  /** From the threshold to 1. */
+  /** The association, from the threshold to 1. */
   readonly value: number;
-  /** Rows with a value and a group. */
+  /** The number of rows with a value and a group. */
   readonly n: number;
   readonly notes: readonly string[];
 }

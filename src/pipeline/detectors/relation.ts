@@ -12,35 +12,35 @@ import { type Contrast, meanContrast, shareContrast } from './contrast.ts';
 /** The relation between a column and the groups of an attribute. */
 export interface Relation {
   readonly column: string;
-  /** Rows with a value and a group. */
+  /** The number of rows with a value and a group. */
   readonly n: number;
   readonly test: 'chi_square' | 'anova';
   readonly result: TestResult;
   readonly measure: AssociationMeasure;
-  /** From 0 to 1; NaN if undefined. */
+  /** The association, from 0 to 1; NaN if undefined. */
   readonly association: number;
-  /** The groups that differ most; null with fewer than two groups of at least 30 rows. */
+  /** The two groups that differ most; null if fewer than two groups have at least 30 rows. */
   readonly contrast: Contrast | null;
-  /** Why the test is undefined; null if it is defined. */
+  /** The reason why the test is undefined; null if it is defined. */
   readonly reason: string | null;
   /** Notes about the test. */
   readonly notes: readonly string[];
   /** Notes about the association. */
   readonly associationNotes: readonly string[];
-  /** The frequency of missing values by group; null if no value or every value is missing. */
+  /** The frequency of missing values by group; null if no values or all values are missing. */
   readonly missing: MissingValues | null;
 }
 
 /** The relation between missing values and the groups. */
 interface MissingValues {
-  /** Rows with a group and no value. */
+  /** The number of rows with a group but without a value. */
   readonly n: number;
   readonly result: ChiSquareTest;
   readonly association: number;
   readonly contrast: Contrast | null;
 }
 
-/** A note is added if the eta squared that is expected by chance is at least this. */
+/** A note is added if the eta squared that is expected by chance is at least this value. */
 const CHANCE_WORTH_A_NOTE = 0.05;
 
 /** Counts and tests one column against one attribute. */
@@ -127,7 +127,7 @@ function numbersReason({ n, groups, between, within }: VarianceParts): string | 
   return n > groups ? null : 'no group has more than one value';
 }
 
-/** Returns a note if the chi-square approximation is rough. */
+/** Returns a note if the chi-square approximation is inaccurate. */
 export function expectedNotes({ minExpected }: Pick<ChiSquareTest, 'minExpected'>): string[] {
   if (!(minExpected < MIN_EXPECTED_COUNT)) return [];
   return [
@@ -137,6 +137,6 @@ export function expectedNotes({ minExpected }: Pick<ChiSquareTest, 'minExpected'
 
 /** An attribute, with its relation to every column that is tested. */
 export interface AnalysedAttribute extends AttributeGroups {
-  /** One per column, in the order of the table. */
+  /** One relation per column, in the order of the table. */
   readonly relations: readonly Relation[];
 }

@@ -1,6 +1,6 @@
 import type { AssociationMeasure } from '../association.ts';
 
-/** A table of texts, which the output format must escape. */
+/** A table of unescaped texts. Each output format must escape the texts. */
 export interface ReportTable {
   readonly caption: string;
   readonly header: readonly string[];
@@ -12,12 +12,12 @@ export interface ReportTable {
 /** A section of a report. */
 export interface ReportSection {
   readonly title: string;
-  /** A sentence about the question and the method. */
+  /** A sentence that states the question and the method. */
   readonly intro: string;
   readonly tables: readonly ReportTable[];
 }
 
-/** The maximum number of rows in a table; the JSON report has all rows. */
+/** The maximum number of rows in a table. The JSON report contains all rows. */
 const MAX_ROWS = 60;
 
 /** Creates a table, with a note if rows are omitted. */

@@ -4,11 +4,11 @@ import type { Detector } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
 import { type ReportSection, reportTable } from './report-numbers.ts';
 
-/** The text of a report without findings. It does not claim that there are no differences. */
+/** The text of a report without findings. The text does not claim that there are no differences. */
 export const NO_FINDINGS =
   'No test found a difference at the requested level, and no column reaches the proxy threshold.';
 
-/** Returns the facts at the top of a report. */
+/** Returns the facts about the analysis that a report lists at the top. */
 export function factsOf(meta: DetectorReportMeta): string[] {
   return [
     `Rows: ${formatCount(meta.rows)}`,
@@ -20,7 +20,7 @@ export function factsOf(meta: DetectorReportMeta): string[] {
   ];
 }
 
-/** Returns the sections of a report: one for each detector, then what was not tested. */
+/** Returns the sections of a report: one section for each detector, then a section about what was not tested. */
 export function sectionsOf({ meta, body }: DetectorReportFields): ReportSection[] {
   const sections = DETECTOR_NAMES.map((name: DetectorName) => (DETECTORS[name] as Detector).section(body[name], meta));
   const skipped = meta.skipped.map(({ column, attribute, reason }) => [

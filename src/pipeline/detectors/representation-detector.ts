@@ -8,7 +8,7 @@ import { type ReportTable, reportTable } from './report-numbers.ts';
 /** The deviation of a benchmark's sum from 1 above which a note is added. */
 const ROUNDED_SUM = 0.01;
 
-/** Shares that differ by less than this are considered equal. */
+/** Shares that differ by less than this value are considered equal. */
 const TIE = 1e-12;
 
 /** The observed and the expected share of a group. */
@@ -21,20 +21,23 @@ export interface GroupRepresentation {
   readonly benchmarkShare: number | null;
 }
 
-/** The representation of an attribute's groups, tested by Pearson's chi-square of fit if there is a benchmark. */
+/**
+ * The representation of an attribute's groups. If there is a benchmark, it is tested by Pearson's chi-square test of
+ * fit.
+ */
 export interface RepresentationFinding extends TestFinding {
-  /** Rows that have a group. */
+  /** The number of rows that have a group. */
   readonly n: number;
-  /** Rows without a group; they are excluded. */
+  /** The number of rows without a group. These rows are excluded. */
   readonly nMissing: number;
   readonly groups: readonly GroupRepresentation[];
-  /** Why there is no test; null if there is one. */
+  /** The reason why there is no test; null if there is a test. */
   readonly reason: string | null;
 }
 
 /**
  * Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. All attributes form one family
- * of tests, since each has one test.
+ * of tests, because each attribute has one test.
  */
 export const representationDetector: Detector<RepresentationFinding> = {
   name: 'representation',
@@ -83,7 +86,7 @@ export const representationDetector: Detector<RepresentationFinding> = {
 
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
 
-/** Returns the groups that occur, and the groups of the benchmark that do not occur. */
+/** Returns the groups that occur in the data, and the groups that occur only in the benchmark. */
 function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
   const total = sumOf(benchmark);
   const shareOf = (group: string): number | null => {
@@ -103,7 +106,7 @@ function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): 
 }
 
 /**
- * Returns the sum of a benchmark. A sum that differs from 1 only by rounding counts as 1, so that the shares stay
+ * Returns the sum of a benchmark. If the sum differs from 1 only by rounding, 1 is returned, so that the shares stay
  * unchanged.
  */
 function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {

@@ -15,7 +15,10 @@ import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
 /** A text column with more distinct values than this share of its rows counts as an identifier. */
 const IDENTIFIER_SHARE = 0.9;
 
-/** With fewer rows than this, distinct whole numbers, such as ages, may be close together by chance. */
+/**
+ * The minimum number of rows for the sequence rule. In fewer rows, distinct whole numbers such as ages may be close
+ * together by chance.
+ */
 const MIN_ROWS_OF_A_SEQUENCE = 50;
 
 /** Patterns of names of identifiers: id, customer_id, Customer ID, userId, uuid, index, row number. */
@@ -25,8 +28,8 @@ const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i
  * Returns why a column is not tested against any attribute; undefined if it is tested.
  *
  * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct whole
- * numbers counts as an identifier if the numbers are as dense as a sequence (50 rows or more), or if the column is
- * named like an identifier.
+ * numbers counts as an identifier if its name looks like the name of an identifier. Such a column also counts as an
+ * identifier if it has 50 rows or more and its numbers are as dense as a sequence.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -79,7 +82,7 @@ function hasIdentifierName(name: string): boolean {
 /** Options of {@link runDetectors}. */
 export interface RunDetectorsOptions {
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Stops the work. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -99,13 +102,14 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  * - proxies: columns whose association with the attribute (bias-corrected
  *   Cramér's V, or eta squared) is at least `proxyThreshold`.
  *
- * The target, the attribute itself, identifiers, constants and columns without values are not tested; `meta.skipped`
- * has the reasons. Rows without a group or without a value are excluded from the test concerned.
+ * The target, the attribute itself, identifiers, constants and columns without values are not tested. `meta.skipped`
+ * lists the reasons. Each test excludes the rows without a group or without a value.
  *
  * A test that flags nothing does not show that groups are alike. A test that flags a difference does not show its
  * cause.
- * @param data a row for each case; it is not changed
- * @param config a pipeline's configuration, or the part of it that is used; the caller writes the report of `reportOut`
+ * @param data the data, with one row for each case. The data are not changed
+ * @param config a pipeline's configuration, or the part that the detectors use. The caller must write the report to
+ *   `reportOut`
  * @throws {DataValidationError} if a column does not exist, or there are no rows
  * @throws {ValueError} if a limit or a benchmark is out of its range
  * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T (2013)
@@ -152,8 +156,8 @@ export async function runDetectors(
 }
 
 /**
- * Returns why columns are not tested against any attribute. The target is not included, because `meta.target` reports
- * it.
+ * Returns why columns are not tested against any attribute. The target column is not included, because `meta.target`
+ * reports it.
  */
 function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
   const columns = table.columnNames.filter((name) => name !== target);
@@ -161,7 +165,8 @@ function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<st
 }
 
 /**
- * Relates every column to every attribute, and yields to the event loop after each, so that the work can be stopped.
+ * Relates every column to every attribute. The function yields to the event loop after each column, so that the work
+ * can be stopped.
  */
 async function analyse(
   table: Table,

@@ -18,14 +18,14 @@ const FORMS: Readonly<Record<string, (report: DetectorReport) => string | Promis
  * Writes the detectors' report as Markdown, JSON, or a self-contained page. The page includes the heat map of
  * associations if the package for charts is installed.
  * @param savePath ends in .md, .json or .html; missing folders are created
- * @throws {DataValidationError} for any other extension, and if the path cannot be written
+ * @throws {DataValidationError} if the path has another extension or cannot be written
  */
 export async function writeDetectorReport(report: DetectorReport, savePath: string): Promise<void> {
   await writeFileAtomic(savePath, await formOf(savePath)(report));
 }
 
 /**
- * Checks that the extension of a report's path is supported. Call it before long work.
+ * Checks that the extension of a report's path is supported. Call this function before long work.
  * @throws {DataValidationError} if the extension is not supported
  */
 export function assertReportPath(savePath: string): void {

@@ -15,9 +15,9 @@ export async function readRows(data: TableSource): Promise<Table> {
 }
 
 /**
- * Reads training rows, and excludes rows of weight 0.
- * @throws {DataValidationError} if there are no rows, the number of weights differs, a weight is negative or not
- *   finite, or all weights are 0
+ * Reads training rows, and excludes rows with weight 0.
+ * @throws {DataValidationError} if there are no rows, the number of weights is not the number of rows, a weight is
+ *   negative or not finite, or all weights are 0
  */
 export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
   const table = await readRows(data);
@@ -52,7 +52,7 @@ function weighRows(table: Table, sampleWeight: ArrayLike<number>): FitRows {
   });
 }
 
-/** Divides weights by a power of two near the largest, so that sums stay finite and no digit changes. */
+/** Divides weights by a power of two near the largest weight, so that sums stay finite and the division is exact. */
 function scaleDown(weights: Float64Array): void {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   if (largest === 0) return;
@@ -83,12 +83,12 @@ export function nameMissing(count: number, columns: readonly string[]): string {
   return `${count === 1 ? '1 row' : `${String(count)} rows`} without a value of ${nameSome(columns)}`;
 }
 
-/** Returns a warning that rows were excluded from a fit, if any were. */
+/** Returns a warning if rows were excluded from a fit. */
 export function leftOutWarning(count: number, columns: readonly string[]): string[] {
   return count === 0 ? [] : [`${nameMissing(count, columns)} ${count === 1 ? 'is' : 'are'} excluded from the fit`];
 }
 
-/** Returns a table with new numbers in some of its columns; the order of columns does not change. */
+/** Returns a table with new numbers in some of its columns; the order of the columns stays the same. */
 export function replaceColumns(table: Table, changed: Iterable<readonly [name: string, values: Float64Array]>): Table {
   const values = new Map(changed);
   return Table.ofColumns(

@@ -24,7 +24,8 @@ export interface AppliedRows extends TransformedRows {
 }
 
 /**
- * The base class of transformers. It stores the fitted state, requires `fit` before `transform`, and converts to JSON.
+ * The base class of transformers. The class stores the fitted state, requires `fit` before `transform`, and converts
+ * the transformer to JSON.
  */
 export abstract class FittedTransformer<
   Settings extends object,
@@ -55,14 +56,14 @@ export abstract class FittedTransformer<
     return made;
   }
 
-  /** Warnings about the fit, and then about the latest `transform`. Empty before `fit`. */
+  /** Warnings about the fit, and then about the latest `transform`. The list is empty before `fit`. */
   get warnings(): readonly string[] {
     return Object.freeze([...(this.#state?.warnings ?? []), ...this.#notes]);
   }
 
   /**
-   * Fits the transformer on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. Rows of weight
-   * 0 are ignored.
+   * Fits the transformer on rows. The new fit replaces an earlier fit. If fitting fails, the earlier fit is kept. Rows
+   * with weight 0 are ignored.
    * @throws {DataValidationError} if a column does not exist or cannot be used, the weights are invalid, or there are
    *   no rows
    */
@@ -74,7 +75,7 @@ export abstract class FittedTransformer<
   }
 
   /**
-   * Applies the fitted transformer; the input table is not changed.
+   * Applies the fitted transformer. The input table is not changed.
    * @throws {PipelineExecutionError} if the transformer has not been fitted
    * @throws {DataValidationError} if a column does not exist or cannot be used
    */

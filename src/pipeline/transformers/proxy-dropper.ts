@@ -19,7 +19,7 @@ import {
 
 /** Options of {@link ProxyDropper}. */
 export interface ProxyDropperOptions extends FeatureSettings {
-  /** The sensitive column, or several; each is analysed separately. */
+  /** The sensitive column, or several columns. Each column is analysed separately. */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns that may be dropped.
@@ -27,13 +27,13 @@ export interface ProxyDropperOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * Columns with a stronger association, from 0 to 1, are dropped.
+   * The threshold of the association, from 0 to 1. Columns with a stronger association are dropped.
    * @defaultValue 0.3
    */
   readonly threshold?: number | undefined;
   /**
    * The maximum number of columns to drop. The columns with the strongest association are dropped.
-   * @defaultValue no bound
+   * @defaultValue no limit
    */
   readonly maxDrop?: number | undefined;
 }
@@ -73,18 +73,18 @@ type State = z.output<typeof STATE>;
 const DEFINITION = { kind: 'ProxyDropper', options: PROXY_DROPPER_OPTION_NAMES, state: STATE } as const;
 
 /**
- * Drops columns that are proxies for a sensitive attribute. A column is a proxy if its association with any of the
- * attributes is above a threshold. The columns with the strongest association are dropped first. A column of text is
- * measured by Cramér's V with Bergsma's correction, and a column of numbers by eta squared, the share of its variance
- * that lies between the groups. The proxy detector reports the same numbers. The two measures have different scales (a
- * V of 0.3 is an eta squared of about 0.1).
+ * Drops columns that are proxies for a sensitive attribute. A column is a proxy if its association with any attribute
+ * is above a threshold. The columns with the strongest association are dropped first. A column of text is measured by
+ * Cramér's V with Bergsma's correction, and a column of numbers by eta squared, the share of its variance that lies
+ * between the groups. The proxy detector reports the same numbers. The two measures have different scales (a V of 0.3
+ * is an eta squared of about 0.1).
  *
- * It constrains the association of each column by itself: several remaining columns together may still reveal the
- * attribute. All information in the dropped columns about the target is lost.
+ * The transformer constrains the association of each single column. Several remaining columns together may still reveal
+ * the attribute. All information in the dropped columns about the target is lost.
  *
- * Sensitive columns and the label are never dropped. A column whose association is undefined (only one value, no
- * values) stays. `sampleWeight` has no effect. Only `fit` needs the sensitive columns; `transform` ignores columns
- * that are missing.
+ * Sensitive columns and the label are never dropped. A column with one value or no values has an undefined association
+ * and is not dropped. `sampleWeight` has no effect. Only `fit` needs the sensitive columns. `transform` ignores missing
+ * columns.
  *
  * Source: W. Bergsma, "A bias-correction for Cramér's V and Tschuprow's T",
  * Journal of the Korean Statistical Society 42, 2013.
@@ -119,7 +119,7 @@ export class ProxyDropper extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): ProxyDropper {
     return FittedTransformer.restore(ProxyDropper, DEFINITION, json);

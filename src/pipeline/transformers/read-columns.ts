@@ -17,7 +17,7 @@ export function nameGroups(labels: readonly string[]): string {
   return `the group${labels.length === 1 ? '' : 's'} ${nameSome(labels)}`;
 }
 
-/** The name of one sensitive column, or of several. */
+/** The name of one sensitive column, or a list of names. */
 export type SensitiveColumns = string | readonly string[];
 
 /** The columns on which a transformer works. */
@@ -25,8 +25,8 @@ export interface FeatureSettings {
   readonly sensitive: SensitiveColumns;
   readonly features?: readonly string[] | undefined;
   /**
-   * The columns to choose from if no features are named. Columns that are missing, sensitive, the label or of a kind
-   * that the transformer does not support are skipped.
+   * The columns to choose from if no features are named. The label, sensitive columns, columns that do not exist, and
+   * columns of an unsupported kind are skipped.
    * @defaultValue all columns
    */
   readonly candidates?: readonly string[] | undefined;
@@ -47,13 +47,17 @@ export const FEATURE_SETTINGS_NAMES: OptionNames<FeatureSettings> = {
 
 /**
  * Returns the names of sensitive columns.
- * @throws {ValueError} if there are none, or the value is not a name or a list of names
+ * @throws {ValueError} if there are no names, or if the value is not a name or a list of names
  */
 export function sensitiveNames(sensitive: SensitiveColumns): readonly string[] {
   const names: readonly unknown[] = Array.isArray(sensitive) ? sensitive : [sensitive];
   const isNamed = names.length > 0 && names.every((name) => typeof name === 'string' && name !== '');
   if (isNamed) return [...new Set(names as readonly string[])];
-  throw invalidParameter('sensitive', 'be the name of a column, or a list of at least one', JSON.stringify(sensitive));
+  throw invalidParameter(
+    'sensitive',
+    'be the name of a column, or a list of at least one name',
+    JSON.stringify(sensitive),
+  );
 }
 
 /**
@@ -71,7 +75,7 @@ export function featureSettings({ sensitive, features, candidates, label }: Feat
 
 /**
  * Returns a frozen copy of the names of sensitive columns.
- * @throws {ValueError} if none is named
+ * @throws {ValueError} if no column is named
  */
 export function frozenSensitive(sensitive: SensitiveColumns): SensitiveColumns {
   sensitiveNames(sensitive);
@@ -115,8 +119,8 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
 }
 
 /**
- * Returns the names of the features to work on. These are the given features, or else the columns of `candidates` (by
- * default all columns of the table) that exist and are neither sensitive nor the label.
+ * Returns the names of the features to work on. If no features are named, the features are the columns of `candidates`
+ * (by default all columns of the table) that exist and are neither sensitive nor the label.
  * @param isMeant returns whether a column is a feature; used if no features are named
  * @throws {DataValidationError} if a feature does not exist
  * @throws {ValueError} if a feature is sensitive or the label
@@ -142,8 +146,8 @@ export function numericFeatureNames(table: Table, settings: FeatureSettings): re
 }
 
 /**
- * Reads a column of numbers without infinities; missing values are NaN.
- * @throws {DataValidationError} if the column is text, or a value is infinite, naming its row
+ * Reads a column of finite numbers. Missing values are NaN.
+ * @throws {DataValidationError} if the column is text, or if a value is infinite; the error names the row of the value
  */
 export function readFeature(table: Table, name: string): Float64Array {
   const { values } = table.numeric(name);

@@ -39,7 +39,7 @@ const REGISTRY: Readonly<Record<TransformerKind, Registered>> = {
 
 /**
  * Creates a transformer by its name, as described by a configuration's step.
- * @param params its options, in camelCase
+ * @param params the options of the transformer, in camelCase
  * @param defaults the values from the rest of the configuration, for options that the step does not set
  * @throws {ValueError} if a name or option is unknown (with the most similar names), or an option is out of range
  */
@@ -57,9 +57,9 @@ export function createTransformer(
     sensitive,
     ...(benchmarks.length > 0 ? { benchmarks: Object.fromEntries(benchmarks) } : {}),
     label: defaults.label,
-    // The positive label belongs to the default label column; another column has other values.
+    // The positive label applies only to the default label column, because another column has other values.
     positiveLabel: (given['label'] ?? defaults.label) === defaults.label ? defaults.positiveLabel : undefined,
-    // Not `features`: features of the configuration may be text, or dropped by an earlier step.
+    // The features are passed as `candidates`, because they may be text or may have been dropped by an earlier step.
     candidates: defaults.features,
   };
   const { type, options } = REGISTRY[known];
@@ -70,7 +70,7 @@ export function createTransformer(
 /**
  * Restores a transformer of any kind from the output of its `toJSON`.
  * @throws {ValueError} if the kind is unknown, with the most similar names
- * @throws {DataValidationError} if the data is invalid in another way
+ * @throws {DataValidationError} if the data are invalid for another reason
  */
 export function transformerFromJson(json: unknown): Transformer {
   if (typeof json !== 'object' || json === null || !('kind' in json)) {

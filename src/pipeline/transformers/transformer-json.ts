@@ -5,7 +5,7 @@ import { camelFields } from '../../internal/arguments.ts';
 import { firstIssue } from '../../schemas/parse.ts';
 import { TRANSFORMER_PARAMS, type TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Parameters that come from the rest of the configuration. Steps have no keys for them. */
+/** Parameters that come from the rest of the configuration. Steps have no keys for these parameters. */
 const FROM_AROUND = { label: z.string().optional(), candidates: z.array(z.string()).optional() } as const;
 
 /** The definition of a class of transformers. */
@@ -18,8 +18,8 @@ export interface TransformerDefinition<State> {
 
 /**
  * Reads the output of a transformer's `toJSON`.
- * @returns the options, and the fitted state; null if it was stored before `fit`
- * @throws {DataValidationError} naming the first invalid part
+ * @returns the options, and the fitted state, which is null if the transformer was stored before `fit`
+ * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
  */
 export function readTransformerJson<State>(
   { kind, options: known, state: stateSchema }: TransformerDefinition<State>,
@@ -38,8 +38,8 @@ export function readTransformerJson<State>(
 }
 
 /**
- * Creates a transformer from stored options. An option out of range is a ValueError in a constructor, but a
- * DataValidationError in stored data.
+ * Creates a transformer from stored options. If an option is out of range, a constructor throws a ValueError. For
+ * stored data, the error is a DataValidationError.
  * @throws {DataValidationError} if the constructor rejects an option
  */
 export function fromStored<Made>(kind: TransformerKind, make: () => Made): Made {

@@ -8,7 +8,7 @@ export interface TransformerFitOptions {
   /** One weight per row, 0 or more; equal weights if omitted. */
   readonly sampleWeight?: ArrayLike<number> | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work; the promise then rejects with the signal's reason. */
+  /** Stops the work. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,13 +21,16 @@ export const TRANSFORMER_FIT_OPTION_NAMES: OptionNames<TransformerFitOptions> = 
 
 /** The output of a transformer. */
 export interface TransformedRows {
-  /** The same rows in the same order; columns may be changed or dropped. */
+  /** The input rows in the same order. Columns may be changed or dropped. */
   readonly table: Table;
-  /** A factor for each row's weight, with mean 1 over the training rows; null if the transformer assigns no weights. */
+  /**
+   * The factor by which to multiply each row's weight, with mean 1 over the training rows; null if the transformer
+   * assigns no weights.
+   */
   readonly sampleWeight: Float64Array | null;
 }
 
-/** A transformer as plain data, to be stored and read back. */
+/** A transformer as plain data, which can be stored and restored. */
 export interface TransformerJson {
   readonly kind: TransformerKind;
   /** The constructor's options, in snake_case. */
@@ -37,8 +40,8 @@ export interface TransformerJson {
 }
 
 /**
- * A step that changes data before training. It is fitted on training rows only. `transform` uses the fitted state and
- * learns nothing from other rows.
+ * A step that changes data before training. A transformer is fitted on training rows only. `transform` uses only the
+ * fitted state and learns nothing from the rows that it transforms.
  */
 export interface Transformer {
   /** The name of the transformer in configurations. */
@@ -48,7 +51,7 @@ export interface Transformer {
    * (unseen groups, rows without a group), as clauses without a full stop.
    */
   readonly warnings: readonly string[];
-  /** Fits on rows, replacing an earlier fit. If fitting fails, the earlier fit is kept. */
+  /** Fits the transformer on rows. The new fit replaces an earlier fit. If fitting fails, the earlier fit is kept. */
   fit(data: TableSource, options?: TransformerFitOptions): Promise<this>;
   /**
    * Applies the fitted transformer.

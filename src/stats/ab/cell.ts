@@ -24,12 +24,12 @@ export interface FourCells<Kind extends Cell = Cell> {
 }
 
 /**
- * Returns a rate p = k / n with the variance p (1 - p) / n. Without a success or without a failure, that variance would
- * be 0, as if the rate were certain. In that case, half a success and half a failure are added for the variance, as is
- * usual for log-odds.
+ * Returns a rate p = k / n with the variance p (1 - p) / n. If there are no successes or no failures, this variance
+ * would be 0, as if the rate were known exactly. In that case, half a success and half a failure are added before the
+ * variance is computed, as is usual for log-odds.
  *
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
- * @param trials n; 0 gives a value and a variance of NaN
+ * @param trials n; if n is 0, the value and the variance are NaN
  * @throws {ValueError} if a count is out of range
  * @example
  * ```ts

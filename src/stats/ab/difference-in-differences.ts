@@ -13,7 +13,7 @@ export interface DifferenceInDifferencesOptions {
    */
   readonly alpha?: number | undefined;
   /**
-   * The standard deviation of the expected changes, in the units of the rates; above 0. If it is set, p-values and
+   * The standard deviation of the expected changes, in the units of the rates; above 0. If `tau` is set, p-values and
    * intervals are always-valid: they remain valid at every check of a running experiment.
    * @defaultValue undefined: the number of rows is fixed in advance, and the result is checked once
    */
@@ -24,23 +24,25 @@ const DIFFERENCE_IN_DIFFERENCES_OPTION_NAMES: OptionNames<DifferenceInDifference
 
 /** The change of the disparity between two groups from the control arm to the treatment arm. */
 export interface DifferenceInDifferences {
-  /** The value of the group minus the value of the reference, under control. */
+  /** The value of the group minus the value of the reference, in the control arm. */
   readonly controlDisparity: number;
-  /** The value of the group minus the value of the reference, under treatment. */
+  /** The value of the group minus the value of the reference, in the treatment arm. */
   readonly treatmentDisparity: number;
   /** The treatment disparity minus the control disparity, with its sign. */
   readonly change: number;
   readonly standardError: number;
   /** Satterthwaite's degrees of freedom; Infinity for rates. */
   readonly degrees: number;
-  /** change / standardError. */
+  /** The test statistic: change / standardError. */
   readonly statistic: number;
   /** The two-sided p-value of the hypothesis that both arms have the same disparity. */
   readonly pValue: number;
   readonly interval: Interval;
-  /** Half the width of both intervals. */
+  /** Half the width of `interval` and of `sizeInterval`. */
   readonly margin: number;
-  /** |treatment disparity| - |control disparity|. If it is above 0, the disparity is larger under treatment. */
+  /**
+   * |treatment disparity| - |control disparity|. A value above 0 means that the disparity is larger under treatment.
+   */
   readonly sizeChange: number;
   /** The two-sided p-value of the hypothesis that both disparities have the same size. */
   readonly sizePValue: number;
@@ -53,13 +55,14 @@ export interface DifferenceInDifferences {
  *     change = (treatment: group - reference) - (control: group - reference)
  *     standard error = sqrt(sum of the four variances)
  *
- * A disparity that goes from -0.1 to +0.1 changes by 0.2, but its size stays the same. The change of the size, |T| -
- * |C|, is therefore tested separately, with the same standard error. Its magnitude is the smaller of |T - C| and
- * |T + C|. If the true sizes are equal, T - C or T + C has mean 0, so the error rate of the test is at most alpha. If
- * both disparities have the same sign, both tests give the same p-value.
+ * A disparity that goes from -0.1 to +0.1 changes by 0.2, but its size stays the same. For the disparities T under
+ * treatment and C under control, the change of the size, |T| - |C|, is therefore tested separately, with the same
+ * standard error. The magnitude of this change is the smaller of |T - C| and |T + C|. If the true sizes are equal, T -
+ * C or T + C has mean 0, so the error rate of the test is at most alpha. If both disparities have the same sign, both
+ * tests give the same p-value.
  *
- * The test of rates uses the normal distribution, which requires at least some tens of rows per cell. The test of means
- * uses Welch's t. Results that depend on a standard error of 0 or NaN are NaN.
+ * The test of rates uses the normal distribution, which requires at least a few dozen rows per cell. The test of means
+ * uses Welch's t. If the standard error is 0 or NaN, all results that depend on it are NaN.
  * @throws {ValueError} if alpha or tau is out of range
  * @see R. Johari et al., Always Valid Inference (2022), for tau
  * @example

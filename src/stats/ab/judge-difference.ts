@@ -3,8 +3,8 @@ import { msprt } from '../sequential/msprt.ts';
 import { twoSidedCritical, twoSidedTail } from './student-t.ts';
 
 /**
- * An estimated difference. It is normally distributed about the true value, or t-distributed if its variance is
- * estimated.
+ * An estimated difference. The estimate is normally distributed about the true value, or t-distributed if its variance
+ * is estimated.
  */
 export interface EstimatedDifference {
   readonly value: number;
@@ -27,11 +27,10 @@ export interface JudgingRule {
 
 /** A difference with its test and interval. If the standard error is 0 or undefined, all results are NaN. */
 export interface JudgedDifference extends EstimatedDifference {
-  /** The two-sided p-value of the hypothesis that the difference is 0; always-valid with a `tau`. */
+  /** The two-sided p-value of the hypothesis that the difference is 0. The p-value is always-valid if `tau` is set. */
   readonly pValue: number;
   /**
-   * The interval at the level 1 - alpha. With a `tau`, the intervals at all times contain the difference
-   * simultaneously.
+   * The interval at the level 1 - alpha. If `tau` is set, this level applies to the intervals of all checks together.
    */
   readonly interval: Interval;
   /** Half the width of the interval. An estimate further from 0 than this margin is significant at alpha. */

@@ -3,7 +3,7 @@ import type { FourCells, RateCell } from './cell.ts';
 
 /** The interaction of group and arm on the log-odds scale. */
 export interface LogitInteraction {
-  /** ln (odds ratio under treatment / odds ratio under control). */
+  /** The estimated interaction: ln (odds ratio under treatment / odds ratio under control). */
   readonly estimate: number;
   readonly standardError: number;
   /** The two-sided p-value of the hypothesis that the interaction is 0. */
@@ -11,12 +11,13 @@ export interface LogitInteraction {
 }
 
 /**
- * Computes the interaction term of a saturated logistic regression of the outcome on group and arm. It is the logarithm
- * of the ratio of the two odds ratios, with the standard error sqrt(sum over cells of 1 / successes + 1 / failures).
+ * Computes the interaction term of a saturated logistic regression of the outcome on group and arm. The interaction is
+ * the logarithm of the ratio of the two odds ratios, with the standard error sqrt(sum over cells of 1 / successes + 1 /
+ * failures).
  *
- * It answers a different question than a difference in differences. If two rates go from 0.05 and 0.10 to 0.10 and
- * 0.15, their difference does not change, but their odds ratio does. The result is NaN if a cell has no success or no
- * failure.
+ * The interaction answers a different question than a difference in differences. If one rate changes from 0.05 to 0.10
+ * and another rate from 0.10 to 0.15, the difference of the rates does not change, but their odds ratio changes. The
+ * result is NaN if a cell has no success or no failure.
  * @see A. Agresti, Categorical Data Analysis (2013), chapter 5
  * @example
  * ```ts

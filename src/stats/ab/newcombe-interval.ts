@@ -8,7 +8,7 @@ import { type Interval, wilsonInterval } from '../proportion-interval.ts';
  *     low = d - sqrt((pA - lA)^2 + (uB - pB)^2)
  *     high = d + sqrt((uA - pA)^2 + (pB - lB)^2)
  *
- * It stays inside [-1, 1] and has a positive width even if a rate is 0 or 1.
+ * The interval stays inside [-1, 1] and has a positive width even if a rate is 0 or 1.
  * @param successesA from 0 to `trialsA`; fractions are allowed (effective counts)
  * @param trialsA if 0, the rate and the interval are NaN
  * @param level confidence level in (0, 1)

@@ -3,9 +3,9 @@ import { normalCdf, normalQuantile } from '../normal.ts';
 import { requireLevel } from '../parameters.ts';
 import { marginOf } from './judge-difference.ts';
 
-/** Options of {@link differencePower} and {@link detectableDifference}. They describe the test. */
+/** Options of {@link differencePower} and {@link detectableDifference} that describe the test. */
 export interface PowerOptions {
-  /** The standard error of the difference, above 0. If it is NaN or 0, the result is NaN. */
+  /** The standard error of the difference, above 0. If the standard error is NaN or 0, the result is NaN. */
   readonly standardError: number;
   /**
    * The error rate of the two-sided test, in (0, 1).
@@ -18,8 +18,8 @@ export interface PowerOptions {
    */
   readonly degrees?: number | undefined;
   /**
-   * The prior standard deviation of the sequential test. The power is computed for this check alone. The power of all
-   * checks up to it is higher.
+   * The prior standard deviation of the sequential test. The power is computed for one check alone. The power of this
+   * check and all earlier checks together is higher.
    * @defaultValue undefined: a single check
    */
   readonly tau?: number | undefined;
@@ -49,7 +49,8 @@ export function differencePower(difference: number, options: PowerOptions): numb
 }
 
 /**
- * Computes the smallest true difference that the test detects with a given power: h + z_power x standard error.
+ * Computes the smallest true difference that the test detects with a given power: h + z_power x standard error. h is
+ * half the width of the interval, and z_power is the normal quantile at `power`.
  * @param power in [0.5, 1)
  * @throws {ValueError} if power, alpha, tau or the standard error is out of range
  * @example

@@ -3,7 +3,7 @@ import { pearsonStatistic } from './pearson-statistic.ts';
 
 /**
  * Computes the bias-corrected Cramér's V of a table of counts (Bergsma 2013): the strength of the association of two
- * categorical variables, from 0 (none) to 1 (one determines the other).
+ * categorical variables, from 0 (no association) to 1 (one variable determines the other).
  *
  * With phi2 = chi2 / n, and r rows and c columns that are not empty,
  *
@@ -12,7 +12,7 @@ import { pearsonStatistic } from './pearson-statistic.ts';
  *     V~ = sqrt(phi2~ / (min(r~, c~) - 1)).
  *
  * Without the correction, V grows with the number of levels: a column of unique identifiers is perfectly associated
- * with every other column. With the correction, its V is 0.
+ * with every other column. With the correction, V of such a column is 0.
  * @returns from 0 to 1; NaN if fewer than two rows or columns are not empty
  * @see W. Bergsma, A bias-correction for Cramér's V and Tschuprow's T, Journal of the Korean Statistical Society 42
  *   (2013)

@@ -13,15 +13,15 @@ export interface CrossCounts {
 }
 
 /**
- * The maximum number of cells, in total and per data row, of a table that is counted in a dense array. For larger
- * tables, the pairs are sorted.
+ * The maximum number of cells of a table that is counted in a dense array, in total and per data row. If a table is
+ * larger, the pairs are sorted and counted instead.
  */
 const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;
 
 /**
- * Counts how often each pair of codes occurs. Costs O(n) for tables of up to some million cells and O(n log n) for
- * larger tables. It never allocates a huge, mostly empty table.
+ * Counts how often each pair of codes occurs. Takes O(n) time for tables of up to a few million cells and O(n log n)
+ * time for larger tables. The function never allocates a huge, mostly empty table.
  * @param first [n], the table row of each value; values with a negative code are excluded
  * @param second [n], the table column of each value
  * @param rows the number of rows of the table

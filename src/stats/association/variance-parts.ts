@@ -4,9 +4,9 @@ export interface VarianceParts {
   readonly n: number;
   /** The number of groups with at least one value. */
   readonly groups: number;
-  /** Sum over groups of n_g (mean_g - mean)^2, in units of the squared range. */
+  /** The sum over groups of n_g (mean_g - mean)^2, divided by the squared range of the values. */
   readonly between: number;
-  /** Sum over values of (x - mean_g)^2, in units of the squared range. */
+  /** The sum over values of (x - mean_g)^2, divided by the squared range of the values. */
   readonly within: number;
 }
 
@@ -18,7 +18,7 @@ const NOTHING = { between: NaN, within: NaN } as const;
  *
  * Differences are computed relative to nearby values: the smallest value for group means, and the first value of the
  * group within a group. A large offset therefore costs no precision, and equal values have a variation of exactly 0.
- * Both parts are in units of the squared range to avoid overflow. Ratios of the parts have no unit.
+ * Both parts are divided by the squared range to avoid overflow. This division does not change the ratio of the parts.
  * @param values [n]; NaN is excluded
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
@@ -53,8 +53,8 @@ interface Frame {
 }
 
 /**
- * Returns the signed distance between two values, in units of the range. Halves the operands, since the range itself
- * may exceed the largest double.
+ * Returns the signed distance between two values, divided by the range. The operands are halved first, because the
+ * range may exceed the largest double.
  */
 function distance(value: number, from: number, { low, high }: Frame): number {
   return (value / 2 - from / 2) / (high / 2 - low / 2);
@@ -98,8 +98,8 @@ function partsOf(
  *
  *     eta2 = sum_g n_g (mean_g - mean)^2 / sum (x - mean)^2,
  *
- * from 0 (equal means) to 1 (no variation within groups). It is not corrected for chance: for pure noise and k groups,
- * its mean is (k - 1) / (n - 1).
+ * from 0 (equal means) to 1 (no variation within groups). Eta squared is not corrected for chance: for pure noise and k
+ * groups, its mean is (k - 1) / (n - 1).
  * @returns from 0 to 1; NaN if there are fewer than two groups, if all values are equal, or if a value is infinite
  * @see R. Fisher, Statistical Methods for Research Workers (1925), section 45
  */

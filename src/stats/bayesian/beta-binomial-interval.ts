@@ -23,8 +23,8 @@ const BETA_BINOMIAL_OPTION_NAMES: OptionNames<BetaBinomialOptions> = { prior: tr
  * Computes the equal-tailed credible interval of a proportion: the (1 - level)/2 and (1 + level)/2 quantiles of its
  * posterior Beta(alpha + k, beta + n - k).
  *
- * Unlike a Wilson interval, it does not include 0 if there are no successes, or 1 if there are no failures: equal tails
- * exclude some probability on both sides.
+ * Unlike a Wilson interval, this interval excludes 0 even if there are no successes, and excludes 1 even if there are
+ * no failures. The reason is that equal tails exclude some probability on both sides.
  * @param successes k, from 0 to `trials`; fractions are allowed (effective counts)
  * @param trials n; 0 gives [NaN, NaN], since there are no data
  * @throws {ValueError} if a count, the prior or the level is out of range

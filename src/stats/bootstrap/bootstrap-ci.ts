@@ -8,8 +8,8 @@ import { quantileSorted } from '../quantile.ts';
 const METHODS = ['percentile', 'bca'] as const;
 
 /**
- * The method that computes the ends from the replicates. `percentile` uses plain quantiles, and `bca` uses
- * bias-corrected and accelerated quantiles.
+ * The method that computes the ends of the interval from the replicates. `percentile` uses plain quantiles, and `bca`
+ * uses bias-corrected and accelerated quantiles.
  */
 export type BootstrapMethod = (typeof METHODS)[number];
 
@@ -41,18 +41,18 @@ const BOOTSTRAP_OPTION_NAMES: OptionNames<BootstrapOptions> = { samples: true, l
  *
  * Each replicate draws a sample of the same size with replacement and evaluates the statistic. `percentile` takes the
  * (1 - level)/2 and (1 + level)/2 quantiles (type 7) of the replicates. `bca` (Efron 1987) shifts both probabilities by
- * the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a (z0 + z))). It
- * is second-order accurate for smooth statistics. It requires one additional evaluation for each distinct value of the
- * sample.
+ * the median bias z0 and the acceleration a, which the jackknife estimates: Phi(z0 + (z0 + z) / (1 - a (z0 + z))).
+ * `bca` is second-order accurate for smooth statistics. The method requires one additional evaluation of the statistic
+ * for each distinct value of the sample.
  *
  * Degenerate cases. An empty sample gives [NaN, NaN]. The result is also [NaN, NaN] if the statistic is NaN for the
  * sample or any replicate, because excluding replicates would silently shift the interval. If all replicates lie on one
  * side of the estimate, half a replicate is counted on the other side, so that z0 is finite. If the jackknife values
  * are all equal or undefined (for example, if the sample has one value), a is 0. If all replicates are equal, both ends
- * equal the replicates. An end may be infinite.
+ * of the interval equal this value. An end may be infinite.
  *
- * Neither method is valid for statistics for which the bootstrap fails, such as a maximum or a gap of group rates near
- * 0. Use `gapIntervals` for such gaps.
+ * Neither `percentile` nor `bca` is valid for statistics for which the bootstrap fails, such as a maximum or a gap of
+ * group rates near 0. Use `gapIntervals` for such gaps.
  * @param sample independent values, in any order
  * @param statistic a function of the values that does not depend on their order. The array is reused for the next
  *   replicate: the function may sort it in place but must not keep it
@@ -152,7 +152,8 @@ function correct(probability: number, bias: number, acceleration: number): numbe
 }
 
 /**
- * Computes z0: the normal quantile of the share of replicates below the estimate, where equal replicates count half.
+ * Computes z0: the normal quantile of the share of replicates below the estimate, where replicates equal to the
+ * estimate count half.
  */
 function medianBias({ replicates, estimate }: Bootstrapped): number {
   let below = 0;
@@ -162,8 +163,8 @@ function medianBias({ replicates, estimate }: Bootstrapped): number {
 }
 
 /**
- * Computes a = sum u^3 / (6 (sum u^2)^1.5), where u is the mean of the leave-one-out statistics minus one of these
- * statistics. Returns 0 if a is undefined.
+ * Computes a = sum u^3 / (6 (sum u^2)^1.5), where each u is the mean of the leave-one-out statistics minus one
+ * leave-one-out statistic. Returns 0 if a is undefined.
  */
 function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   const leftOut = leaveOneOut(values, statistic);
@@ -179,7 +180,10 @@ function jackknifeAcceleration({ values, statistic }: Bootstrapped): number {
   return Number.isFinite(acceleration) ? acceleration : 0;
 }
 
-/** Computes the leave-one-out statistics. Removing equal values gives equal samples, which are evaluated once. */
+/**
+ * Computes the leave-one-out statistics. Removing either of two equal values gives the same sample, so the statistic is
+ * evaluated once per distinct value.
+ */
 function leaveOneOut(values: Float64Array, statistic: BootstrapStatistic): Float64Array {
   const known = new Map<number, number>();
   const rest = new Float64Array(values.length - 1);

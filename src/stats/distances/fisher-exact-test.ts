@@ -13,13 +13,13 @@ export interface FisherExactResult {
   readonly pValue: number;
   /** The odds ratio of the sample, a d / (b c); Infinity if b c is 0, NaN if a row or a column is empty. */
   readonly oddsRatio: number;
-  /** The number of rows, which is the sum of the table. */
+  /** The number of data rows, which is the sum of all counts. */
   readonly n: number;
 }
 
 /**
  * Performs Fisher's exact test of a two by two table. The p-value is the probability of a table that is at most as
- * likely as the observed one, given all row and column sums and no association.
+ * likely as the observed table, given all row and column sums and no association.
  *
  * The test is valid for counts of any size. A table with an empty row or column contains no information, and its
  * p-value is 1.
@@ -42,7 +42,7 @@ export function fisherExactTest(table: TwoByTwoTable): FisherExactResult {
 
 /**
  * Computes the p-value from the probabilities of all tables with the same row and column sums, relative to the most
- * likely table. Each additional row on the diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no
+ * likely table. Adding 1 to both cells on the diagonal multiplies the probability by b c / ((a + 1) (d + 1)), so no
  * factorial is needed.
  */
 function twoSided(a: number, b: number, c: number, d: number): number {
@@ -54,11 +54,14 @@ function twoSided(a: number, b: number, c: number, d: number): number {
   const observed = more === 0 ? 1 : ((more < 0 ? up : down)[Math.abs(more) - 1] ?? 0);
   const chances = [1, ...up, ...down];
   const rare = chances.filter((chance) => chance <= observed * (1 + ROUNDING));
-  // A tail below the range of float64 is small, but not 0.
+  // A tail probability may be too small for float64, but it is never 0.
   return Math.max(Number.MIN_VALUE, sumOf(rare) / sumOf(chances));
 }
 
-/** Returns the probabilities with one, two, ... more rows on the diagonal, until they underflow to 0. */
+/**
+ * Returns the probabilities of the tables with 1, 2, ... added to both cells on the diagonal, until they underflow to
+ * 0.
+ */
 function chancesFrom(a: number, b: number, c: number, d: number): number[] {
   const chances: number[] = [];
   let chance = 1;

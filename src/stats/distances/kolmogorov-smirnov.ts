@@ -13,8 +13,9 @@ const METHODS = ['auto', 'exact', 'asymptotic'] as const;
 /** Options of {@link twoSampleKolmogorovSmirnov}. */
 export interface KolmogorovSmirnovOptions {
   /**
-   * `exact` counts orderings in O(n m). `asymptotic` uses the one-sample distribution for n m / (n + m) values,
-   * rounded. `auto` uses `exact` for up to 10,000 values per sample, and `asymptotic` otherwise.
+   * `exact` counts orderings and takes O(n m) time for samples of n and m values. `asymptotic` uses the one-sample
+   * distribution for n m / (n + m) values, rounded to an integer. `auto` uses `exact` for up to 10,000 values per
+   * sample, and `asymptotic` otherwise.
    * @defaultValue 'auto'
    */
   readonly method?: KolmogorovSmirnovMethod | 'auto';
@@ -39,8 +40,8 @@ export interface KolmogorovSmirnovResult {
  * The statistic is max |F(x) - G(x)| over the empirical distribution functions.
  *
  * The exact p-value is the share of all orderings of n + m distinct values whose statistic is at least the observed
- * one. With ties, the p-value is conservative: it may be too large, but never too small (as in SciPy). The order of the
- * two samples does not matter.
+ * statistic. If there are ties, the p-value is conservative: it may be too large, but never too small (as in SciPy).
+ * The order of the two samples does not matter.
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @throws {ValueError} if the method is unknown
  * @see J. L. Hodges, The significance probability of the Smirnov two-sample test (1958)
@@ -72,7 +73,7 @@ export function twoSampleKolmogorovSmirnov(
   return Object.freeze({ statistic, pValue, method: used, sizes: Object.freeze([n, m] as const) });
 }
 
-/** Returns max |F - G| in units of 1 / (n m): an integer, so nothing is rounded. */
+/** Returns max |F - G| in units of 1 / (n m). The result is an integer, so it has no rounding error. */
 function largestDistance(first: Float64Array, second: Float64Array): number {
   const [n, m] = [first.length, second.length];
   let [i, j, largest] = [0, 0, 0];
@@ -87,9 +88,9 @@ function largestDistance(first: Float64Array, second: Float64Array): number {
 }
 
 /**
- * Returns the probability that a random path from (0, 0) to (n, m) somewhere has |i m - j n| >= distance. Each path
- * corresponds to an ordering of the pooled values. The last step to (i, j) comes from (i - 1, j) with probability i /
- * (i + j). All terms are positive, so small p-values keep their digits.
+ * Returns the probability that a random path from (0, 0) to (n, m) passes through a point (i, j) with |i m - j n| >=
+ * distance. Each path corresponds to an ordering of the pooled values. The last step to (i, j) comes from (i - 1, j)
+ * with probability i / (i + j). All terms are positive, so small p-values keep their precision.
  */
 function exactTail(n: number, m: number, distance: number): number {
   if (distance === 0) return 1;

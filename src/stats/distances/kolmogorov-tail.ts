@@ -23,10 +23,10 @@ const OUT_OF_RANGE = 370;
  * Computes the probability that the empirical distribution function of n independent values differs from their
  * continuous distribution by at least d somewhere.
  *
- * It uses the most accurate method at (n, d), as recommended by R. Simard and P. L'Ecuyer, Computing the two-sided
- * Kolmogorov-Smirnov distribution (2011): twice the one-sided tail, Marsaglia, Tsang and Wang's matrix, or Pelz and
- * Good's series. The error is at most 1e-10 for up to 140 values and at most 5e-6 just above. It decreases further for
- * more values.
+ * The function uses the most accurate method for the given n and d, as recommended by R. Simard and P. L'Ecuyer,
+ * Computing the two-sided Kolmogorov-Smirnov distribution (2011): twice the one-sided tail, Marsaglia, Tsang and Wang's
+ * matrix, or Pelz and Good's series. For up to 140 values, the error is at most 1e-10. Just above 140 values, it is at
+ * most 5e-6, and it decreases as the number of values grows.
  * @param n an integer; 0 gives 1
  * @param d from 0 to 1
  */
@@ -41,7 +41,7 @@ export function kolmogorovTail(n: number, d: number): number {
 
 /**
  * Computes d sum over j of C(n, j) (d + j/n)^(j - 1) (1 - d - j/n)^(n - j), in which all terms are positive (Smirnov
- * 1944). Its limit is exp(-2 n d^2 - 2 d / 3 - 1 / (18 n)).
+ * 1944). The limit of this sum is exp(-2 n d^2 - 2 d / 3 - 1 / (18 n)).
  */
 function oneSidedTail(n: number, d: number): number {
   if (n > MAX_FOR_SUM) return Math.exp(-((6 * n * d + 1) ** 2) / (18 * n));
@@ -58,7 +58,7 @@ function logTerm(n: number, j: number, d: number): number {
 }
 
 /**
- * Computes n! / n^n times the middle entry of H^n, by repeated squaring; H has 2 k - 1 rows, k = ceil(n d).
+ * Computes n! / n^n times the middle entry of H^n, by repeated squaring. H has 2 k - 1 rows, where k = ceil(n d).
  * @see G. Marsaglia, W. W. Tsang, J. Wang, Evaluating Kolmogorov's distribution (2003)
  */
 function byMatrix(n: number, d: number): number {
@@ -141,7 +141,7 @@ function bySeries(n: number, d: number): number {
   const z6 = z4 * z2;
   let [k0, k1, k2, k3] = [0, 0, 0, 0];
   for (let k = 0; k < 20; k++) {
-    // Each odd multiple of pi / 2 stands for itself and its negative.
+    // Each odd multiple of pi / 2 also represents its negative.
     const odd = (Math.PI * (k + 0.5)) ** 2;
     const weight = 2 * Math.exp(-odd / (2 * z2));
     k0 += weight;

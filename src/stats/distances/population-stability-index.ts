@@ -3,7 +3,10 @@ import { requireSample, requireSharePair } from './require-sample.ts';
 /** The value that replaces a share of 0 if all other shares are larger than this value. */
 const IN_PLACE_OF_ZERO = 1e-4;
 
-/** Otherwise, a share of 0 is replaced by this fraction of the smallest other share. */
+/**
+ * If another nonzero share is {@link IN_PLACE_OF_ZERO} or less, a share of 0 is replaced by this fraction of the
+ * smallest nonzero share.
+ */
 const SHARE_OF_SMALLEST = 1e-6;
 
 /** A population stability index of two samples, with the bins used. */
@@ -25,11 +28,11 @@ export interface BinnedStability {
  * A share of 0 has no logarithm and is replaced by 0.0001. If the smallest other share of the same distribution is
  * 0.0001 or less, the share of 0 is replaced by a millionth of that share instead. One empty category can therefore
  * increase the index considerably, so merge rare categories. By convention, a value below 0.1 means no drift and a
- * value above 0.25 means large drift. The index grows with the number of categories. With few rows, chance also
+ * value above 0.25 means large drift. The index grows with the number of categories. If there are few rows, chance also
  * increases the index.
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
- * @returns the index, 0 for equal shares; exchanging the two distributions does not change it
+ * @returns the index; 0 if the shares are equal. The index does not change if the two distributions are exchanged
  * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
  *   shares sum to 0
  * @see N. Siddiqi, Credit Risk Scorecards (2006)

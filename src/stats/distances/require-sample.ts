@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 
 /**
  * Returns the values in ascending order.
- * @throws {DataValidationError} if there are no values, or one is not finite
+ * @throws {DataValidationError} if there are no values, or if a value is not finite
  */
 export function sortedSample(argument: string, values: ArrayLike<number>): Float64Array {
   return requireSample(argument, values).sort();
@@ -10,7 +10,7 @@ export function sortedSample(argument: string, values: ArrayLike<number>): Float
 
 /**
  * Returns a copy of the values.
- * @throws {DataValidationError} if there are no values, or one is not finite
+ * @throws {DataValidationError} if there are no values, or if a value is not finite
  */
 export function requireSample(argument: string, values: ArrayLike<number>): Float64Array {
   const copy = Float64Array.from(values);

@@ -2,8 +2,8 @@ import { requireSharePair } from './require-sample.ts';
 
 /**
  * Computes the Jensen-Shannon distance of two distributions over the same categories: the square root of the mean of
- * the relative entropies (base 2) of each distribution to their average. It is in [0, 1]: 0 for equal distributions and
- * 1 for distributions without a common category. Empty categories have no effect.
+ * the relative entropies (base 2) of each distribution to their average. The distance is in [0, 1]: 0 for equal
+ * distributions and 1 for distributions without a common category. Empty categories have no effect.
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
  * @throws {DataValidationError} if the lengths differ, there is no category, a share is negative or not finite, or the
@@ -33,8 +33,9 @@ function entropyTerm(share: number, middle: number): number {
 }
 
 /**
- * Computes the total variation distance of two distributions over the same categories: half the sum of |p - q|. It
- * equals the largest difference of the probabilities of any set of categories. It is in [0, 1].
+ * Computes the total variation distance of two distributions over the same categories: half the sum of |p - q|. The
+ * distance is also the largest difference between the two probabilities of a set of categories, over all sets. The
+ * distance is in [0, 1].
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
  * @throws {DataValidationError} under the same conditions as `jensenShannonDistance`
@@ -52,7 +53,7 @@ export function totalVariationDistance(reference: ArrayLike<number>, current: Ar
 }
 
 /**
- * Computes the largest difference in the share of a single category, max |p - q|. It is in [0, 1].
+ * Computes the largest difference in the share of a single category, max |p - q|. The difference is in [0, 1].
  * @param reference shares or counts; they are divided by their sum
  * @param current current shares or counts, over the same categories in the same order
  * @throws {DataValidationError} under the same conditions as `jensenShannonDistance`

@@ -28,9 +28,9 @@ export interface DeviationThreshold {
  * Computes limits for future values of a metric from its past values: mean ± multiple times the population standard
  * deviation. If there is one value, or all values are equal, both limits equal the mean.
  *
- * This is a monitoring heuristic, not a test: the rate of false alarms depends on the distribution of the values and on
- * the number of checks.
- * @throws {DataValidationError} if there are no values, or one is not finite
+ * These limits are a monitoring heuristic, not a test: the rate of false alarms depends on the distribution of the
+ * values and on the number of checks.
+ * @throws {DataValidationError} if there are no values, or if a value is not finite
  * @throws {ValueError} if the multiple is below 0 or not finite
  * @example
  * ```ts

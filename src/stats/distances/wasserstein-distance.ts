@@ -1,12 +1,14 @@
 import { requireSample, sortedSample } from './require-sample.ts';
 
-/** The smallest standard deviation used as a unit. It keeps the ratio finite if the reference hardly varies. */
+/**
+ * The smallest standard deviation used as a unit. This minimum keeps the ratio finite if the reference hardly varies.
+ */
 const MIN_DEVIATION = 0.001;
 
 /**
  * Computes the first Wasserstein (earth mover's) distance of two samples: the area between their empirical distribution
- * functions, in the units of the values. It is the mean distance by which the values of one sample must be moved to
- * obtain the other.
+ * functions, in the units of the values. The Wasserstein distance is the mean distance by which the values of one
+ * sample must be moved to obtain the other sample.
  * @throws {DataValidationError} if a sample is empty or has a value that is not finite
  * @see L. N. Vaserstein (1969)
  * @example

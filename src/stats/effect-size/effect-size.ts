@@ -5,7 +5,7 @@ import { requireCount, requireSuccesses } from '../parameters.ts';
  * with s^2 = ((nx - 1) sx^2 + (ny - 1) sy^2) / (nx + ny - 2).
  * @param x values of the first group
  * @param y values of the second group
- * @returns positive if the mean of x is larger; NaN if a group has fewer than two values or a missing one, or if both
+ * @returns positive if the mean of x is larger; NaN if a group has fewer than two values or a missing value, or if both
  *   groups are constant
  * @see J. Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), section 2.5
  * @example
@@ -39,7 +39,7 @@ function spreadOf(values: ArrayLike<number>): { readonly mean: number; readonly 
 }
 
 /**
- * Computes the ratio of two groups' rates, (a / nA) / (b / nB): 1 if they are equal, 0 if the first group has no
+ * Computes the ratio of two groups' rates, (a / nA) / (b / nB): 1 if the rates are equal, 0 if the first group has no
  * success.
  * @param a successes of the first group, from 0 to `nA`; fractions are allowed (effective counts)
  * @param nA trials of the first group

@@ -29,7 +29,7 @@ function adjustPValues(pValues: ArrayLike<number>, adjust: (ascending: number[])
 
 function requirePValue(value: number, position: number): void {
   if (Number.isNaN(value) || (value >= 0 && value <= 1)) return;
-  const required = 'an array of numbers from 0 to 1, or NaN where undefined';
+  const required = 'an array of numbers from 0 to 1, or NaN for undefined p-values';
   throw invalidParameter('pValues', `be ${required}`, `${String(value)} at index ${String(position)}`);
 }
 
@@ -37,7 +37,7 @@ function requirePValue(value: number, position: number): void {
  * Adjusts p-values by Benjamini and Hochberg (1995). Rejecting the hypotheses with an adjusted value of at most q keeps
  * the false discovery rate at most q, for independent or positively dependent tests.
  *
- * The i-th smallest of m becomes min over j >= i of m p_j / j, at most 1.
+ * The i-th smallest of m p-values becomes min over j >= i of m p_j / j, at most 1.
  * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
  * @returns the adjusted values in ascending order, and their indices in the input
  * @throws {ValueError} if a number is outside [0, 1]
@@ -63,8 +63,8 @@ export function benjaminiHochberg(pValues: ArrayLike<number>): AdjustedPValues {
 }
 
 /**
- * Adjusts p-values by Bonferroni: each of m becomes m p, at most 1. Rejecting the hypotheses with an adjusted value of
- * at most alpha keeps the probability of any false rejection at most alpha, under any dependence.
+ * Adjusts p-values by Bonferroni: each p of m p-values becomes m p, at most 1. Rejecting the hypotheses with an
+ * adjusted value of at most alpha keeps the probability of any false rejection at most alpha, under any dependence.
  * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
  * @returns the adjusted values in ascending order, and their indices in the input
  * @throws {ValueError} if a number is outside [0, 1]
@@ -89,10 +89,10 @@ export function bonferroni(pValues: ArrayLike<number>): AdjustedPValues {
 
 /**
  * Adjusts p-values by Holm (1979). Rejecting the hypotheses with an adjusted value of at most alpha keeps the
- * probability of any false rejection at most alpha, under any dependence. It is never less powerful than Bonferroni's
- * method.
+ * probability of any false rejection at most alpha, under any dependence. Holm's method is never less powerful than
+ * Bonferroni's method.
  *
- * The i-th smallest of m becomes max over j <= i of (m - j + 1) p_j, at most 1.
+ * The i-th smallest of m p-values becomes max over j <= i of (m - j + 1) p_j, at most 1.
  * @param pValues from 0 to 1 in any order; NaN (an undefined test) is not counted in m and comes last
  * @returns the adjusted values in ascending order, and their indices in the input
  * @throws {ValueError} if a number is outside [0, 1]

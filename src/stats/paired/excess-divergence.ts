@@ -10,7 +10,7 @@ export interface DivergenceUnit {
   readonly first: number;
   /** The number of answers of the second group, at least 2. */
   readonly second: number;
-  /** The distance matrix, [(first + second)^2] row by row. It is symmetric and 0 on the diagonal. */
+  /** The distance matrix, [(first + second)^2] row by row. The matrix is symmetric and 0 on the diagonal. */
   readonly distances: ArrayLike<number>;
 }
 
@@ -29,7 +29,7 @@ const EXCESS_DIVERGENCE_OPTION_NAMES: OptionNames<ExcessDivergenceOptions> = { s
 
 /** The excess of the distance between two groups over the distance within each group. */
 export interface ExcessDivergence {
-  /** The mean distance between an answer of one group and an answer of the other group; NaN without units. */
+  /** The mean distance between an answer of one group and an answer of the other group; NaN if there are no units. */
   readonly between: number;
   /** The mean distance between two answers of the same group: the noise floor. */
   readonly within: number;
@@ -37,20 +37,22 @@ export interface ExcessDivergence {
   readonly excesses: readonly number[];
   /** The mean of `excesses`. */
   readonly excess: number;
-  /** The probability of an excess at least as large if answers do not depend on the group; NaN without units. */
+  /**
+   * The probability of at least the observed excess if answers do not depend on the group; NaN if there are no units.
+   */
   readonly pValue: number;
   /**
-   * The mean excess of the random permutations; NaN without units. It estimates the excess without an effect and is
-   * close to 0.
+   * The mean excess of the random permutations; NaN if there are no units. The mean estimates the excess that occurs if
+   * there is no effect. This mean is close to 0.
    */
   readonly nullMean: number;
-  /** The 0.95 quantile of the excesses of the random permutations; NaN without units. */
+  /** The 0.95 quantile of the excesses of the random permutations; NaN if there are no units. */
   readonly nullQuantile: number;
 }
 
 /**
- * If a unit has at most this number of assignments of answers to groups, the excess of each assignment is tabulated.
- * Otherwise, permutations are drawn.
+ * The maximum number of ways to assign the answers of a unit to the groups for which all excesses are computed in
+ * advance. For a unit with more ways, random permutations are drawn.
  */
 const LARGEST_TABLE = 252;
 
@@ -64,13 +66,15 @@ const ROUNDING = 1e-12;
  *
  * with a permutation test. If the group has no effect, the answers of a unit may be assigned to the groups at random.
  * The p-value is (1 + hits) / (1 + samples), where hits is the number of permutations whose excess is at least the
- * observed one. Each permutation reassigns the answers of all units. The test is one-sided: only a larger distance
+ * observed excess. Each permutation reassigns the answers of all units. The test is one-sided: only a larger distance
  * between groups than within groups is evidence for an effect.
  *
- * If the answers do not depend on the group, the excess is 0 on average for any distance. It may be negative by chance.
- * For a distance that defines an energy distance, the excess is half of the energy distance (Székely and Rizzo).
- * @param units the distances for each of several independent questions, with at least two answers of each group
- * @throws {ValueError} if a unit has fewer than two answers of a group, or a distance matrix of the wrong size
+ * If the answers do not depend on the group, the excess is 0 on average for any distance. The excess may be negative by
+ * chance. For a distance that defines an energy distance, the excess is half of the energy distance (Székely and
+ * Rizzo).
+ * @param units the distances for each of several independent questions. Each question needs at least two answers of
+ *   each group
+ * @throws {ValueError} if a unit has fewer than two answers of a group, or if its distance matrix has the wrong size
  * @see G. Székely, M. Rizzo, Energy statistics: A class of statistics based on distances (2013)
  * @example
  * ```ts
@@ -122,7 +126,7 @@ function inOrder({ first, second }: DivergenceUnit): Int32Array {
   return Int32Array.from({ length: first + second }, (_, index) => index);
 }
 
-/** @param order the indices of the answers; the first `first` of them belong to the first group */
+/** @param order the indices of the answers. The first `first` indices belong to the first group */
 function measure({ first, second, distances }: DivergenceUnit, order: Int32Array): { between: number; within: number } {
   const size = first + second;
   const sums = [0, 0, 0];
@@ -168,7 +172,7 @@ function choices(n: number, k: number): number {
   return count;
 }
 
-/** Returns every choice of `first` of `size` indices, with the chosen indices first. */
+/** Returns all ways to choose `first` of `size` indices. In each way, the chosen indices come first. */
 function deals(size: number, first: number): Int32Array[] {
   const found: Int32Array[] = [];
   const choose = (chosen: readonly number[], next: number): void => {

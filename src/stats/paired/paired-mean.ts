@@ -13,14 +13,14 @@ export interface PairedMeanOptions {
    */
   readonly level?: number | undefined;
   /**
-   * The largest absolute value that a difference can have, for example 1 for differences of rates. Set it if all
-   * differences of a small sample may be equal.
+   * The largest absolute value that a difference can have, for example 1 for differences of rates. Set this option if
+   * all differences of a small sample may be equal.
    * @defaultValue undefined: no bound
    */
   readonly bound?: number | undefined;
   /**
-   * The smallest nonzero difference that a pair can have, for example 1/m for shares of m answers. The step is used
-   * only with a bound.
+   * The smallest nonzero difference that a pair can have, for example 1/m for shares of m answers. This option is used
+   * only if `bound` is set.
    * @defaultValue the bound
    */
   readonly step?: number | undefined;
@@ -30,11 +30,11 @@ const PAIRED_MEAN_OPTION_NAMES: OptionNames<PairedMeanOptions> = { level: true, 
 
 /** A mean of paired differences with its uncertainty. */
 export interface PairedMean {
-  /** The mean; NaN without differences. */
+  /** The mean; NaN if there are no differences. */
   readonly value: number;
   /**
-   * The standard error of the mean. NaN if there are fewer than two differences, or if all differences are equal and
-   * there is no bound.
+   * The standard error of the mean. The standard error is NaN if there are fewer than two differences, or if all
+   * differences are equal and there is no bound.
    */
   readonly standardError: number;
   readonly degrees: number;
@@ -45,11 +45,11 @@ export interface PairedMean {
 /**
  * Computes the mean of paired differences with its confidence interval.
  *
- * Without a bound, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). With a bound B, two pairs are added:
- * their differences are `step` and -`step`. The mean and the standard deviation (divided by n + 2) of the extended set
- * give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step 1), this is
- * Bonett and Price's interval. It keeps its confidence level even with few pairs, and if no pair differs. `value` is
- * always the mean without the added pairs.
+ * If no bound is set, the interval uses Student's t: mean ± t(n - 1) s / sqrt(n). If a bound B is set, two pairs are
+ * added: their differences are `step` and -`step`. The mean and the standard deviation (divided by n + 2) of the
+ * extended set give a normal interval, clipped to [-B, B]. For differences of single yes-or-no answers (bound and step
+ * 1), this is Bonett and Price's interval. This interval keeps its confidence level even if there are few pairs or no
+ * pair differs. `value` is always the mean without the added pairs.
  * @param differences the first value minus the second for each independent pair; finite
  * @throws {ValueError} if the level or the bound is out of range, or a difference exceeds the bound
  * @see D. Bonett, R. Price, Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired
@@ -92,7 +92,7 @@ export function pairedMean(differences: ArrayLike<number>, options: PairedMeanOp
 
 function requireBound(values: Float64Array, bound: number): void {
   if (!(bound > 0 && bound < Infinity)) throw invalidParameter('bound', 'be a number above 0', bound);
-  // Rounding may put means of several answers slightly above the bound.
+  // Because of rounding, a mean of several answers may be slightly above the bound.
   const beyond = values.find((value) => !(Math.abs(value) <= bound * (1 + 1e-9)));
   if (beyond !== undefined) {
     throw invalidParameter('differences', `be from ${String(-bound)} to ${String(bound)}, the bound`, beyond);

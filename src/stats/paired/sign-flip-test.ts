@@ -5,8 +5,8 @@ import { requireInteger } from '../parameters.ts';
 /** Options of {@link signFlipTest}. */
 export interface SignFlipOptions {
   /**
-   * The number of random sign patterns, for which the smallest possible p-value is 1 / (samples + 1). If there are at
-   * most `samples` + 1 patterns in total, each pattern is evaluated once instead.
+   * The number of random sign patterns. The smallest possible p-value is 1 / (samples + 1). If at most `samples` + 1
+   * different patterns exist, each pattern is evaluated once instead.
    * @defaultValue 4999
    */
   readonly samples?: number | undefined;
@@ -26,10 +26,11 @@ const BITS = 26;
  * Computes the two-sided p-value of a mean of paired differences by flipping their signs.
  *
  * If both values of every pair come from the same distribution, each difference is as likely as its negative. The
- * p-value is the share of sign patterns whose sum is at least as far from 0 as the observed sum. If there are at most
- * `samples` + 1 patterns, all 2^n are evaluated. Otherwise, random patterns are drawn and the p-value is (1 + hits) /
- * (samples + 1), where hits is the number of drawn patterns whose sum is at least as far from 0. The test is exact for
- * any distribution of the differences. The result is NaN without differences, and 1 if all differences are 0.
+ * p-value is the share of sign patterns whose sum is at least as far from 0 as the observed sum. If at most `samples` +
+ * 1 patterns exist, all 2^n patterns are evaluated. Otherwise, random patterns are drawn and the p-value is (1 + hits)
+ * / (samples + 1), where hits is the number of drawn patterns whose sum is at least as far from 0 as the observed sum.
+ * The test is exact for any distribution of the differences. The result is NaN if there are no differences, and 1 if
+ * all differences are 0.
  * @param differences the first value minus the second for each pair; finite
  * @throws {ValueError} if an option is out of range
  * @see R. A. Fisher, The Design of Experiments (1935), section 21; B. Phipson and G. Smyth, Permutation p-values should

@@ -5,12 +5,12 @@ import { logMixture } from './beta-binomial-mixture.ts';
 import { rootBetween } from './mixture-bound.ts';
 import { type MixtureOptions, rhoFrom } from './mixture-parameters.ts';
 
-/** The smallest distance from 0 and 1 at which the search looks for an end. */
+/** The smallest distance from 0 and 1 at which the search looks for an end of the interval. */
 const NEAREST = 1e-15;
 
 /** Options of {@link bernoulliConfidenceInterval}. */
 export interface BernoulliIntervalOptions {
-  /** The number of trials at which the interval is tightest; above 0. */
+  /** The number of trials at which the interval is tightest. This number must be above 0. */
   readonly tOpt: number;
   /**
    * The error rate for which the interval is tuned, in (0, 1).
@@ -22,13 +22,13 @@ export interface BernoulliIntervalOptions {
 const BERNOULLI_INTERVAL_OPTION_NAMES: OptionNames<BernoulliIntervalOptions> = { tOpt: true, alphaOpt: true };
 
 /**
- * Computes an anytime-valid interval of one rate that is tightest near a number of trials chosen in advance. It
- * consists of the rates p at which the two-sided beta-binomial mixture with g = p, h = 1 - p and vOpt = tOpt p (1 - p)
- * stays at or below 1 / alpha.
+ * Computes an anytime-valid interval of one rate that is tightest near a number of trials chosen in advance. The
+ * interval consists of the rates p at which the two-sided beta-binomial mixture with g = p, h = 1 - p and vOpt = tOpt p
+ * (1 - p) stays at or below 1 / alpha.
  *
  * The probability that all intervals over time contain the rate is at least 1 - alpha. With fewer than about tOpt / 10
- * trials, the interval is wider than the interval of `betaBinomialSequence`, which does not require tOpt. Near tOpt, it
- * is narrower.
+ * trials, the interval is wider than the interval of `betaBinomialSequence`, which does not require tOpt. With about
+ * tOpt trials, it is narrower than that interval.
  * @param successes from 0 to `trials`
  * @param trials an integer; 0 gives [0, 1]
  * @param alpha in (0, 1)

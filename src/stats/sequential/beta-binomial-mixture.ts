@@ -12,18 +12,20 @@ import {
 } from './mixture-parameters.ts';
 
 /**
- * The lower limit of the tuning parameter as a share of g h. It ensures that the prior is a probability distribution.
+ * The lower limit of the tuning parameter as a share of g h. This limit ensures that the prior is a probability
+ * distribution.
  */
 const MIN_TUNING = 1e-3;
 
 /** Options of the beta-binomial mixture. */
 export interface BetaBinomialMixtureOptions extends MixtureOptions {
-  /** The largest amount by which a value can lie below its mean; above 0. */
+  /** The maximum distance of a value below its mean, a number above 0. */
   readonly g: number;
-  /** The largest amount by which a value can lie above its mean; above 0. */
+  /** The maximum distance of a value above its mean, a number above 0. */
   readonly h: number;
   /**
-   * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.
+   * Whether the boundary is only on one side of 0. If it is false, there are boundaries on both sides of 0, at the same
+   * alpha.
    * @defaultValue true
    */
   readonly oneSided?: boolean;
@@ -42,7 +44,7 @@ const BETA_BINOMIAL_MIXTURE_OPTION_NAMES: OptionNames<BetaBinomialMixtureOptions
  * sum is averaged over a beta distribution of the probability of h. The distribution is centred at g / (g + h). For a
  * one-sided boundary, it is truncated at this point.
  *
- * A rate p of 0/1 outcomes has g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
+ * For n outcomes of 0 or 1 with rate p and S successes: g = p, h = 1 - p, s = S - n p and v = n p (1 - p).
  * @param s the sum, from -v / h to v / g
  * @param v at least 0
  * @throws {ValueError} if a number is out of range
@@ -67,9 +69,10 @@ export function betaBinomialLogMixture(s: number, v: number, options: BetaBinomi
 }
 
 /**
- * Computes a boundary that a sub-Bernoulli sum ever crosses with probability at most alpha, at time v of the variance
- * process. For two sides, it returns the upper boundary. It is the sum at which the beta-binomial mixture reaches 1 /
- * alpha. If the mixture does not reach it, the boundary is v / g, which the sum cannot exceed.
+ * Computes a boundary at time v of the variance process. The probability that a sub-Bernoulli sum ever crosses the
+ * boundary is at most alpha. For two sides, the function returns the upper boundary. The boundary is the sum at which
+ * the beta-binomial mixture reaches 1 / alpha. If the mixture does not reach 1 / alpha, the boundary is v / g, which
+ * the sum cannot exceed.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -12,15 +12,15 @@ const LAST_STEP = 2e-5;
 const MAX_STEPS = 100;
 
 /**
- * Computes the anytime-valid interval of one rate. It is a confidence sequence: the probability that the intervals at
- * all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
+ * Computes the anytime-valid interval of one rate. The result is a confidence sequence: the probability that the
+ * intervals at all numbers of trials contain the true rate is at least 1 - alpha, for any number of checks.
  *
  * A rate p is excluded if the likelihood averaged over a flat prior is more than 1/alpha times the likelihood of p: ln
  * B(S + 1, n - S + 1) - S ln p - (n - S) ln(1 - p) > ln(1/alpha). Under p, this ratio is a non-negative martingale that
  * starts at 1. By Ville's inequality, the probability that it ever exceeds 1/alpha is at most alpha.
  *
  * The interval is valid for independent trials with one rate, and more generally if the probability of a success, given
- * all earlier trials, is p. It is wider than an interval for one fixed n: see `docs/sequential.md`.
+ * all earlier trials, is p. This interval is wider than an interval for one fixed n: see `docs/sequential.md`.
  * @param successes S, an integer from 0 to `trials`
  * @param trials n, an integer; 0 gives [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
@@ -77,13 +77,13 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
   requireCounts(successes, trials, alpha);
   const failures = trials - successes;
   if (failures === 0) return 1;
-  // This equals one minus the lower end of the failure rate, but avoids the cancellation of 1 - x for x near 1.
+  // This formula equals one minus the lower end of the failure rate, but avoids the cancellation of 1 - x for x near 1.
   return (successes - failures * Math.expm1(logShrinkage(failures, successes, alpha))) / trials;
 }
 
 /**
- * Returns the u < 0 for which p = (S/n) e^u is the lower end of the rate of `counted`. It solves G(u) = n KL(S/n, p) =
- * L, where m = n - S, r = S/m and
+ * Returns the u < 0 for which p = (S/n) e^u is the lower end of the rate of `counted`. This u solves G(u) = n KL(S/n,
+ * p) = L, where m = n - S, r = S/m and
  *
  * G(u) = -S u - m ln(1 - r expm1(u)), L = ln(1/alpha) - ln B(S + 1, m + 1) + S ln(S/n) + m ln(m/n),
  *
@@ -92,7 +92,7 @@ export function betaBinomialUpper(successes: number, trials: number, alpha: numb
 function logShrinkage(counted: number, others: number, alpha: number): number {
   const trials = counted + others;
   if (others === 0) return -Math.log((trials + 1) / alpha) / trials;
-  // Stirling's formula cancels all terms of L that grow with n; (n + 1)! is n! (n + 1).
+  // Stirling's formula cancels all terms of L that grow with n. The factorial (n + 1)! is written as n! (n + 1).
   const bulk = (trials + 1) / (alpha * Math.sqrt((2 * Math.PI * counted * others) / trials));
   const level = Math.log(bulk) - stirlingError(counted) - stirlingError(others) + stirlingError(trials);
   return rootOf(counted, others, level);
@@ -101,7 +101,7 @@ function logShrinkage(counted: number, others: number, alpha: number): number {
 /** Returns the u < 0 with G(u) = level, by Halley's method within a bracket. */
 function rootOf(counted: number, others: number, level: number): number {
   const ratio = counted / others;
-  // G(u) >= -S u - m ln(1 + r): if this bound reaches the level, G is above it.
+  // G(u) >= -S u - m ln(1 + r). If this lower bound equals the level at u, G(u) is at least the level.
   let left = -(level + others * Math.log1p(ratio)) / counted;
   let right = 0;
   let u = Math.max(left, firstGuess(counted, ratio, level));

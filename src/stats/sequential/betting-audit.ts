@@ -11,13 +11,14 @@ export interface BettingAuditOptions {
    */
   readonly alpha?: number;
   /**
-   * The tolerated difference of means, in [0, 1). If it is above 0, the audit runs two one-sided processes, each with
-   * alpha / 2.
+   * The tolerated difference of means, in [0, 1). If epsilon is above 0, the audit runs two one-sided processes, each
+   * with alpha / 2.
    * @defaultValue 0
    */
   readonly epsilon?: number;
   /**
-   * Whether to skip the first pair, as the authors' published code does; indices then count from the second pair.
+   * Whether to skip the first pair, as the authors' published code does. If the first pair is skipped, indices count
+   * from the second pair.
    * @defaultValue false
    */
   readonly skipFirstPair?: boolean;
@@ -36,7 +37,8 @@ export interface BettingPath {
   /** The bet on each pair, set before the pair was seen. */
   readonly bets: readonly number[];
   /**
-   * The index of the first pair after which the wealth is above the threshold, counted from 0; null if there is none.
+   * The index of the first pair after which the wealth is above the threshold, counted from 0; null if the wealth never
+   * exceeds the threshold.
    */
   readonly rejectIndex: number | null;
 }
@@ -48,7 +50,7 @@ export interface BettingAudit extends BettingPath {
   readonly n: number;
   readonly alpha: number;
   readonly epsilon: number;
-  /** 1 / alpha. */
+  /** The threshold of the wealth: 1 / alpha. */
   readonly threshold: number;
 }
 
@@ -59,13 +61,16 @@ export interface TolerantBettingAudit {
   readonly n: number;
   readonly alpha: number;
   readonly epsilon: number;
-  /** 2 / alpha, since there are two processes. */
+  /** The threshold of the wealth: 2 / alpha, because there are two processes. */
   readonly threshold: number;
   /** The process against the hypothesis that the mean of a exceeds the mean of b by at most epsilon. */
   readonly aMinusB: BettingPath;
   /** The process against the hypothesis that the mean of b exceeds the mean of a by at most epsilon. */
   readonly bMinusA: BettingPath;
-  /** The index of the first pair after which either process is above the threshold; null if there is none. */
+  /**
+   * The index of the first pair after which the wealth of either process is above the threshold; null if there is no
+   * such pair.
+   */
   readonly rejectIndex: number | null;
 }
 
@@ -74,12 +79,12 @@ export interface TolerantBettingAudit {
  * means are equal, the probability that its wealth ever exceeds 1 / alpha is at most alpha, for any number of checks
  * and any stopping rule.
  *
- * Without a tolerance the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. With a tolerance, the
- * outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. Each wealth is then a
- * supermartingale if the means differ by at most epsilon, and the threshold for each is 2 / alpha.
+ * If the tolerance epsilon is 0, the outcome of a pair is g = a - b, and the bets lie in [-1/2, 1/2]. If epsilon is
+ * above 0, the outcomes are a - b - epsilon and b - a - epsilon, and the bets lie in [-1/2, 0]. If the means differ by
+ * at most epsilon, the wealth of each process is a supermartingale. The threshold of each process is 2 / alpha.
  * @param a decisions or scores in [0, 1] of the first group, in order of arrival
- * @param b decisions or scores of the second group, with the same length; without pairs, wealth is [] and nothing is
- *   rejected
+ * @param b decisions or scores of the second group, with the same length; if there are no pairs, wealth is [] and
+ *   nothing is rejected
  * @throws {DataValidationError} if the lengths differ, or a value is outside [0, 1]
  * @throws {ValueError} if alpha or epsilon is out of range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570

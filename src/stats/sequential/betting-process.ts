@@ -12,7 +12,7 @@ export interface BettingState {
   readonly logWealth: number;
   /** The bet lambda on the next outcome. */
   readonly bet: number;
-  /** The sum of z^2 of all outcomes. */
+  /** The sum of z^2 over all outcomes, where z = g / (1 - lambda g). */
   readonly sumOfSquares: number;
 }
 
@@ -37,11 +37,11 @@ const BETTING_OPTION_NAMES: OptionNames<BettingOptions> = { smallestBet: true, l
  * Bets against the hypothesis that outcomes g_1, g_2, ... have the mean 0: the wealth starts at 1 and is multiplied by
  * 1 - lambda_t g_t.
  *
- * lambda_1 = 0, and after each outcome, with z = g / (1 - lambda g), lambda becomes lambda - 2 / (2 - ln 3) z / (1 +
- * sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis, the wealth is a
- * non-negative martingale. By Ville's inequality, the probability that it ever reaches 1 / alpha is at most alpha, for
- * any number of checks. The only assumption is that the mean of each outcome, given all earlier outcomes, is 0.
- * Outcomes need not be independent or identically distributed.
+ * The first bet lambda_1 is 0. After each outcome, with z = g / (1 - lambda g), lambda becomes lambda - 2 / (2 - ln 3)
+ * z / (1 + sum z^2), clipped to the smallest and the largest bet (an online Newton step). Under the hypothesis, the
+ * wealth is a non-negative martingale. By Ville's inequality, the probability that it ever reaches 1 / alpha is at most
+ * alpha, for any number of checks. The only assumption is that the mean of each outcome, given all earlier outcomes, is
+ * 0. Outcomes need not be independent or identically distributed.
  * @throws {ValueError} if a bet is outside its range
  * @see B. Chugg et al., Auditing fairness by betting (2023), arXiv 2305.17570
  * @example

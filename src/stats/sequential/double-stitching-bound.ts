@@ -6,10 +6,10 @@ import { STITCHING_SHAPE_NAMES, stitchingFrom, type StitchingShape } from './pol
 
 /** Options of {@link doubleStitchingBound}. */
 export interface DoubleStitchingOptions extends StitchingShape {
-  /** The number of values after which the boundary starts to grow; at least 1. */
+  /** The number of values after which the boundary starts to grow. This number must be at least 1. */
   readonly tOpt: number;
   /**
-   * The grid width of the quantiles, in log-odds; above 0.
+   * The grid width of the quantiles, in log-odds. The width must be above 0.
    * @defaultValue 0.5
    */
   readonly delta?: number;
@@ -26,10 +26,10 @@ const DOUBLE_STITCHING_OPTION_NAMES: OptionNames<DoubleStitchingOptions> = {
  * the number of the first t values that are at or below the p-quantile. Then N - t p stays below the boundary for all p
  * and t simultaneously, with probability at least 1 - alpha / 2 for each side.
  *
- * Times are stitched over epochs, and quantiles over a grid in log-odds. With w = max(t, tOpt), r the next quantile of
- * the grid towards 1/2 (p itself if p is at least 1/2), q = r (1 - r), j = sqrt(w / tOpt) |logit p| / (2 delta) + 1 and
- * l = s ln(ln(eta w / tOpt)) + s ln j + ln(2 zeta(s) (2 zeta(s) + 1) / (alpha ln(eta)^s)), the boundary is delta
- * sqrt(eta w q / tOpt) + sqrt(k1^2 q w l + (k2 c l)^2) + k2 c l, c = (1 - 2 p) / 3.
+ * Times are stitched over epochs, and quantiles over a grid in log-odds. The boundary is delta sqrt(eta w q / tOpt) +
+ * sqrt(k1^2 q w l + (k2 c l)^2) + k2 c l, where w = max(t, tOpt), q = r (1 - r) and c = (1 - 2 p) / 3. r is the next
+ * quantile of the grid towards 1/2 (p itself if p is at least 1/2). The last term is l = s ln(ln(eta w / tOpt)) + s ln
+ * j + ln(2 zeta(s) (2 zeta(s) + 1) / (alpha ln(eta)^s)) with j = sqrt(w / tOpt) |logit p| / (2 delta) + 1.
  * @param p the quantile, in (0, 1)
  * @param t the number of values, at least 0
  * @param alpha in (0, 1)

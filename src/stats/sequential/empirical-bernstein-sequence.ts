@@ -29,13 +29,14 @@ export interface EmpiricalBernsteinOptions {
 const EMPIRICAL_BERNSTEIN_OPTION_NAMES: OptionNames<EmpiricalBernsteinOptions> = { vOpt: true };
 
 /**
- * Computes the anytime-valid interval of the mean of values in [0, 1], whose width adapts to their variance: the mean ±
- * u(V) / n, with u the gamma-exponential mixture boundary of scale 1 at alpha / 2 and V the predictable variance.
+ * Computes the anytime-valid interval of the mean of values in [0, 1]. The width of the interval adapts to the variance
+ * of the values. The interval is the mean ± u(V) / n, where u is the gamma-exponential mixture boundary of scale 1 at
+ * alpha / 2, and V is the predictable variance.
  *
  * The probability that the intervals at all n contain the mean is at least 1 - alpha. The values need not be
  * independent or identically distributed: it is sufficient that each value has the same mean, given all earlier values.
- * (If the means change, the intervals contain their running average.) Scale other values to [0, 1] by bounds that are
- * known in advance, not by the smallest and largest value seen.
+ * (If the means change, the intervals contain their running average.) Scale other values to [0, 1] with bounds that are
+ * known in advance, not with the smallest and the largest observed value.
  * @param state the statistics of the values; with n = 0, the interval is [0, 1]
  * @param alpha the probability that any interval of the sequence misses the mean, in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -3,8 +3,8 @@ import { requireCount, requireLevel } from '../parameters.ts';
 import { rootBetween } from './mixture-bound.ts';
 
 /**
- * The number of steps of the golden-section search. The smallest error is then exact to 1e-15, since it is flat at its
- * minimum.
+ * The number of steps of the golden-section search. The smallest error is then exact to 1e-15, because the error
+ * function is flat near its minimum.
  */
 const SECTIONS = 60;
 
@@ -12,7 +12,7 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** Options of {@link empiricalProcessLilBound}. */
 export interface EmpiricalProcessLilOptions {
-  /** The smallest number of values for which the boundary holds; at least 1. */
+  /** The smallest number of values for which the boundary holds. This number must be at least 1. */
   readonly tMin: number;
   /**
    * The leading constant, above 1 / sqrt(2). A larger constant makes the other terms smaller.

@@ -12,7 +12,7 @@ import {
 
 /** Options of a mixture with a scale. */
 export interface ScaledMixtureOptions extends MixtureOptions {
-  /** The scale c of the tail, above 0, in the units of s. It is 1 for errors of values in [0, 1]. */
+  /** The scale c of the tail, above 0, in the units of s. The scale is 1 for errors of values in [0, 1]. */
   readonly c: number;
 }
 
@@ -53,8 +53,8 @@ export function scaledMixtureBound(
 
 /**
  * Computes ln of the gamma-exponential mixture supermartingale of a sub-exponential sum s with variance process v and
- * scale c: the mean of exp(lambda s - v psi(lambda)), psi(lambda) = (-ln(1 - c lambda) - c lambda) / c^2, where 1 - c
- * lambda has a gamma distribution of shape and rate rho / c^2, truncated at 1.
+ * scale c. The mixture is the mean of exp(lambda s - v psi(lambda)) with psi(lambda) = (-ln(1 - c lambda) - c lambda) /
+ * c^2. In this mean, 1 - c lambda has a gamma distribution of shape and rate rho / c^2, truncated at 1.
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} if a number is out of range
@@ -72,8 +72,8 @@ export function gammaExponentialLogMixture(s: number, v: number, options: Scaled
 }
 
 /**
- * Computes a boundary that a sub-exponential sum ever crosses with probability at most alpha, at time v of the variance
- * process. It is the sum at which the gamma-exponential mixture reaches 1 / alpha.
+ * Computes a boundary at time v of the variance process. The probability that a sub-exponential sum ever crosses the
+ * boundary is at most alpha. The boundary is the sum at which the gamma-exponential mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -2,9 +2,9 @@ import { logScaledUpperGamma } from '../scaled-incomplete-gamma.ts';
 import { type ScaledMixtureOptions, scaledLogMixture, scaledMixtureBound } from './gamma-exponential-mixture.ts';
 
 /**
- * Computes ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum s with variance process v and scale c:
- * the mean of exp(lambda s - v psi(lambda)), psi(lambda) = (e^(c lambda) - c lambda - 1) / c^2, where e^(c lambda) has
- * a gamma distribution of shape and rate rho / c^2, truncated below 1.
+ * Computes ln of the gamma-Poisson mixture supermartingale of a sub-Poisson sum s with variance process v and scale c.
+ * The mixture is the mean of exp(lambda s - v psi(lambda)) with psi(lambda) = (e^(c lambda) - c lambda - 1) / c^2. In
+ * this mean, e^(c lambda) has a gamma distribution of shape and rate rho / c^2, truncated below 1.
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} if a number is out of range
@@ -22,8 +22,8 @@ export function gammaPoissonLogMixture(s: number, v: number, options: ScaledMixt
 }
 
 /**
- * Computes a boundary that a sub-Poisson sum ever crosses with probability at most alpha, at time v of the variance
- * process. It is the sum at which the gamma-Poisson mixture reaches 1 / alpha.
+ * Computes a boundary at time v of the variance process. The probability that a sub-Poisson sum ever crosses the
+ * boundary is at most alpha. The boundary is the sum at which the gamma-Poisson mixture reaches 1 / alpha.
  * @param v at least 0
  * @param alpha in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -5,8 +5,9 @@
 const MAX_STEPS = 200;
 
 /**
- * Returns a root of a continuous function between two points with opposite signs, exact to the last few digits. It uses
- * Chandrupatla's method: inverse quadratic interpolation if the last three points are suitable, otherwise bisection.
+ * Returns a root of a continuous function between two points with opposite signs, exact to the last few digits. The
+ * function uses Chandrupatla's method: inverse quadratic interpolation if the last three points are suitable, otherwise
+ * bisection.
  * @param rootOf the function, finite at and between both points
  * @see T. R. Chandrupatla, A new hybrid quadratic/bisection algorithm (1997)
  */

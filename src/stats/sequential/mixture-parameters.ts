@@ -3,7 +3,7 @@ import { requireCount, requireLevel } from '../parameters.ts';
 
 /** Options that determine where a mixture boundary is tightest. */
 export interface MixtureOptions {
-  /** The intrinsic time (variance process) at which the boundary is tightest; above 0. */
+  /** The intrinsic time (variance process) at which the boundary is tightest. This time must be above 0. */
   readonly vOpt: number;
   /**
    * The error rate for which the boundary is tuned: below 0.5 for one side, below 1 for two sides.

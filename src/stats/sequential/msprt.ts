@@ -61,7 +61,7 @@ export interface MsprtResult {
  * tau^2 / s^2))).
  *
  * The guarantee over all checks is exact for a mean of normal values with known variance. With an estimated standard
- * error, it is asymptotic: collect some tens of observations in every cell before the first check.
+ * error, the guarantee is asymptotic: collect at least a few dozen observations in every cell before the first check.
  * @throws {ValueError} if a number is not finite, the standard error or tau is not above 0, or alpha is out of range
  * @see R. Johari, P. Koomen, L. Pekelis, D. Walsh, Always valid inference (2022)
  * @example

@@ -19,7 +19,8 @@ const FAR_TAIL = -5;
 /** Options of the normal mixture. */
 export interface NormalMixtureOptions extends MixtureOptions {
   /**
-   * Whether the boundary is only on one side of 0. If false, there are boundaries on both sides, at the same alpha.
+   * Whether the boundary is only on one side of 0. If it is false, there are boundaries on both sides of 0, at the same
+   * alpha.
    * @defaultValue true
    */
   readonly oneSided?: boolean;
@@ -31,8 +32,8 @@ const NORMAL_MIXTURE_OPTION_NAMES: OptionNames<NormalMixtureOptions> = { ...MIXT
  * Computes ln of the normal mixture supermartingale of a sub-Gaussian sum s with variance process v: the mean of
  * exp(lambda s - lambda^2 v / 2) over a normal lambda with variance 1 / rho, or over its absolute value for one side.
  *
- * For two sides, the result is ln(rho / (v + rho)) / 2 + s^2 / (2 (v + rho)). One side adds ln 2 and ln of the normal
- * cdf at s / sqrt(v + rho).
+ * For two sides, the result is ln(rho / (v + rho)) / 2 + s^2 / (2 (v + rho)). For one side, ln 2 and ln of the normal
+ * cdf at s / sqrt(v + rho) are added.
  * @param s the sum, any finite number
  * @param v at least 0
  * @throws {ValueError} if a number is out of range
@@ -52,8 +53,9 @@ export function normalLogMixture(s: number, v: number, options: NormalMixtureOpt
 }
 
 /**
- * Computes a boundary that a sub-Gaussian sum (for two sides, its absolute value) ever crosses with probability at most
- * alpha, at time v of the variance process. For two sides it is sqrt((v + rho) (ln(1 + v / rho) + 2 ln(1 / alpha))).
+ * Computes a boundary at time v of the variance process. The probability that a sub-Gaussian sum ever crosses the
+ * boundary is at most alpha. For two sides, this holds for the absolute value of the sum, and the boundary is sqrt((v +
+ * rho) (ln(1 + v / rho) + 2 ln(1 / alpha))).
  *
  * The sum of n independent values in [0, 1], minus the sum of their means, is sub-Gaussian with v = n / 4.
  * @param v at least 0

@@ -32,7 +32,7 @@ export interface StitchingShape {
    */
   readonly s?: number;
   /**
-   * The ratio of the end of an epoch to its start; above 1.
+   * The ratio of the end of an epoch to its start. The ratio must be above 1.
    * @defaultValue 2
    */
   readonly eta?: number;
@@ -59,8 +59,8 @@ const POLY_STITCHING_OPTION_NAMES: OptionNames<PolyStitchingOptions> = {
 };
 
 /**
- * The shape of a stitched boundary with its defaults and constants. k1 and k2 account for the use of one line per
- * epoch.
+ * The shape of a stitched boundary with its defaults and constants. The constants k1 and k2 account for the use of one
+ * straight line per epoch.
  */
 interface Stitching {
   readonly s: number;
@@ -71,10 +71,10 @@ interface Stitching {
 }
 
 /**
- * Computes the polynomial stitched boundary of a sub-gamma sum. It has a closed form and grows at the rate of the law
- * of the iterated logarithm. With w = max(v, vMin) and l = s ln ln(eta w / vMin) + ln(zeta(s) / (alpha ln(eta)^s)), the
- * boundary is sqrt(k1^2 w l + (k2 c l)^2) + k2 c l, where k1 = (eta^(1/4) + eta^(-1/4)) / sqrt(2) and k2 = (sqrt(eta) +
- * 1) / 2.
+ * Computes the polynomial stitched boundary of a sub-gamma sum. The boundary has a closed form and grows at the rate of
+ * the law of the iterated logarithm. With w = max(v, vMin) and l = s ln ln(eta w / vMin) + ln(zeta(s) / (alpha
+ * ln(eta)^s)), the boundary is sqrt(k1^2 w l + (k2 c l)^2) + k2 c l, where k1 = (eta^(1/4) + eta^(-1/4)) / sqrt(2) and
+ * k2 = (sqrt(eta) + 1) / 2.
  *
  * The probability that the sum ever crosses the boundary is at most alpha. Mixture boundaries are tighter over most
  * practical time ranges.

@@ -18,7 +18,8 @@ export interface WeightedShareState {
 export interface SubGaussianOptions {
   /**
    * The sum of w^2 / 4 at which the interval is tightest, above 0. The default is suitable for 1,000 rows with weights
-   * of about 1. For other weights, multiply it by their mean square. Choose it before you see the data.
+   * of about 1. For other weights, multiply the default by the mean square of the weights. Choose it before you see the
+   * data.
    * @defaultValue 250
    */
   readonly vOpt?: number;
@@ -33,8 +34,8 @@ const SUB_GAUSSIAN_OPTION_NAMES: OptionNames<SubGaussianOptions> = { vOpt: true 
  *
  * The probability that the intervals at all times contain p is at least 1 - alpha, provided that each decision has the
  * mean p given its weight and all earlier decisions. A weight may depend on earlier decisions, but not on the decision
- * that it applies to. The interval does not use the lower variance of rates near 0 or 1. Without weights,
- * `betaBinomialSequence` is narrower.
+ * that it applies to. Rates near 0 or 1 have a lower variance, but the interval does not use this fact. If there are no
+ * weights, the interval of `betaBinomialSequence` is narrower.
  * @param state the sums; if the sum of weights is 0, the interval is [0, 1]
  * @param alpha the probability that any interval of the sequence misses the rate, in (0, 1)
  * @throws {ValueError} if a number is out of range

@@ -6,14 +6,15 @@ import { upperGammaShare } from '../scaled-incomplete-gamma.ts';
 import type { TestResult } from './one-way-anova.ts';
 
 /**
- * The largest degrees of freedom for which the package is used. For more, its version 0.3.1 is inexact: the error is 2%
- * at a value of 3000 on 3000 degrees, and 0.1% at 2020 on 500.
+ * The largest degrees of freedom for which `gammainc` of the package is used. For more degrees of freedom, version
+ * 0.3.1 of the package is inexact: the error is 2% at a value of 3000 on 3000 degrees, and 0.1% at a value of 2020 on
+ * 500 degrees.
  */
 const MAX_DEGREES_OF_PACKAGE = 40;
 
 /**
- * Returns the probability that a chi-square variable is at least a value. It uses the upper regularised incomplete
- * gamma function Q(k / 2, x / 2), since 1 - cdf is 0 in far tails.
+ * Returns the probability that a chi-square variable is at least a value. The function uses the upper regularised
+ * incomplete gamma function Q(k / 2, x / 2), since 1 - cdf is 0 in far tails.
  * @param value x, 0 or more
  * @param degrees k, degrees of freedom, above 0
  */
@@ -29,15 +30,17 @@ export const MIN_EXPECTED_COUNT = 5;
 
 /** The result of a chi-square test, with a measure of the quality of the chi-square approximation. */
 export interface ChiSquareTest extends TestResult {
-  /** The smallest expected count of a cell. Below {@link MIN_EXPECTED_COUNT}, the p-value is approximate. */
+  /**
+   * The smallest expected count of a cell. If this count is below {@link MIN_EXPECTED_COUNT}, the p-value is
+   * approximate.
+   */
   readonly minExpected: number;
 }
 
 /**
  * Performs Pearson's chi-square test of the hypothesis that rows and columns of a table are independent, without a
  * continuity correction. The statistic is the sum over cells of (observed - expected)^2 / expected on (r - 1)(c - 1)
- * degrees of freedom, where empty rows and columns are excluded. The result is NaN if fewer than two rows or columns
- * remain.
+ * degrees of freedom. Empty rows and columns are excluded. The result is NaN if fewer than two rows or columns remain.
  * @see K. Pearson, On the criterion that a given system of deviations... (1900)
  */
 export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
@@ -51,8 +54,8 @@ export function chiSquareIndependence(table: CrossCounts): ChiSquareTest {
  * Performs Pearson's chi-square goodness-of-fit test of the hypothesis that categories have the given shares. The
  * statistic is the sum of (observed - n share)^2 / (n share) on k - 1 degrees of freedom.
  *
- * A category with a share of 0 is excluded if it does not occur. If it occurs, the statistic is infinite and the
- * p-value is 0.
+ * A category with a share of 0 is excluded if it does not occur. If such a category occurs, the statistic is infinite
+ * and the p-value is 0.
  * @param observed [k], each 0 or more
  * @param shares [k], each 0 or more; they are divided by their sum
  * @returns the test; NaN if there are no counts or fewer than two categories

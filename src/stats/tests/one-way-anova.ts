@@ -6,9 +6,9 @@ import type { VarianceParts } from '../association/variance-parts.ts';
  *
  *     F = (between / (k - 1)) / (within / (n - k)),
  *
- * on k - 1 and n - k degrees of freedom. It assumes that the values of a group are normal with the same variance in
- * every group. With many rows per group, the test is robust to violations of the first assumption, but less robust to
- * violations of the second.
+ * on k - 1 and n - k degrees of freedom. The test assumes that the values of a group are normal with the same variance
+ * in every group. With many rows per group, the test is robust to values that are not normal, but less robust to
+ * unequal variances.
  *
  * The result is NaN if there are fewer than two groups, if each group has one value, or if all values are equal. If the
  * values are equal only within each group, F is infinite and the p-value is 0.
@@ -40,6 +40,9 @@ export interface TestResult {
   readonly statistic: number;
   /** The degrees of freedom: one number for chi-square, two numbers (numerator and denominator) for F. */
   readonly degrees: readonly number[];
-  /** The probability, under the hypothesis, of a statistic at least as large; NaN if undefined. */
+  /**
+   * The probability, under the hypothesis, of a statistic that is at least as large as the observed statistic; NaN if
+   * undefined.
+   */
   readonly pValue: number;
 }

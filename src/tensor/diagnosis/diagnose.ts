@@ -7,10 +7,12 @@ import { missingOfDriver } from './nvidia-driver.ts';
 import { missingOfVulkan } from './vulkan.ts';
 
 /**
- * Returns the parts that a backend needs and the machine lacks, in the order in which to fix them. The list is empty if
- * nothing is known to be missing. No library is loaded; only files and the dynamic linker's cache are read.
+ * Returns the parts that a backend needs but the machine does not have, in the order in which to fix them. The list is
+ * empty if nothing is known to be missing. The function loads no library. The function only reads files and the dynamic
+ * linker's cache.
  *
- * The driver comes before the packages of `node-gpu`, because without it a download of 400 MB is useless.
+ * The driver comes before the packages of `node-gpu`, because without a driver it is useless to download the packages
+ * (400 MB).
  * @example
  * diagnose('webgpu', thisHost()); // [{ what: 'the Vulkan loader libvulkan.so.1 was not found', mend: … }]
  */

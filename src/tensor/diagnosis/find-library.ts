@@ -18,8 +18,8 @@ const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/op
 
 /**
  * Searches for a shared library in the same way as the dynamic linker on Linux (LD_LIBRARY_PATH, its cache, its default
- * folders). It then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On Windows, it
- * searches the folders in PATH.
+ * folders). The function then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On
+ * Windows, it searches the folders in PATH.
  * @param name the file name, for example "libcudnn.so.8"
  */
 export function findLibrary(host: Host, name: string): FoundLibrary | null {
@@ -91,8 +91,8 @@ function parseCache(text: string, arch: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns the command that makes the dynamic linker search additional folders. It sets a variable that the linker reads
- * when a process starts.
+ * Returns the command that makes the dynamic linker search additional folders. The command sets a variable that the
+ * linker reads when a process starts.
  */
 export function searchAlso(folders: readonly string[]): string {
   return `export LD_LIBRARY_PATH=${folders.join(':')}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}`;

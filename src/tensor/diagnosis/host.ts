@@ -8,22 +8,22 @@ export interface Host {
   readonly arch: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   exists(file: string): boolean;
-  /** Returns the text of a file; null if it cannot be read. */
+  /** Returns the text of a file; null if the file cannot be read. */
   readFile(file: string): string | null;
-  /** Returns the names in a folder; an empty list if it cannot be read. */
+  /** Returns the names in a folder; an empty list if the folder cannot be read. */
   listFolder(folder: string): readonly string[];
   /** Returns the output of `ldconfig -p`, the dynamic linker's cache of libraries; null if the command fails. */
   readonly linkerCache: () => string | null;
-  /** Returns the folder of an installed package; null if it is not installed. */
+  /** Returns the folder of a package; null if the package is not installed. */
   resolvePackage(name: string): string | null;
 }
 
-/** Joins the parts of a path in the style of the machine. */
+/** Joins the parts of a path with the path separator of the machine's platform. */
 export function joinOn({ platform }: Host, ...parts: readonly string[]): string {
   return (platform === 'win32' ? path.win32 : path.posix).join(...parts);
 }
 
-/** Returns the folders in a list from the environment. */
+/** Returns the folders that an environment variable lists. */
 export function foldersIn({ platform, env }: Host, variable: string, otherwise = ''): readonly string[] {
   const named = env[variable];
   const list = named === undefined || named === '' ? otherwise : named;
@@ -35,14 +35,14 @@ export interface MissingPart {
   /** What is missing, in one line that can follow "cannot start: ". */
   readonly what: string;
   /**
-   * Instructions for fixing it, one per line. The first line is prose. Later lines that end in a full stop or a colon
-   * are also prose. All other lines are commands that can be copied unchanged.
+   * Instructions for fixing the problem, one per line. The first line is prose. Later lines that end in a full stop or
+   * a colon are also prose. All other lines are commands that can be copied unchanged.
    */
   readonly mend: string;
 }
 
 /**
- * Returns whether a line of the fix, other than its first, is prose. Sentences end in punctuation; commands do not.
+ * Returns whether a line of the fix, other than its first, is prose. Sentences end in punctuation, and commands do not.
  */
 export function isSaid(line: string): boolean {
   return /[.:]$/.test(line);

@@ -51,7 +51,7 @@ export function missingOfDriver(host: Host, cuda: CudaVersion): readonly Missing
   const what = `CUDA_VISIBLE_DEVICES is '${hidden}', which hides every GPU from CUDA`;
   return [
     ...ofDriver,
-    { what, mend: 'Set it to the devices to use, or remove it to use all:\nunset CUDA_VISIBLE_DEVICES' },
+    { what, mend: 'Set it to the devices to use, or remove it to use all devices:\nunset CUDA_VISIBLE_DEVICES' },
   ];
 }
 
@@ -109,8 +109,8 @@ function hasDeviceFile(host: Host): boolean {
 }
 
 /**
- * Returns whether Linux runs inside Windows (WSL). It then accesses the Windows driver through a separate device and
- * library.
+ * Returns whether Linux runs inside Windows (WSL). In that case, Linux accesses the Windows driver through a separate
+ * device and library.
  */
 function isUnderWindows(host: Host): boolean {
   return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;

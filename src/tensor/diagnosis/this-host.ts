@@ -15,7 +15,7 @@ const LINKER_CACHE_LIMIT_MILLIS = 10_000;
 /** The locations of `ldconfig`, which is not in the PATH of most users. */
 const LDCONFIG = ['/sbin/ldconfig', '/usr/sbin/ldconfig'];
 
-/** The linker's cache. It is stored because every backend needs it, and reading it starts a process. */
+/** The linker's cache. The cache is kept in memory, because every backend needs it and reading it starts a process. */
 let cache: string | null | undefined;
 
 /** Returns the machine that this process runs on. */

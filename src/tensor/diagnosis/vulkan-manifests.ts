@@ -21,8 +21,8 @@ const FOLDERS_OUTSIDE = [
 ];
 
 /**
- * Returns the manifests named in the environment, which replace those in the loader's folders; null if none are
- * named.
+ * Returns the manifests that an environment variable names; null if there are none. Named manifests replace the
+ * manifests in the loader's folders.
  */
 export function namedManifestFiles(host: Host): readonly string[] | null {
   const variable = variableOfManifests(host);

@@ -14,7 +14,10 @@ const LOADER = 'libvulkan.so.1';
 /** NVIDIA's Vulkan driver. The same library is used for OpenGL. */
 const NVIDIA_LIBRARY = 'libGLX_nvidia.so.0';
 
-/** The libraries that NVIDIA's library depends on, by Debian package. Container images often lack all of them. */
+/**
+ * The libraries that NVIDIA's library depends on, by Debian package. Container images often contain none of these
+ * libraries.
+ */
 const OPENED_IN_TURN = {
   'libx11-6': 'libX11.so.6',
   libxext6: 'libXext.so.6',
@@ -36,7 +39,10 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/** Returns missing hardware as a missing part, with its fix. It applies even if all files of Vulkan are present. */
+/**
+ * Returns missing hardware as a missing part, with its fix. Hardware can be missing even if all files of Vulkan are
+ * present.
+ */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,

@@ -4,15 +4,15 @@ import { isOnDevice, largestExactInteger, largestTensor } from '../backend-trait
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** Rows ready for a network, in host memory. */
+/** Rows in host memory that are encoded for a network. */
 export interface NetworkRows {
-  /** [n, d], row-major. */
+  /** The features, [n, d], row-major. */
   readonly x: Float32Array;
-  /** [n]; 0 or 1, or a regression's targets. */
+  /** The labels, [n], 0 or 1; for a regression, the targets. */
   readonly y: Float32Array;
-  /** [n], group codes; -1 for rows without a group. */
+  /** The group codes, [n]; -1 for rows without a group. */
   readonly groups: Int32Array;
-  /** [n], 0 or more; equal weights by default. */
+  /** The row weights, [n], 0 or more; equal weights by default. */
   readonly weights?: Float32Array | undefined;
   /** The number of features, d. */
   readonly inputs: number;
@@ -20,19 +20,22 @@ export interface NetworkRows {
   readonly groupCount: number;
 }
 
-/** The values of some rows that a loss uses, on the tensor backend. */
+/** The values that a loss needs for a set of rows, on the tensor backend. */
 export interface BatchRows {
-  /** [1, n] */
+  /** The labels, [1, n]. */
   readonly labels: Tensor2D;
-  /** [n, g], each row's share of the batch's weight, in the column of its group; 0 in other columns. */
+  /**
+   * The membership matrix, [n, g]. The column of a row's group contains the row's share of the batch's weight. Other
+   * columns contain 0.
+   */
   readonly membership: Tensor2D;
-  /** [n, 1], each row's share of the batch's weight. */
+  /** The share of each row in the batch's weight, [n, 1]. */
   readonly shares: Tensor2D;
 }
 
 /** A batch of rows on the tensor backend. */
 export interface NetworkBatch extends BatchRows {
-  /** [n, d] */
+  /** The features, [n, d]. */
   readonly x: Tensor2D;
 }
 
@@ -42,7 +45,7 @@ export interface Batches {
   readonly count: number;
   /** Reorders the rows for the next epoch. */
   reorder(order: Int32Array): void;
-  /** Returns a batch by its index, from 0; call it inside `tf.tidy`. */
+  /** Returns a batch by its index, from 0. Call this method inside `tf.tidy`. */
   take(index: number): NetworkBatch;
   dispose(): void;
 }
@@ -50,8 +53,8 @@ export interface Batches {
 /**
  * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
  * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays. On wasm, this costs a tenth of `gather`. Rows also stay on the host if they exceed the device's largest
- * buffer, or if the device cannot count them exactly.
+ * the arrays. On wasm, gathering from the arrays takes a tenth of the time of `gather`. Rows also stay on the host if
+ * they exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   const n = rows.y.length;
@@ -118,8 +121,8 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
 }
 
 /**
- * Computes the membership matrix, [n, g], from group codes, [n, 1]: each row's share in the column of its group, else
- * 0.
+ * Computes the membership matrix, [n, g], from group codes, [n, 1]: the column of a row's group contains the row's
+ * share, and other columns contain 0.
  */
 function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
   return fusedMap(tf, {
@@ -161,8 +164,8 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
 }
 
 /**
- * Gathers the values that losses use on the host and uploads them. The caller must dispose of them or wrap the call in
- * `tf.tidy`.
+ * Gathers the values that losses use on the host, and uploads these values. The caller must dispose of them or wrap the
+ * call in `tf.tidy`.
  */
 export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
   const g = rows.groupCount;
@@ -227,8 +230,8 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
 
 /**
  * Reads several tensors in one transfer, because each read makes the host wait for the device.
- * @param tensors float32; they are not disposed of
- * @returns the values of each, flat
+ * @param tensors the tensors, float32, which are not disposed of
+ * @returns the values of each tensor, as a flat array
  */
 export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {
   const joined = tf.tidy(() => tf.concat(tensors.map((tensor) => tensor.flatten())));

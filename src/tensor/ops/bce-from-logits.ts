@@ -4,11 +4,12 @@ import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
 /**
- * Computes the mean binary cross-entropy of each of k models from logits. It is stable for large logits:
+ * Computes the mean binary cross-entropy of each of k models from logits. The formula is stable for large logits:
  *
  *     l(x, y) = (1 - y) x + (1 + (posWeight - 1) y) (log(1 + exp(-|x|)) + max(-x, 0))
  *
- * It has an explicit gradient, {@link bceGradient}, which costs a third of the automatic gradient.
+ * The function has an explicit gradient, {@link bceGradient}, which takes a third of the time of the automatic
+ * gradient.
  * @param logits [k, n]
  * @param labels [1, n], 0 or 1
  * @param shares [n, 1], each row's share of the mean; the shares sum to 1

@@ -8,7 +8,7 @@ import { largestValues, reduceChunks, ROWS_PER_READING, segmentSums, type Slice,
 export interface CellRows {
   readonly rows: number;
   readonly cells: number;
-  /** Returns the cells of a chunk's rows, int32 in [0, cells]. The code `cells` excludes a row. */
+  /** Returns the cells of a chunk's rows, int32 in [0, cells]. A row with the code `cells` is excluded. */
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
@@ -34,20 +34,24 @@ const KEPT_BITS = 40;
 /** The number of bits in the lower half of a chunk's sum. */
 const LOWER_BITS = FLOAT32_BITS / 2;
 
-/** The number of rows summed by one kernel. Fewer rows need fewer digits, but more kernels. */
+/**
+ * The number of rows summed by one kernel. With a smaller number, values need fewer digits, but more kernels are
+ * needed.
+ */
 const MIN_CHUNK = 2 ** 16;
 const LARGEST_CHUNK = 2 ** 20;
 
 /**
  * Counts rows by cell and sums columns of values by cell, on the tensor backend.
  *
- * Counts are exact. Sums are exact sums of values rounded to 2^-40 of the largest value. Plain float32 sums would lose
- * all bits below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1 2^-b + d2 2^-2b
- * + ...). The digits are so small that their sum over a chunk is exact in float32, and the sum over chunks is exact in
- * int32.
+ * Counts are exact. Each sum is the exact sum of values that are rounded to 2^-40 of the largest value. Plain float32
+ * sums would lose all bits below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1
+ * 2^-b + d2 2^-2b + ...). The digits are so small that their sum over a chunk is exact in float32, and the sum over
+ * chunks is exact in int32.
  *
- * On WebGPU, int32 is computed as float32. There, the bits of each chunk's sum are split into two halves, so that the
- * sums over all chunks are also exact. The results are therefore the same on every backend and for every order of rows.
+ * On WebGPU, int32 is computed as float32. For this reason, the bits of each chunk's sum are split into two halves on
+ * WebGPU, so that the sums over all chunks are also exact. The results are therefore the same on every backend and for
+ * every order of rows.
  * @returns the counts, [cells], and the sums of each column, [cells]
  */
 export async function cellTables(
@@ -123,8 +127,8 @@ function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): 
 }
 
 /**
- * Counts the rows of each code, or sums their weights, on the tensor backend. The result is as exact as that of {@link
- * cellTables}.
+ * Counts the rows of each code, or sums their weights, on the tensor backend. The result is as exact as the result of
+ * {@link cellTables}.
  * @param codes [n] int32, each in [0, cells)
  * @param cells the number of codes
  * @param weights [n] float32, finite

@@ -2,7 +2,7 @@ import type { NamedAttrMap, Tensor, TensorInfo } from '@tensorflow/tfjs';
 
 import type { Tf } from '../runtime.ts';
 
-/** An elementwise function of some tensors that runs as one kernel if possible. */
+/** An elementwise function of one or more tensors. If possible, it runs as one kernel. */
 export interface FusedMap<T extends Tensor = Tensor> {
   /** A unique name. The device compiles each named function once. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface FusedMap<T extends Tensor = Tensor> {
    * case.
    */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** Numbers that differ from call to call, by name; the name `size` is reserved. */
+  /** Numbers that differ from call to call, by name. The name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
    * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". The name of
@@ -21,7 +21,7 @@ export interface FusedMap<T extends Tensor = Tensor> {
    * position of the output.
    */
   readonly wgsl: string;
-  /** Computes the same function with operations of TensorFlow.js. */
+  /** Computes the same function as `wgsl` with operations of TensorFlow.js. */
   readonly plain: () => T;
 }
 
@@ -98,7 +98,7 @@ function programOf({ name, shape, inputs, numbers = {}, wgsl }: Omit<FusedMap, '
       .map((number) => `${number} : f32,`)
       .join(' '),
     size: true,
-    // Called once per name and kind of input.
+    // This method is called once per name and kind of input.
     getUserCode: () => codeOf(name, names, Object.keys(numbers), wgsl),
   };
 }

@@ -12,12 +12,12 @@ const MAX_PARTS = 2 ** 8;
 
 /**
  * Sums values per group on the tensor backend, in float32. The error relative to the group's sum of |values| is usually
- * below 1e-6. It is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of groups.
- * Values are summed over a few hundred rows, the results are summed over the chunk, and so on. Only sums of similar
- * size are therefore added.
+ * below 1e-6. This error is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of
+ * groups. Values are first summed over a few hundred rows. The results are then summed over the chunk, and so on, so
+ * that only sums of similar size are added.
  *
- * For counts and weights, prefer `cellTables`. It is exact relative to the largest value, but loses groups whose values
- * are far smaller than those of other groups.
+ * For counts and weights, prefer `cellTables`. `cellTables` is exact relative to the largest value, but loses the
+ * values of a group if they are far smaller than the values of other groups.
  * @param values [n] float32
  * @param codes [n] int32, each in [0, groups)
  * @returns [groups]
@@ -64,8 +64,8 @@ export async function groupColumnSums(
 }
 
 /**
- * Returns, for each row of a chunk, the first cell of its part. The type is float32, because TensorFlow's native
- * library computes with int32 on the host even if it has a GPU.
+ * Returns, for each row of a chunk, the first cell of the part to which the row belongs. The type is float32, because
+ * TensorFlow's native library computes with int32 on the host even if it has a GPU.
  */
 function firstCells(tf: Tf, rows: number, parts: number, cells: number): Tensor1D {
   const rowsPerPart = ROWS_PER_CHUNK / parts;

@@ -7,12 +7,12 @@ import { type CellRows, sumRows } from './cell-counts.ts';
 export interface HistogramBins {
   /** Bin edges are exact in float32 if the width is a power of two. */
   readonly width: number;
-  /** The index of the first bin, in widths from 0. */
+  /** The index of the first bin: the position of the bin divided by `width`. */
   readonly first: number;
   readonly count: number;
   /**
    * `down`: bin b contains [(first + b) width, (first + b + 1) width). `nearest`: bin b contains the values nearest to
-   * (first + b) width; a tie goes to the upper bin.
+   * (first + b) width. A value halfway between two bins is counted in the upper bin.
    */
   readonly rounding: 'down' | 'nearest';
 }
@@ -23,7 +23,7 @@ export interface HistogramBins {
  * @param values [n]
  * @param codes [n], each below `groups`
  * @param weights [n] float32, finite
- * @returns [groups, count], flat
+ * @returns the table, [groups, count], as a flat array
  */
 export async function histogram(
   tf: Tf,

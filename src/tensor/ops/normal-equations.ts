@@ -3,8 +3,8 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows that one kernel sums in float32. It is small enough that only the last digits are lost, and large
- * enough that few kernels are needed.
+ * The number of rows that one kernel sums in float32. This number is small enough that only the last digits are lost,
+ * and large enough that few kernels are needed.
  */
 const ROWS_PER_BLOCK = 2 ** 12;
 
@@ -14,9 +14,12 @@ export interface RowBlock {
   readonly start: number;
   /** The number of rows, m. */
   readonly rows: number;
-  /** [m, d] */
+  /** The rows, [m, d]. */
   readonly x: Tensor2D;
-  /** [d, m]. It is stored because on wasm, a product with a transpose flag costs ten times as much as one without. */
+  /**
+   * The transpose of `x`, [d, m]. The transpose is stored because on wasm, a product with a transpose flag takes ten
+   * times as long as a product without the flag.
+   */
   readonly transposed: Tensor2D;
 }
 
@@ -68,14 +71,14 @@ export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): 
 
 /**
  * Computes X'WX and X'r, the two sides of the normal equations for a step of (reweighted) least squares, and the sum of
- * the losses at the current point. Each block of rows is summed in float32 and the blocks in float64, so errors do not
- * grow with the number of rows. All results are read from the device in one transfer.
+ * the losses at the current point. Each block of rows is summed in float32, and the sums of the blocks are added in
+ * float64. Errors therefore do not grow with the number of rows. All results are read from the device in one transfer.
  *
  * The weights multiply the transposed rows, [d, m], so that they broadcast along the last axis. On wasm, this halves
  * the time of the product.
  * @param x the rows, uploaded with {@link uploadRowBlocks}
  * @param termsOf returns the weights, residuals and losses of a block's rows; called in the order of `x.blocks`
- * @param withProducts whether to compute X'WX, which is most of the work
+ * @param withProducts whether to compute X'WX, which takes most of the time
  */
 export async function normalEquations(
   tf: Tf,

@@ -9,10 +9,10 @@ export interface MatrixShape {
 }
 
 /**
- * Extracts the matrices of k models from their parameters. The parameters are stored in one tensor, so that
- * operations on all of them, such as a step of Adam, run at once.
+ * Extracts the matrices of k models from their parameters. The parameters are stored in one tensor, so that operations
+ * on all parameters, such as a step of Adam, run at once.
  * @param values [k, m], the parameters of each model, matrix after matrix
- * @returns each matrix of all models, [k, rows, columns]; differentiable
+ * @returns each matrix of all models, [k, rows, columns]. The result is differentiable
  */
 export function splitParameters(values: Tensor2D, shapes: readonly MatrixShape[]): Tensor3D[] {
   const [k] = values.shape;

@@ -3,8 +3,9 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows between two reads of a table that is accumulated on the device. It is small enough for exact sums
- * in int32 (at most 2^8 per row) and exact counts in float32. It is large enough that the cost of reads is negligible.
+ * The number of rows between two reads of a table that is accumulated on the device. This number is small enough for
+ * exact sums in int32 (at most 2^8 per row) and exact counts in float32. This number is large enough that the cost of
+ * reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
@@ -60,8 +61,8 @@ export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise
 }
 
 /**
- * Computes the combined table of a range of rows. It splits the range recursively into at most {@link BRANCHES}
- * parts.
+ * Computes the combined table of a range of rows. The function splits the range recursively into at most {@link
+ * BRANCHES} parts.
  */
 function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: Slice): Tensor1D {
   if (rows <= reduction.rowsPerChunk) return tf.tidy(() => reduction.tableOf(slice));
@@ -82,9 +83,9 @@ function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: S
 }
 
 /**
- * Calls a function with a slice of part of the rows of an outer slice. Each tensor is sliced once, and its parts are
- * sliced from the result. On wasm, each `slice` copies the complete tensor, so without this the cost would be quadratic
- * in the number of rows.
+ * Calls a function with a slice that selects a part of the rows of an outer slice. Each tensor is sliced once for the
+ * outer slice, and its parts are sliced from the result. On wasm, each `slice` copies the complete tensor. Slicing
+ * every part from the complete tensor would make the cost quadratic in the number of rows.
  */
 function withSlices<T>(
   tf: Tf,
@@ -110,7 +111,7 @@ function withSlices<T>(
 /**
  * Returns the largest value of each column.
  * @param columnsOf returns the columns of a chunk's rows, without NaN
- * @returns [columns]; -Infinity without rows
+ * @returns [columns]; -Infinity if there are no rows
  */
 export async function largestValues(
   tf: Tf,
@@ -128,8 +129,8 @@ export async function largestValues(
 }
 
 /**
- * Returns the smallest power of two that is at least `largest`, limited to the range of float32 divisors. Returns 1 for
- * 0.
+ * Returns the smallest power of two that is at least `largest`, limited to the range of float32 divisors. Returns 1 if
+ * `largest` is 0.
  */
 export function unitOf(largest: number): number {
   return largest === 0 ? 1 : 2 ** Math.min(127, Math.max(-126, Math.ceil(Math.log2(largest))));
@@ -138,7 +139,7 @@ export function unitOf(largest: number): number {
 /**
  * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library has no
  * weighted `bincount`, so `unsortedSegmentSum` is used with that library. Wasm has no `unsortedSegmentSum`.
- * @param codes [n] int32, each in [0, cells]; the code `cells` excludes a row
+ * @param codes [n] int32, each in [0, cells]; a row with the code `cells` is excluded
  * @param values [n] float32; 1 for each row by default
  * @returns [cells] float32
  */

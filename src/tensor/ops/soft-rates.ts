@@ -7,21 +7,21 @@ import { timesTransposed } from './stacked-dense.ts';
 
 /** Mean scores of groups, with a mask of the groups that have rows. */
 export interface SoftRates {
-  /** [k, g]; 0 for a group without rows. */
+  /** The mean scores, [k, g]; 0 for a group without rows. */
   readonly rates: Tensor2D;
-  /** [1, g]; 1 for a group with rows, else 0. */
+  /** The mask, [1, g]; 1 for a group with rows, 0 for a group without rows. */
   readonly present: Tensor2D;
 }
 
 /**
- * The offset that excludes absent groups from a maximum or minimum. It is larger than every score and is added only to
- * zeros.
+ * The offset that excludes absent groups from a maximum or minimum. The offset is larger than every score and is added
+ * only to zeros.
  */
 const BEYOND = 1e30;
 
 /**
- * Computes the (weighted) mean score of every group under each of k models; differentiable with respect to the
- * scores.
+ * Computes the (weighted) mean score of every group under each of k models. The result is differentiable with respect
+ * to the scores.
  * @param scores [k, n]
  * @param membership [n, g], each row's weight in the column of its group; 0 in other columns
  */
@@ -31,7 +31,8 @@ export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftR
 }
 
 /**
- * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. Also returns the divisors.
+ * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. The result also contains the
+ * divisors.
  */
 function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
   const present = weights.greater(0).cast<Tensor2D>('float32');
@@ -42,14 +43,15 @@ function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { reado
 
 /** Computes the weight of each group, [1, g]. */
 function groupWeights(tf: Tf, membership: Tensor2D): Tensor2D {
-  // On a device, a product with ones would upload the ones each time. On wasm, a product costs a tenth of `sum`.
+  // On a device, a product with ones would upload the ones each time. On wasm, a product takes a tenth of the time of
+  // `sum`.
   if (isOnDevice(tf)) return membership.sum(0, true);
   return tf.matMul(tf.ones([1, membership.shape[0]]), membership);
 }
 
 /**
- * Computes the highest and the lowest rate over the groups present, [k, 1] each. If no group is present, both are
- * outside the range of rates. Differentiable.
+ * Computes the highest and the lowest rate over the groups present, [k, 1] each. If no group is present, both results
+ * are outside the range of rates. The results are differentiable.
  */
 export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tensor2D; lowest: Tensor2D } {
   const shift = tf.sub(1, present).mul(BEYOND);
@@ -57,8 +59,8 @@ export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tens
 }
 
 /**
- * Computes the difference between the largest and the smallest rate over the groups present. It is 0 if there are fewer
- * than two groups. Differentiable.
+ * Computes the difference between the largest and the smallest rate over the groups present. The difference is 0 if
+ * there are fewer than two groups. The result is differentiable.
  * @returns [k]
  */
 export function largestGap(tf: Tf, rates: SoftRates): Tensor1D {
@@ -75,8 +77,9 @@ function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readon
 
 /**
  * Computes the gradient of the squared {@link largestGap} of {@link softRates} with respect to the scores in closed
- * form. It is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the lowest group's
- * rate). If groups tie for the highest or lowest rate, each gets the full gradient, as in automatic differentiation.
+ * form. The gradient is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the
+ * lowest group's rate). If groups tie for the highest or lowest rate, each of these groups gets the full gradient, as
+ * in automatic differentiation.
  * @returns [k, n]
  */
 export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
@@ -100,7 +103,7 @@ function gradientOfSums(tf: Tf, sums: Tensor2D, weights: Tensor2D): Tensor2D {
   return direction.mul(present).mul(gap.mul(2)).div(divisors);
 }
 
-/** WGSL that computes the same gradient for one group of one model. */
+/** WGSL code that computes the gradient of the squared gap for one group of one model. */
 const SQUARED_GAP_GRADIENT = `
   let groups = uniforms.outShape[1];
   let first = (index / groups) * groups;
@@ -115,7 +118,7 @@ const SQUARED_GAP_GRADIENT = `
       highest = max(highest, rate);
       lowest = min(lowest, rate);
       present++;
-      // Compared with this value: the same division in another expression may round differently.
+      // Stores the rate for comparison, because the same division in another expression may round differently.
       if (first + group == index) { own = rate; }
     }
   }

@@ -10,7 +10,7 @@ export type Activation = 'none' | 'relu';
 /**
  * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout the blocks of the models are
  * contiguous and need no transpose, and the right operand of every product is narrow. On wasm, the right operand is
- * packed for each product. If it is wide, packing costs more than the product itself.
+ * packed for each product. If the right operand is wide, packing takes longer than the product itself.
  *
  * @param x [d, n], the same rows for all models
  * @param w [k q, d]
@@ -61,8 +61,8 @@ export function stackedDenseGradients(
 }
 
 /**
- * Computes the gradient with respect to a rectifier's input, given the gradient with respect to its output. It is 0 if
- * the output is 0.
+ * Computes the gradient with respect to a rectifier's input, given the gradient with respect to its output. The
+ * gradient is 0 if the output is 0.
  */
 export function rectifierGradient<T extends Tensor>(tf: Tf, flow: T, passed: T): T {
   return fusedMap(tf, {
@@ -87,15 +87,15 @@ function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: 
   });
 }
 
-/** Sums over the rows of [units, rows]. On wasm, a product with ones costs a tenth of `sum`. */
+/** Sums over the rows of [units, rows]. On wasm, a product with ones takes a tenth of the time of `sum`. */
 function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
   if (isOnDevice(tf)) return values.sum(1, true);
   return tf.matMul(values, tf.ones([(values as Tensor).shape[1] as number, 1]));
 }
 
 /**
- * Computes a product with the second operand transposed, for matrices or stacks of matrices. On wasm, a product with
- * a transpose flag costs ten times as much as a transpose and a plain product. On a GPU the flag is free.
+ * Computes a product with the second operand transposed, for matrices or stacks of matrices. On wasm, a product with a
+ * transpose flag takes ten times as long as a transpose and a plain product. On a GPU the flag is free.
  * @param a [.., n, d]
  * @param b [.., m, d]
  * @returns [.., n, m]

@@ -3,8 +3,8 @@ import { MISSING_LABEL, type Table } from '../../table/index.ts';
 import type { Matrix } from './read-matrix.ts';
 
 /**
- * A numeric feature: (value - mean) / scale, with 0 for a missing value. If the training rows have missing values, a
- * second column marks them.
+ * A numeric feature, which is encoded as (value - mean) / scale, with 0 for a missing value. If the training rows have
+ * missing values, a second column marks missing values.
  */
 interface NumericFeature {
   readonly kind: 'numeric';
@@ -14,14 +14,17 @@ interface NumericFeature {
   readonly marksMissing: boolean;
 }
 
-/** A categorical feature: one column per level; any other value has 0 in all of them. */
+/**
+ * A categorical feature, which is encoded as one column per level. A value that is not a level has 0 in all these
+ * columns.
+ */
 interface CategoricalFeature {
   readonly kind: 'categorical';
   readonly name: string;
   readonly levels: readonly string[];
 }
 
-/** The encoding of one table column as columns of a matrix. It is plain data, saved with a model. */
+/** The encoding of one table column as columns of a matrix. The encoding is plain data that is saved with a model. */
 export type FeatureSpec = NumericFeature | CategoricalFeature;
 
 /** The encoding learned from the training rows, and warnings. */
@@ -33,15 +36,18 @@ export interface FittedFeatures {
 /** The maximum number of levels of a text column. The most frequent levels are kept. */
 const MAX_LEVELS = 64;
 
-/** A text column with more distinct values than this share of the rows is treated as an identifier. */
+/**
+ * If the number of distinct values of a text column exceeds this share of the rows, the column is treated as an
+ * identifier.
+ */
 const IDENTIFIER_SHARE = 0.5;
 
-/** A text column with no more distinct values than this is never treated as an identifier. */
+/** A text column with at most this number of distinct values is never treated as an identifier. */
 const FEWEST_IDENTIFIERS = 20;
 
 /**
  * Learns the encoding of features from training rows: means and scales of numbers, levels of categories.
- * @throws {DataValidationError} if no feature is left
+ * @throws {DataValidationError} if every feature is excluded
  */
 export function fitFeatures(table: Table, names: readonly string[]): FittedFeatures {
   const warnings: string[] = [];
@@ -55,7 +61,7 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
   throw new DataValidationError(`There is no feature to train on${reasons}.`, {
     code: 'empty-data',
     context: { features: names, warnings },
-    suggestion: 'Name feature columns that vary (features).',
+    suggestion: 'Specify feature columns whose values vary (features).',
   });
 }
 
@@ -129,7 +135,7 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
   ];
 }
 
-/** @throws {DataValidationError} if a value is infinite, naming the first one and its row */
+/** @throws {DataValidationError} if a value is infinite; the error names the first such value and its row */
 export function assertFinite(name: string, values: Float64Array): void {
   const row = values.findIndex((value) => value === Infinity || value === -Infinity);
   if (row < 0) return;
@@ -161,7 +167,10 @@ function encodeNumeric(
   }
 }
 
-/** The limit in standard deviations from the mean, beyond which float32 results are useless. */
+/**
+ * The maximum distance of a value from the mean, in standard deviations. For larger distances, float32 results are
+ * useless.
+ */
 const MAX_DEVIATIONS = 1e15;
 
 function tooFar(name: string, row: number, value: number): DataValidationError {
@@ -192,18 +201,18 @@ function encodeCategorical(
 /** The standardisation of values: (value - mean) / scale. */
 export interface StandardScore {
   readonly mean: number;
-  /** The population standard deviation; 0 if all values are the same. */
+  /** The population standard deviation; 0 if all values are equal. */
   readonly scale: number;
 }
 
 /**
- * Computes the mean and standard deviation of finite values. The values are first divided by approximately the largest,
- * so that squares neither overflow nor underflow.
+ * Computes the mean and standard deviation of finite values. The values are first divided by approximately the largest
+ * value, so that squares neither overflow nor underflow.
  */
 export function standardScore(values: Float64Array): StandardScore {
   if (values.length === 0) return { mean: NaN, scale: NaN };
   const [first = NaN] = values;
-  // Because of rounding, the mean of equal values may differ from them, and the scale would then be a rounding error.
+  // Because of rounding, the mean of equal values may differ from the values. The scale would then be a rounding error.
   if (values.every((value) => value === first)) return { mean: first, scale: 0 };
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   // The unit is a power of two, so that the division is exact.

@@ -14,16 +14,16 @@ import { type Matrix, type MatrixSource, readMatrix } from './read-matrix.ts';
 /** Training rows on the host, without missing values. */
 export interface FitRows {
   readonly x: Matrix;
-  /** [rows], finite. */
+  /** The targets, [rows], finite. */
   readonly y: Float64Array;
-  /** [rows], 0 or more, at least one above 0; all 1 if no weights were given. */
+  /** The weights, [rows], 0 or more. At least one weight is above 0. All weights are 1 if no weights were given. */
   readonly weights: Float64Array;
 }
 
 /**
  * Reads features, targets and weights.
- * @throws {DataValidationError} if lengths differ, there are no rows, values are missing or infinite, or all weights
- *   are 0
+ * @throws {DataValidationError} if lengths differ, if there are no rows, if values are missing or infinite, or if all
+ *   weights are 0
  */
 export async function readFitRows(
   x: MatrixSource,
@@ -86,14 +86,14 @@ function numbersOf(y: ColumnSource): Float64Array {
 
 /**
  * Checks that targets are 0 or 1.
- * @throws {DataValidationError} naming the first other value
+ * @throws {DataValidationError} if a target is not 0 or 1; the error names the first such value
  */
 export function assertBinary(y: Float64Array): void {
   const isBinary = (value: number): boolean => value === 0 || value === 1;
   assertValues('y', 'hold 0 and 1', y, isBinary, 'Map the label that counts as positive to 1 and the others to 0.');
 }
 
-/** @throws {DataValidationError} if a value does not meet a requirement; the error names the first one */
+/** @throws {DataValidationError} if a value does not meet a requirement; the error names the first such value */
 export function assertValues(
   argument: string,
   required: string,
@@ -114,7 +114,7 @@ export function assertValues(
 /**
  * Reads the group of each row.
  * @param name the argument's name in errors
- * @throws {DataValidationError} if a group is missing, or the number of rows differs
+ * @throws {DataValidationError} if a group is missing, or if the number of groups is not the number of rows
  */
 export async function readGroups(
   source: SensitiveSource,
@@ -123,7 +123,7 @@ export async function readGroups(
 ): Promise<CategoricalColumn> {
   const groups = encodeGroups((await onHost({ source })).source);
   assertSameLength({ X: rows, [name]: groups.codes.length });
-  assertNoneMissing(name, groups.codes, (code) => code < 0, 'Exclude such rows, or assign them to a separate group.');
+  assertNoneMissing(name, groups.codes, (code) => code < 0, 'Exclude these rows, or assign them to a separate group.');
   return groups;
 }
 
@@ -135,13 +135,13 @@ function withoutMissing(values: Float64Array, name: string): Float64Array {
 /**
  * Checks that no row has a missing value.
  * @param argument the name of the argument in errors
- * @throws {DataValidationError} naming the first row with a missing value
+ * @throws {DataValidationError} if a value is missing; the error names the first such row
  */
 export function assertNoneMissing(
   argument: string,
   values: Float64Array | Int8Array | Uint8Array | Int32Array,
   isMissing: (value: number) => boolean,
-  suggestion = 'Exclude such rows first.',
+  suggestion = 'Exclude rows with missing values first.',
 ): void {
   for (let index = 0; index < values.length; index++) {
     if (!isMissing(values[index] as number)) continue;

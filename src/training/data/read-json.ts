@@ -2,9 +2,9 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
-/** Details of the error for invalid JSON, in addition to the first invalid field. */
+/** Details that the error for invalid JSON contains in addition to the first invalid field. */
 export interface ReadJsonDetails {
-  /** How to fix the problem, as one sentence. */
+  /** A sentence that says how to fix the problem. */
   readonly suggestion: string;
   /** Additional entries of the error's context. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -13,7 +13,7 @@ export interface ReadJsonDetails {
 /**
  * Parses stored plain data with a schema.
  * @param what the expected kind of data, as in "This is not a valid threshold optimizer"
- * @throws {DataValidationError} naming the first invalid field
+ * @throws {DataValidationError} if a field is invalid; the error names the first such field
  */
 export function readJson<Schema extends z.ZodType>(
   schema: Schema,

@@ -5,13 +5,13 @@ import { isTensorLike, onHost, Table, type TableSource, type TensorLike } from '
 export interface Matrix {
   readonly rows: number;
   readonly columns: number;
-  /** [rows columns]; the value of row r and column c is at index r columns + c. */
+  /** The values of all rows, one row after another. The value of row r and column c is at index r columns + c. */
   readonly values: Float64Array | Float32Array;
 }
 
 /**
- * A matrix whose values must not change. Estimators cache results derived from the matrix, so that many fits on the
- * same features compute them only once. The cache is freed with the matrix.
+ * A matrix whose values must not change. Estimators cache results that are derived from the matrix, so that many fits
+ * on the same features compute the results only once. The cache is freed with the matrix.
  */
 export class FixedMatrix implements Matrix {
   readonly rows: number;
@@ -26,7 +26,7 @@ export class FixedMatrix implements Matrix {
     Object.freeze(this);
   }
 
-  /** Returns the cached result with the given name. Computes it on the first call. */
+  /** Returns the cached result with the given name. The result is computed on the first call. */
   derive<Derived>(name: string, compute: () => Derived): Derived {
     if (!this.#derived.has(name)) this.#derived.set(name, compute());
     return this.#derived.get(name) as Derived;
@@ -45,10 +45,10 @@ export type MatrixSource = Matrix | TensorLike | readonly ArrayLike<number>[] | 
  * Reads a matrix of features.
  *
  * Rows of numbers and tables are copied. A matrix is used without a copy. Text columns and missing or infinite values
- * are errors: encode them first.
+ * are errors. Encode or replace these values first.
  * @param source the matrix
  * @param name the name of the matrix in errors
- * @throws {DataValidationError} if there is text, a value is missing or infinite, rows differ in length, or a tensor is
+ * @throws {DataValidationError} if a value is text, missing or infinite, if rows differ in length, or if a tensor is
  *   not 2-D
  */
 export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matrix> {
@@ -60,7 +60,7 @@ export async function readMatrix(source: MatrixSource, name = 'X'): Promise<Matr
   return matrix;
 }
 
-/** Returns the given rows of a matrix, in that order. */
+/** Returns the rows of a matrix at the given indices, in the given order. */
 export function takeMatrixRows({ columns, values }: Matrix, rows: ArrayLike<number>): Matrix {
   const size = rows.length * columns;
   const picked = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);

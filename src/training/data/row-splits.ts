@@ -6,9 +6,9 @@ import { takeTrainingRows, type TrainingData, type TrainingRows } from './traini
 
 /** Options of {@link splitRows}. */
 interface SplitOptions {
-  /** The share of the rows used for training; ignored with folds. */
+  /** The share of the rows used for training. This share is ignored if `folds` is set. */
   readonly trainSize: number;
-  /** The number of folds, 2 or more; every row is then held out once. */
+  /** The number of folds, 2 or more. If `folds` is set, every row is held out once. */
   readonly folds?: number | undefined;
   readonly seed: number;
 }
@@ -21,7 +21,7 @@ export interface Split {
 
 /**
  * Splits the rows into training rows and held-out rows: once, or once per fold.
- * @throws {ValueError} if there are more folds than rows, or folds and test rows are both given
+ * @throws {ValueError} if there are more folds than rows, or if both folds and test rows are given
  */
 export function splitRows(training: TrainingData, { folds, trainSize, seed }: SplitOptions): Split[] {
   const { rows, test } = training;
@@ -76,7 +76,7 @@ function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
   return sizes;
 }
 
-/** The suggestion in errors about held-out groups that are too small, if rows can be cross-fitted. */
+/** The suggestion in errors about held-out groups that are too small, used if the rows can be cross-fitted. */
 const CROSS_FIT =
   'Cross-fit, with 5 folds for example, so that every row is held out once, or lower the minimum (minGroupSize).';
 
@@ -88,7 +88,7 @@ export function countGroups({ groups }: { groups: CategoricalColumn }): Record<s
 
 /**
  * Checks, before training, that at least two groups are large enough to measure a gap.
- * @throws {DataValidationError} if there are fewer
+ * @throws {DataValidationError} if there are fewer than two such groups
  */
 export function assertComparable(
   parts: readonly TrainingRows[],
@@ -121,10 +121,10 @@ export function smallGroups({ groups }: { groups: CategoricalColumn }, minGroupS
 /**
  * Splits rows into parts, dividing every stratum in the given proportions.
  *
- * Each stratum is shuffled and cut at the cumulative shares. Fractions of rows that remain after a cut are carried over
- * to the next stratum. The total sizes of the parts are therefore correct even if strata are small.
+ * Each stratum is shuffled and cut at the cumulative shares. If a cut leaves a fraction of a row, the fraction is
+ * carried over to the next stratum. The total sizes of the parts are therefore correct even if strata are small.
  * @param strata the stratum of each row, 0 or more
- * @param shares the shares of the parts; they sum to 1
+ * @param shares the shares of the parts, which sum to 1
  * @returns the rows of each part, ascending
  */
 export function stratifiedSplit(strata: ArrayLike<number>, shares: readonly number[], seed: number): Int32Array[] {
@@ -163,7 +163,7 @@ const VALIDATION_SHARE = 0.1;
 /**
  * Holds out a tenth of the rows of each stratum for early stopping.
  * @param strata the stratum of each row
- * @throws {DataValidationError} if no row is left in one of the parts
+ * @throws {DataValidationError} if one of the two parts has no rows
  */
 export function holdOut(strata: ArrayLike<number>, seed: number): [fitting: Int32Array, validation: Int32Array] {
   const [fitting, validation] = stratifiedSplit(strata, [1 - VALIDATION_SHARE, VALIDATION_SHARE], seed) as [

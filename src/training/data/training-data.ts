@@ -19,7 +19,7 @@ export interface TrainingSource {
    */
   readonly target?: string | undefined;
   /**
-   * The sensitive column, or several columns to cross. It is never used as a feature.
+   * The sensitive column, or several columns to cross. A sensitive column is never used as a feature.
    * @defaultValue 's'
    */
   readonly sensitive?: string | readonly string[] | undefined;
@@ -28,7 +28,7 @@ export interface TrainingSource {
   /** The target's label that is mapped to 1. The default is the less frequent of the two labels. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are read as missing values in all columns. See the documentation of metrics.
+   * Texts that are read as missing values in all columns. See the documentation of the metrics.
    * @defaultValue the missing-value texts of pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
@@ -36,7 +36,7 @@ export interface TrainingSource {
   readonly testTable?: TableSource | undefined;
 }
 
-/** The rows to encode. Every row has a target and a group. */
+/** Rows whose features are not yet encoded. Every row has a target and a group. */
 export interface TrainingRows {
   readonly table: Table;
   readonly y: Uint8Array;
@@ -113,7 +113,7 @@ function readRows(
 }
 
 /**
- * Reads test rows with the group codes of the training rows. Groups that do not occur in training get the next free
+ * Reads test rows with the group codes of the training rows. Groups that occur only in the test rows get the next free
  * codes.
  */
 function readTestRows(
@@ -141,7 +141,7 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
     });
   }
   if (sensitive.includes(target)) {
-    throw new DataValidationError(`Column '${target}' cannot be the target and sensitive at once.`, {
+    throw new DataValidationError(`Column '${target}' cannot be both the target and sensitive.`, {
       code: 'duplicate-column',
       context: { column: target },
       suggestion: 'Choose another sensitive column.',
@@ -151,7 +151,7 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
     table.column(name);
     if (name !== target && !sensitive.includes(name)) continue;
     throw new DataValidationError(
-      `Column '${name}' is ${name === target ? 'the target' : 'sensitive'} and cannot be a feature.`,
+      `Column '${name}' is ${name === target ? 'the target' : 'sensitive'}, so it cannot be a feature.`,
       { code: 'duplicate-column', context: { column: name }, suggestion: 'Remove it from the features.' },
     );
   }
@@ -196,7 +196,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   );
 }
 
-/** @throws {DataValidationError} if a column does not have the positive label among its labels */
+/** @throws {DataValidationError} if the positive label does not occur in a column */
 export function assertLabel(
   what: string,
   labels: readonly string[],
@@ -212,7 +212,7 @@ export function assertLabel(
   });
 }
 
-/** Formats the first few of some values for messages. */
+/** Formats the first few values of a list for messages. */
 function quoteList(values: readonly string[]): string {
   return `${values
     .slice(0, 8)

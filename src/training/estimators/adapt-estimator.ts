@@ -7,7 +7,7 @@ import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
 import { cutToUnit, decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import { type Estimator, type EstimatorJson, type FitOptions, isEstimator, type PredictOptions } from './estimator.ts';
 
-/** Options passed to `fit` of an external model. They contain the weights of the rows if weights were given. */
+/** Options passed to `fit` of an external model. If weights were given, the options contain the weights of the rows. */
 interface PlainFitOptions {
   readonly sampleWeight?: number[];
 }
@@ -19,7 +19,7 @@ interface PlainFitOptions {
 export interface PlainModel {
   fit(x: never, y: number[], options: PlainFitOptions): unknown;
   predict(x: never): unknown;
-  /** Returns probabilities of 1, one per row, or for each row the probabilities of 0 and 1. */
+  /** Returns for each row the probability of 1, or the probabilities of 0 and 1. */
   predictProba?(x: never): unknown;
   /** Returns an unfitted copy. */
   clone?(): PlainModel;
@@ -67,12 +67,13 @@ const CLASS_NAME = 'adapted model';
 /**
  * Wraps any object with `fit(X, y, { sampleWeight })` and `predict(X)` as an {@link Estimator}. The methods may be
  * synchronous or asynchronous. `predictProba(X)` is used if it exists. X is passed as rows of numbers or as a matrix,
- * and y and weights as arrays of numbers. Without weights, `sampleWeight` is omitted. A model that ignores
- * `sampleWeight` is fitted without weights; this cannot be detected.
+ * and y and weights as arrays of numbers. If there are no weights, `sampleWeight` is omitted. A model that ignores
+ * `sampleWeight` is fitted without weights, and this function cannot detect it.
  *
- * `clone` calls the function that creates models, if one was passed, or else the model's own `clone`. If there is
- * neither, it copies the object in the state it had when it was adapted. If there is no `predictProba`, decisions are
- * used as probabilities, or with `task: 'regression'`, values clipped to [0, 1].
+ * `clone` calls the function that creates models, if you pass a function, or else the model's own `clone`. If the model
+ * has no `clone`, the object is copied in the state that it had when it was adapted. If the model has no
+ * `predictProba`, its decisions are used as probabilities. With `task: 'regression'`, its values, clipped to [0, 1],
+ * are used instead.
  * @param model the model or, as the safest choice, a function that creates an unfitted model
  * @throws {ValueError} if the model lacks `fit` or `predict`
  * @example
@@ -180,7 +181,10 @@ class AdaptedEstimator implements Estimator {
     return { name: `${method}(X)`, value, rows: matrix.rows };
   }
 
-  /** Returns features in the form that the model expects. The type of a plain model accepts only `never`. */
+  /**
+   * Returns features in the form that the model expects. The return type is `never`, because the methods of a plain
+   * model accept no other type.
+   */
   #toFeatures(matrix: Matrix): never {
     const { rows, columns, values } = matrix;
     if (this.#how.features === 'matrix') return matrix as never;
@@ -190,8 +194,8 @@ class AdaptedEstimator implements Estimator {
 }
 
 /**
- * Returns a function that creates unfitted copies of a model. It calls the model's own `clone` if there is one.
- * Otherwise it copies the properties that the model had when it was adapted.
+ * Returns a function that creates unfitted copies of a model. The function calls the model's own `clone` if the model
+ * has this method. Otherwise it copies the properties that the model had when it was adapted.
  */
 function copiesOf(model: PlainModel): () => PlainModel {
   if (model.clone !== undefined) return () => requireModel(model.clone?.());
@@ -243,7 +247,7 @@ function describe(model: unknown): string {
 
 /** The output of a plain model's method. */
 interface PlainOutput {
-  /** The name in error messages, for example "predict(X)". */
+  /** The name of the method in error messages, for example "predict(X)". */
   readonly name: string;
   readonly value: unknown;
   /** The number of rows passed in. */
@@ -251,7 +255,7 @@ interface PlainOutput {
 }
 
 /**
- * Reads the numbers that a model returned, one per row. It reads true as 1 and false as 0.
+ * Reads the numbers that a model returned, one per row. The value true is read as 1, and false is read as 0.
  * @throws {DataValidationError} if the output has any other form; the error names the first invalid index
  */
 async function readNumbers({ name, value, rows }: PlainOutput): Promise<Float64Array> {
@@ -282,7 +286,8 @@ async function readLabels(output: PlainOutput): Promise<Uint8Array> {
 }
 
 /**
- * Reads the probabilities of 1 that a model returned: one per row, or a pair of the probabilities of 0 and 1 per row.
+ * Reads the probabilities of 1 that a model returned: either one probability per row, or the probabilities of 0 and 1
+ * per row.
  * @throws {DataValidationError} if a value is outside [0, 1]
  */
 async function readProbabilities({ name, value, rows }: PlainOutput): Promise<Float64Array> {

@@ -5,7 +5,7 @@ export type ClassWeight = 'balanced' | Readonly<Partial<Record<0 | 1, number>>> 
 
 /**
  * Checks and copies class weights.
- * @throws {ValueError} if the name or a class is unknown, or a weight is not above 0
+ * @throws {ValueError} if the name or a class is unknown, or if a weight is not above 0
  */
 export function parseClassWeight(given: ClassWeight): ClassWeight {
   if (given === null || given === 'balanced') return given;
@@ -24,7 +24,7 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
  * Multiplies the weight of each row by the weight of its class. With 'balanced', both classes get the same total
  * weight. The weight of each row of class c is then multiplied by W / (2 W_c). W is the sum of all weights, and W_c is
  * the sum of the weights of class c.
- * @param y 0 or 1; both must occur
+ * @param y 0 or 1; both values must occur
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
   if (classWeight === null) return weights;

@@ -19,8 +19,9 @@ const KIND = 'constant_classifier';
 const PARAMS = z.object({ probability: z.number() });
 
 /**
- * Predicts the same probability of 1 for every row, regardless of its features. Use it if all labels are equal, or as a
- * baseline for other classifiers. `fit` only checks its rows, and predictions do not require a fit.
+ * Predicts the same probability of 1 for every row, regardless of its features. Use this classifier if all labels are
+ * equal, or as a baseline for other classifiers. `fit` only checks the rows. `predict` does not require a call of
+ * `fit`.
  * @example
  * ```ts
  * import { ConstantClassifier } from 'evenhand/training';
@@ -35,7 +36,7 @@ export class ConstantClassifier implements Estimator {
 
   /**
    * Creates a classifier with a fixed probability.
-   * @param probability of 1, in [0, 1]
+   * @param probability the probability of 1, in [0, 1]
    * @throws {ValueError} if the probability is outside [0, 1]
    */
   constructor(probability: number) {

@@ -18,7 +18,7 @@ const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
  * Reads the JSON that `toJSON` of any estimator wrote. The `kind` field selects the class. Models wrapped by
  * `adaptEstimator` are not supported: read them with their own library, and adapt them again.
  * @param json plain data, as returned by `JSON.parse`
- * @throws {DataValidationError} if the kind is unknown, or fields are missing or have the wrong type
+ * @throws {DataValidationError} if the kind is unknown, or if fields are missing or have the wrong type
  * @example
  * ```ts
  * import { estimatorFromJson, LinearRegression } from 'evenhand/training';

@@ -4,17 +4,17 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { FitRows } from '../data/fit-rows.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
-/** The maximum sum of weights. With a larger sum, products with the sum may overflow. */
+/** The maximum sum of weights. If the sum is larger, products of the sum may overflow. */
 const LARGEST_TOTAL = 1e300;
 
 /**
  * Returns the sum of weights.
- * @throws {DataValidationError} if the sum is so large that products with it may overflow
+ * @throws {DataValidationError} if the sum is so large that products of the sum may overflow
  */
 export function totalOf(weights: Float64Array): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total <= LARGEST_TOTAL) return total;
-  throw new DataValidationError(`sampleWeight sums to ${String(total)}, which is too large to compute with.`, {
+  throw new DataValidationError(`sampleWeight sums to ${String(total)}, which is too large for float64 calculations.`, {
     code: 'data-too-large',
     context: { argument: 'sampleWeight', total, largest: LARGEST_TOTAL },
     suggestion: 'Divide the weights by their mean.',
@@ -48,7 +48,7 @@ export function weightedRows(rows: FitRows): FitRows {
  */
 export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
   const matrix = await readMatrix(source);
-  // An empty matrix has no columns and does not need any.
+  // An empty matrix has no columns and needs no columns.
   if (matrix.columns === features || matrix.rows === 0) return matrix;
   throw new DataValidationError(
     `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
@@ -72,7 +72,7 @@ export function fittedOr<Fit>(fit: Fit | undefined, className: string): Fit {
   });
 }
 
-/** Checks that the weight of an L2 penalty is finite and 0 or more, and returns it. */
+/** Checks that the weight of an L2 penalty is finite and 0 or more, and returns the weight. */
 export function requirePenalty(l2: number): number {
   if (l2 >= 0 && l2 < Infinity) return l2;
   throw invalidParameter('l2', 'be 0 or more', l2);

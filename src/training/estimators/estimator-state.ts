@@ -17,8 +17,8 @@ export const LINEAR_STATE = z.object({
  * Reads the JSON of an estimator.
  * @param json the estimator as plain data
  * @param kind the required kind
- * @param schemas the schemas of its params and its state
- * @throws {DataValidationError} if the estimator is of another kind, or fields are missing or have the wrong type
+ * @param schemas the schemas of the estimator's params and state
+ * @throws {DataValidationError} if the estimator is of another kind, or if fields are missing or have the wrong type
  */
 export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodType>(
   json: unknown,
@@ -29,13 +29,14 @@ export function readEstimatorJson<Params extends z.ZodType, State extends z.ZodT
   const given = (json as Partial<EstimatorJson> | null | undefined)?.kind;
   return readJson(schema, json, `estimator of kind '${kind}'`, {
     context: { kind, given },
-    suggestion: 'Pass the object that toJSON of such an estimator returned, or use estimatorFromJson for any kind.',
+    suggestion:
+      'Pass the object that toJSON of an estimator of this kind returned, or use estimatorFromJson for any kind.',
   }) as { readonly params: z.output<Params>; readonly state: z.output<State> | null };
 }
 
 /**
  * Creates an object from stored options. Converts a ValueError of the constructor to a DataValidationError, because an
- * invalid option in a file is a data error and not a caller's mistake.
+ * invalid option in a file is an error in the data and not in the call.
  * @param kind the class that wrote the options
  * @throws {DataValidationError} if the constructor rejects the options
  */
@@ -47,7 +48,7 @@ export function fromStoredParams<Made>(kind: string, make: () => Made): Made {
     throw new DataValidationError(`${cause.message} It is in the params of a stored '${kind}'.`, {
       code: 'invalid-state',
       context: { kind, ...cause.context },
-      suggestion: 'Pass the object that its toJSON method returned, unchanged.',
+      suggestion: 'Pass the unchanged object that its toJSON method returned.',
       cause,
     });
   }

@@ -16,11 +16,14 @@ export function isEstimator(value: unknown): value is Estimator {
 
 /** Options of {@link Estimator.fit}. */
 export interface FitOptions {
-  /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
+  /** One weight per row, 0 or more. A row with weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** A fitted estimator of the same kind to start from. It can reduce the number of steps and has no other effect. */
+  /**
+   * A fitted estimator of the same kind, from which the fit starts. This option can reduce the number of steps and has
+   * no other effect.
+   */
   readonly startFrom?: Estimator | undefined;
-  /** Aborts the fit; the promise then rejects with the signal's reason. */
+  /** Aborts the fit. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -31,7 +34,7 @@ export const FIT_OPTION_NAMES: OptionNames<FitOptions> = { sampleWeight: true, s
 export interface PredictOptions {
   /**
    * Scores that are at least the threshold become 1.
-   * @defaultValue 0.5 for classifiers; by default, a regression returns its values unchanged
+   * @defaultValue 0.5 for classifiers; none for a regression, which returns its values unchanged
    */
   readonly threshold?: number | undefined;
 }
@@ -39,7 +42,7 @@ export interface PredictOptions {
 /** Lists the options of {@link PredictOptions}. */
 export const PREDICT_OPTION_NAMES: OptionNames<PredictOptions> = { threshold: true };
 
-/** An estimator as plain data that can be stored and read back. */
+/** An estimator as plain data that can be stored and restored. */
 export interface EstimatorJson {
   /** The class that wrote the JSON, for example "logistic_regression". */
   readonly kind: string;
@@ -50,8 +53,8 @@ export interface EstimatorJson {
 }
 
 /**
- * A model that is fitted to rows. All mitigation methods wrap an estimator. Two fits of one estimator on the same rows
- * give the same model.
+ * A model that is fitted to rows. All mitigation methods wrap an estimator. If an estimator is fitted twice on the same
+ * rows, both fits give the same model.
  */
 export interface Estimator {
   /**
@@ -62,7 +65,7 @@ export interface Estimator {
   fit(x: MatrixSource, y: ColumnSource, options?: FitOptions): Promise<this>;
   /** Returns the probability of 1 for each row, [rows]. A regression returns its values clipped to [0, 1]. */
   predictProba(x: MatrixSource): Promise<Float64Array>;
-  /** Returns decisions 0 or 1, or the values of a regression: [rows]. */
+  /** Returns for each row, [rows], a decision 0 or 1, or the value of a regression. */
   predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
   /** Returns an unfitted copy with the same options. */
   clone(): Estimator;

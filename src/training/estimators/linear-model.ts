@@ -9,13 +9,13 @@ import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOp
 import type { LinearScore } from './fitting/newton.ts';
 
 /**
- * The log odds of the class if all rows have the same class. Its probability is then indistinguishable from 1 in
- * float64.
+ * The log odds of a class if all rows have this class. In float64, the probability of the class is then
+ * indistinguishable from 1.
  */
 export const CERTAIN_LOG_ODDS = 37;
 
 /**
- * Returns the constant model for rows of a single class; undefined if both classes occur.
+ * Returns the constant model if all rows have the same class; undefined if both classes occur.
  * @param rows rows with a weight above 0
  * @throws {DataValidationError} if a value of y is not 0 or 1
  */
@@ -43,7 +43,9 @@ export interface LinearFit extends LinearScore {
 /** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/** The shared base class of estimators with linear scores. It stores, exposes and serialises the fitted state. */
+/**
+ * The shared base class of estimators with linear scores. The class stores, exposes and serialises the fitted state.
+ */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 
@@ -58,14 +60,14 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * The number of steps taken. If equations are solved directly, the solution and each refinement count as one step
-   * each.
+   * The number of steps taken. If the equations are solved directly, the solution counts as one step, and so does each
+   * refinement.
    */
   get iterations(): number {
     return this.fitted.iterations;
   }
 
-  /** Whether the fit converged: the last step had a negligible effect. */
+  /** Whether the fit converged, which means that the last step had a negligible effect. */
   get converged(): boolean {
     return this.fitted.converged;
   }
@@ -81,10 +83,10 @@ export abstract class LinearModel<Fit extends LinearFit> {
    * @param y [rows], 0 or 1 for a classifier; finite for `LinearRegression`
    * @param options weights, a signal and `startFrom`. The signal cannot interrupt the descent of
    *   `MlLogisticRegression`. `LogisticRegression` can start from a fitted `LogisticRegression` with the same number of
-   *   features; other estimators ignore `startFrom`.
+   *   features; other estimators ignore this option.
    * @throws {DataValidationError} if the rows are invalid
-   * @throws {TrainingError} if the resulting coefficients are not finite, for example because values are so large or so
-   *   small that their squares are not finite
+   * @throws {TrainingError} if the resulting coefficients are not finite, for example because the squares of very large
+   *   or very small values are out of range
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);

@@ -21,18 +21,19 @@ import { type LinearFit, LinearModel } from './linear-model.ts';
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
   /**
-   * The weight of the penalty |b|^2, at least 0. Equals alpha of scikit-learn's Ridge. The intercept is not penalised.
+   * The weight of the penalty |b|^2, at least 0. This weight equals `alpha` of scikit-learn's `Ridge`. The intercept is
+   * not penalised.
    * @defaultValue 0
    */
   readonly l2?: number | undefined;
   /**
    * 'float64' computes on the host and does not load TensorFlow.js. 'float32' computes the products on tensors and is
-   * meant for wide and long matrices.
+   * intended for matrices with many columns and rows.
    * @defaultValue 'float64'
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend for tensor computations. Only used with 'float32'.
+   * The backend for tensor computations. This option is used only with 'float32'.
    * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -42,7 +43,7 @@ const DEFAULTS: FilledOptions<LinearRegressionOptions, 'backend'> = { l2: 0, pre
 
 const KIND = 'linear_regression';
 
-/** The first step solves the equations; further steps correct rounding errors. */
+/** The maximum number of steps. The first step solves the equations. Further steps correct rounding errors. */
 const MAX_STEPS = 10;
 
 /**
@@ -58,10 +59,10 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  *
  *     sum_i w_i (y_i - x_i b - b0)^2 + l2 |b|^2
  *
- * The fit solves the normal equations of centred and scaled columns, O(rows features^2), with steps of iterative
- * refinement. If columns are collinear up to rounding, many solutions exist, and the fit returns the solution with the
- * least norm in scaled columns. The coefficient of a constant column is 0. `warnings` reports both cases. If there is
- * only one row, or all y are equal, every prediction is that value of y.
+ * The fit solves the normal equations of centred and scaled columns with steps of iterative refinement. Each step takes
+ * O(rows features^2) time. If columns are collinear up to rounding, many solutions exist, and the fit returns the
+ * solution with the least norm in scaled columns. The coefficient of a constant column is 0. `warnings` reports both
+ * cases. If there is only one row, or if all values of y are equal, every prediction is that value.
  * @example
  * ```ts
  * import { LinearRegression } from 'evenhand/training';
@@ -114,8 +115,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 
   /**
-   * Returns the values of {@link LinearRegression.predict} clipped to [0, 1], [rows]. If y is 0 or 1, they estimate P(y
-   * = 1).
+   * Returns the values of {@link LinearRegression.predict} clipped to [0, 1], [rows]. If y is 0 or 1, these values
+   * estimate P(y = 1).
    * @throws {TrainingError} before `fit`
    * @throws {DataValidationError} if the number of features differs from the number in `fit`
    */

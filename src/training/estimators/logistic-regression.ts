@@ -22,13 +22,14 @@ import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
   /**
-   * The weight of the penalty |b|^2 / 2, at least 0. Equals 1 / C in scikit-learn. The intercept is not penalised.
+   * The weight of the penalty |b|^2 / 2, at least 0. This weight equals 1 / C in scikit-learn. The intercept is not
+   * penalised.
    * @defaultValue 1
    */
   readonly l2?: number | undefined;
   /**
-   * Factors by which the weights of rows are multiplied, by class. 'balanced' uses W / (2 W_c), so that both classes
-   * have the same total weight.
+   * Factors by which the weights of rows are multiplied, by class. 'balanced' uses W / (2 W_c), where W is the sum of
+   * all weights and W_c is the sum in class c. Both classes then have the same total weight.
    * @defaultValue null
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -48,7 +49,7 @@ export interface LogisticRegressionOptions {
    */
   readonly precision?: Precision | undefined;
   /**
-   * The backend for tensor computations. Only used with 'float32'.
+   * The backend for tensor computations. This option is used only with 'float32'.
    * @defaultValue EVENHAND_TF_BACKEND if set, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -85,22 +86,22 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  *
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))) + l2 / 2 |b|^2,  s_i = -1 or 1
  *
- * This is scikit-learn's objective with C = 1 / l2. Weights are not normalised: if every row occurs twice, the loss
- * doubles relative to the penalty. Features need not be standardised, but the penalty applies to coefficients in the
- * original units.
+ * This objective is the same as in scikit-learn with C = 1 / l2. Weights are not normalised: if every row occurs twice,
+ * the loss doubles relative to the penalty. Features need not be standardised, but the penalty applies to coefficients
+ * in the original units.
  *
  * The fit uses Newton's method (iteratively reweighted least squares). Each step is halved until it lowers the
- * objective, and takes O(rows features^2). Columns are centred and scaled internally, which affects only the
+ * objective, and takes O(rows features^2) time. Columns are centred and scaled internally, which affects only the
  * rounding error.
  *
  * The following degenerate cases are reported in `warnings`:
- * - only one class among the rows with a weight above 0: the model is constant, with coefficients 0 and intercept 37 or
- *   -37, so that the probability of that class is 1 in float64;
+ * - all rows with a weight above 0 have the same class: the model is constant, with coefficients 0 and intercept 37 or
+ *   -37, so that the probability of this class is 1 in float64;
  * - a constant column: its coefficient is 0;
  * - columns that are collinear up to rounding, with l2 = 0: many solutions are equally good, and the fit returns the
- *   one with the least norm in scaled columns, or one near `startFrom`;
+ *   solution with the least norm in scaled columns, or a solution near `startFrom`;
  * - classes that a plane separates, with l2 = 0: the objective has no minimum, and the fit stops when another step
- *   would lower it by less than `tolerance`.
+ *   would lower the objective by less than `tolerance`.
  * @example
  * ```ts
  * import { LogisticRegression } from 'evenhand/training';

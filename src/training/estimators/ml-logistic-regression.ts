@@ -13,7 +13,7 @@ import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids }
 
 /** The result of the gradient descent. */
 interface Descent {
-  /** [features + 1], the intercept last. */
+  /** The coefficients, [features + 1]. The last value is the intercept. */
   readonly parameters: Float64Array;
   readonly learningRate: number;
   /**
@@ -23,7 +23,7 @@ interface Descent {
   readonly slope: number;
 }
 
-/** The parts of ml-logistic-regression that are used; the package has no types. */
+/** The types of the parts of ml-logistic-regression that are used. The package itself has no types. */
 interface MlModel {
   train(features: MlMatrix, target: MlMatrix): void;
   readonly classifiers: readonly { readonly weights: MlMatrix }[];
@@ -34,9 +34,10 @@ const require = createRequire(import.meta.url);
 
 /**
  * Runs ml-logistic-regression's gradient descent on rows of both classes. A column of ones provides the intercept,
- * which the package lacks.
+ * because the package does not fit an intercept.
  *
- * The gradient's Lipschitz constant is at most the trace of X'WX / 4. Its inverse is the default learning rate.
+ * The gradient's Lipschitz constant is at most the trace of X'WX / 4. The inverse of this bound is the default learning
+ * rate.
  */
 function descend({ x, y, weights }: FitRows, { numSteps, ...options }: FilledMlOptions): Descent {
   const features = withOnes(x);
@@ -53,9 +54,9 @@ function descend({ x, y, weights }: FitRows, { numSteps, ...options }: FilledMlO
 }
 
 /**
- * Trains the package's model with weights. The package does not support weights. It computes its gradient as X' (y -
- * p), using the transpose that the given matrix returns. If that transpose is X'W, the gradient is exactly the gradient
- * of the weighted loss.
+ * Trains the package's model with weights, which the package does not support. The package computes its gradient as X'
+ * (y - p), and gets the transpose X' from the given matrix. If the matrix returns X'W instead, the gradient is exactly
+ * the gradient of the weighted loss.
  */
 function train(
   features: Matrix,
@@ -106,8 +107,8 @@ export interface MlLogisticRegressionOptions {
   readonly numSteps?: number | undefined;
   /**
    * The step length, as a factor on the summed (not averaged) gradient. More rows require a smaller factor.
-   * @defaultValue 4 / (sum of weights times squared features, including 1 for the intercept); descent cannot diverge at
-   * this value
+   * @defaultValue 4 / (sum of weights times squared features, including 1 for the intercept); with this value, the
+   *   descent cannot diverge
    */
   readonly learningRate?: number | undefined;
 }
@@ -118,7 +119,10 @@ const DEFAULTS: FilledMlOptions = { numSteps: 1000, learningRate: undefined };
 
 const KIND = 'ml_logistic_regression';
 
-/** If the mean gradient is above this value, in units of the feature's root mean square, the fit has not converged. */
+/**
+ * If the mean gradient is above this value, the fit has not converged. The gradient is in units of the feature's root
+ * mean square.
+ */
 const FLAT = 1e-4;
 
 const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.number()) });
@@ -130,7 +134,7 @@ const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.num
  *     sum_i w_i log(1 + exp(-s_i (x_i b + b0))),  s_i = -1 or 1
  *
  * without a penalty. Use it only if you already use the package: `LogisticRegression` with l2 = 0 finds the optimum in
- * about six steps. This class stops after `numSteps` and reports in `warnings` if the fit has not converged.
+ * about six steps. This class stops after `numSteps` steps. `warnings` reports if the fit has not converged.
  * Standardise the features first. If a plane separates the classes, no optimum exists, and the result depends on the
  * number of steps.
  *

@@ -9,8 +9,8 @@ import type { FilledJobOptions } from './job-options.ts';
 import type { JobRows, JudgedModels } from './job-result.ts';
 
 /**
- * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Checks
- * everything that can fail before training, including the model's path.
+ * Reads a source and splits its rows into training and held-out rows, stratified by target and group. Performs all
+ * checks that are possible before training, including a check of the model's path.
  * @throws {DataValidationError} if the data cannot be fitted or compared, or the path cannot be written
  */
 export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {
@@ -23,7 +23,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
   const training = readTrainingData(source);
   const splits = splitRows(training, { trainSize, folds, seed });
   if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
-  // Test rows from another file may lack a column. This is reported before training.
+  // Test rows from another file may lack a column. A missing column is reported before training.
   for (const { test } of splits) test.table.select(training.features);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, minGroupSize);
@@ -39,28 +39,28 @@ function tooFew(rows: number): DataValidationError {
   return new DataValidationError(`There are too few rows to train on: ${String(rows)}.`, {
     code: 'too-few-rows',
     context: { rows },
-    suggestion: 'Training and testing each need rows; provide at least a few dozen.',
+    suggestion: 'Training and testing each need rows. Provide at least a few dozen rows.',
   });
 }
 
-/** Each model's probability of the decision 1, for each row. */
+/** The probability of the decision 1 for each row, for both models. */
 export interface JobDecisions {
   readonly baseline: ArrayLike<number>;
   readonly final: ArrayLike<number>;
 }
 
-/** Both models of a job, fitted on the same rows. */
+/** The two models of a job, which are fitted on the same rows. */
 interface JobFit {
   readonly warnings: readonly string[];
   decide(rows: TrainingRows): Promise<JobDecisions>;
 }
 
-/** Fits both models of a job. */
+/** A function that fits both models of a job. */
 type FitModels<Fit extends JobFit> = (train: TrainingRows, onProgress: OnProgress | undefined) => Promise<Fit>;
 
 /**
- * Fits and evaluates the models of a job on held-out rows. With folds, it fits once per fold and evaluates all held-out
- * rows together. It then fits the returned models on all rows.
+ * Fits and evaluates the models of a job on held-out rows. If there are folds, the models are fitted once per fold, and
+ * all held-out rows are evaluated together. The returned models are then fitted on all rows.
  */
 export async function fitJob<Fit extends JobFit>(
   { splits, complete }: JobRows,

@@ -6,7 +6,8 @@ import { requireInteger } from '../../stats/parameters.ts';
 /** Options shared by all training jobs on a table. */
 export interface TrainingJobOptions {
   /**
-   * The share of the rows used for training; the rest is held out. It has no effect if the source has test rows.
+   * The share of the rows used for training. The other rows are held out. This option has no effect if the source has
+   * test rows.
    * @defaultValue 0.8
    */
   readonly trainSize?: number | undefined;
@@ -16,7 +17,7 @@ export interface TrainingJobOptions {
    */
   readonly folds?: number | undefined;
   /**
-   * Groups with fewer held-out rows are excluded from the measured gaps.
+   * The minimum number of held-out rows of a group. Smaller groups are excluded from the measured gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -25,7 +26,7 @@ export interface TrainingJobOptions {
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
-  /** The folder in which to save the constrained model; see `saveModel`. */
+  /** The folder in which to save the constrained model. See `saveModel`. */
   readonly modelPath?: string | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** Aborts the job. The promise then rejects with the signal's reason, and no files are written. */

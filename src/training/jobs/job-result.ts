@@ -13,7 +13,7 @@ export interface JobRows {
   readonly training: TrainingData;
   /** A single split, or one per fold. */
   readonly splits: readonly Split[];
-  /** All rows, on which the returned model is trained; undefined without folds. */
+  /** All rows. With folds, the returned model is trained on them; undefined if there are no folds. */
   readonly complete: TrainingRows | undefined;
   /** Warnings about groups that cannot be compared or constrained. */
   readonly warnings: readonly string[];
@@ -21,23 +21,26 @@ export interface JobRows {
 
 /** The part of a training job's result that is common to all methods. */
 export interface TrainingJobResult extends ModelData {
-  /** The quality on the held-out rows of the same kind of model without the constraint. */
+  /** The quality on the held-out rows of a model of the same kind that was trained without the constraint. */
   readonly baseline: DecisionQuality;
   /**
-   * The quality of the constrained model on the held-out rows. If the model is randomised, this is the exact
+   * The quality of the constrained model on the held-out rows. If the model is randomised, the quality is the exact
    * expectation.
    */
   readonly final: DecisionQuality;
   /**
-   * The quality of both models on the training rows, to which the constraint applies. With folds, this is the quality
-   * of the returned models on all rows.
+   * The quality of both models on the training rows, to which the constraint applies. If there are folds, this is the
+   * quality of the returned models on all rows.
    */
   readonly train: { readonly baseline: DecisionQuality; readonly final: DecisionQuality };
   /** The constraint, in the format of the model's card. */
   readonly constraint: Readonly<Record<string, unknown>>;
   /** The number of training rows of the returned model, by group. */
   readonly groups: Readonly<Record<string, number>>;
-  /** The number of folds. With folds, `nTrain` counts the training rows of the first fold, and `nTest` all rows. */
+  /**
+   * The number of folds; null if there are no folds. With folds, `nTrain` is the number of training rows of the first
+   * fold, and `nTest` is the number of all rows.
+   */
   readonly folds: number | null;
   readonly seed: number;
   readonly backend: TensorBackend;
@@ -83,7 +86,7 @@ export async function saveJob(
   await saveModel(model, modelPath, { ...description, data, groups, metrics });
 }
 
-/** Converts a result to JSON: snake_case, with null for an undefined gap. */
+/** Converts a result to JSON. Keys are in snake_case, and an undefined gap is null. */
 export function jobToJson(result: TrainingJobResult): Record<string, unknown> {
   const { baseline, final, train, constraint, groups, folds, nTrain, nTest, nDropped } = result;
   const { target, positiveLabel, sensitive, seed, backend, warnings } = result;

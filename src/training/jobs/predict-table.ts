@@ -13,8 +13,8 @@ export interface PredictedTable {
   /** The given rows with two additional columns. */
   readonly table: Table;
   /**
-   * The names of the new columns: `score` and `prediction`, with a numeric suffix if the table already has such
-   * columns.
+   * The names of the new columns: `score` and `prediction`, with a numeric suffix if the table already has columns with
+   * these names.
    */
   readonly scoreColumn: string;
   readonly predictionColumn: string;
@@ -26,7 +26,7 @@ export interface PredictedTable {
  * Adds a model's scores and predictions to a table. The score is the output of the layers model (`card.output`). The
  * prediction is a decision, 0 or 1, or the value that a regression predicts. A randomised model draws its decisions. If
  * the table already has a column `score`, that column is kept, and the new column is named `score_2`.
- * @throws {DataValidationError} naming the columns that the rows lack
+ * @throws {DataValidationError} if columns are missing; the error names the missing columns
  * @throws {ValueError} if an option has no effect on this model
  * @example
  * ```ts
@@ -81,7 +81,9 @@ export async function addPredictions(
   });
 }
 
-/** Returns a name that no column has, ignoring case as some file formats do. */
+/**
+ * Returns a name that no column has. Upper and lower case are not distinguished, because some file formats ignore case.
+ */
 function freeName(name: string, taken: readonly string[]): string {
   const known = new Set(taken.map((other) => other.toLowerCase()));
   let free = name;
@@ -104,7 +106,7 @@ export async function predictFile(
   const texts = await loadTexts(path);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
-  // As in training, the types in the file determine which values are numbers; a category is its text.
+  // As in training, the types in the file determine which values are numbers. Categories are read as text.
   const numbers = numeric.length === 0 ? Table.ofColumns([]) : await loadData(path, { columns: numeric });
   const given = Table.ofColumns(
     model.columns.map((name) => [name, numbers.has(name) ? numbers.column(name) : texts.column(name)]),

@@ -21,7 +21,8 @@ export interface TrainLagrangianOptions
     Omit<TrainingJobOptions, 'minGroupSize' | 'seed'>,
     Omit<LagrangianFairnessTrainerOptions, 'task' | 'minGroupSize' | 'seed'> {
   /**
-   * Groups with fewer training rows are not constrained. Groups with fewer held-out rows are excluded from the gaps.
+   * The minimum number of rows of a group. Groups with fewer training rows are not constrained. Groups with fewer
+   * held-out rows are excluded from the gaps.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -38,7 +39,7 @@ const DEFAULTS = { ...JOB_DEFAULTS, ...TRAINER_DEFAULTS };
 
 /** The result of {@link trainLagrangian}. */
 export interface LagrangianJobResult extends TrainingJobResult {
-  /** The fitted trainer. Its input must be the table's columns. */
+  /** The fitted trainer. The input of its methods must be the table's columns. */
   readonly model: LagrangianFairnessTrainer;
   /** The encoding of columns as the network's inputs. */
   readonly features: readonly FeatureSpec[];
@@ -53,7 +54,7 @@ export interface LagrangianJobResult extends TrainingJobResult {
 /**
  * Trains a network on a table and uses Lagrange multipliers to keep the gap between groups within a tolerance. Reports
  * accuracy and gaps on held-out rows and on training rows, for the constrained network and for the same network without
- * the constraint. Both networks have the same size, initial weights, order of rows, learning rate and epochs.
+ * the constraint. Both networks have the same size, initial weights, order of rows, learning rate and number of epochs.
  *
  * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. A tenth of the training rows
  * is used to select the best epoch. The encoding of features is learned from the training rows only. Sensitive columns
@@ -89,7 +90,7 @@ export async function trainLagrangian(
   const free = withoutConstraint(trainer);
   const rows = await prepareJob(source, filled);
   const { judged, warnings } = await fitJob(rows, filled, async ({ table, y, groups }, onProgress) => {
-    // As in a sweep, the encoding is fitted on the validation rows too.
+    // As in a sweep, the encoding is fitted on all training rows, including the validation rows.
     const { specs, warnings: notes } = fitFeatures(table, rows.training.features);
     const shared = { sensitive: groups, features: specs, signal };
     const [first, second] = STAGES.map((stage, half) => partOf(onProgress, half, STAGES.length, stage));

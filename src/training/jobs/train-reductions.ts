@@ -50,7 +50,7 @@ const DEFAULTS: FilledJobOptions & Omit<TrainReductionsOptions, keyof FilledJobO
 
 /** The result of {@link trainReductions}. */
 export interface ReductionsJobResult extends TrainingJobResult {
-  /** The fitted reduction. Its input must be encoded features. */
+  /** The fitted reduction. The input of its methods must be encoded features. */
   readonly model: ReductionsWrapper;
   /** The encoding of columns as the model's inputs. */
   readonly features: readonly FeatureSpec[];
@@ -59,9 +59,12 @@ export interface ReductionsJobResult extends TrainingJobResult {
   /** The duality gap of the solution. */
   readonly bestGap: number;
   readonly iterations: number;
-  /** The number of predictors with a probability above 0. */
+  /** The number of predictors in the mixture with a probability above 0. */
   readonly predictors: number;
-  /** The largest expected value of a constraint's left side on the training rows. */
+  /**
+   * The largest value of the left side of any constraint, in expectation over the model's randomisation, on the
+   * training rows.
+   */
   readonly violation: number;
 }
 
@@ -108,7 +111,7 @@ export async function trainReductions(
     const x = encodedMatrix(train.table, specs);
     const baseline = await estimator.clone().fit(x, train.y, { signal });
     await wrapper.fit(x, train.y, { sensitive: train.groups, signal, onProgress });
-    // The search may end before its last iteration.
+    // The search may end before the maximum number of iterations, so completion is reported here.
     onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
     return {
       specs,

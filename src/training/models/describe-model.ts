@@ -31,8 +31,9 @@ interface WeightedPool {
 }
 
 /**
- * The factor applied to scores before they are clipped to [0, 1]. It is a power of two, so the multiplication is exact.
- * It is so large that the result is between 0 and 1 only for scores that float32 cannot distinguish from 0.
+ * The factor applied to scores before they are clipped to [0, 1]. The factor is a power of two, so the multiplication
+ * is exact. The factor is so large that the result is strictly between 0 and 1 only for scores that float32 cannot
+ * distinguish from 0.
  */
 const STEEP = 2 ** 40;
 
@@ -47,7 +48,7 @@ const TIE = 3;
  *     sum_k w_k 1[x b_k + c_k >= 0]  or  sum_k w_k cut(x b_k + c_k).
  *
  * The first layer has one unit with a hard sigmoid per predictor (steep for decisions). The second computes the
- * weighted sum of the units. Predictors of probability 0 are excluded.
+ * weighted sum of the units. Predictors with probability 0 are excluded.
  * @returns undefined if a predictor is not linear
  */
 function mixtureLayers(pool: WeightedPool, inputs: number): DenseLayer[] | undefined {
@@ -98,7 +99,7 @@ function unitOf(part: LinearPart, { areValues, range }: WeightedPool): Omit<Unit
 export type SavableModel =
   LagrangianFairnessTrainer | RegularizedFairnessTrainer | ReductionsWrapper | GridSearchReduction | Estimator;
 
-/** The description of a model and its parts to save. */
+/** The description of a model, with the parts of the model to save. */
 export interface ModelParts {
   readonly method: ModelMethod;
   readonly task: NetworkTask;
@@ -107,7 +108,7 @@ export interface ModelParts {
   readonly specs: readonly FeatureSpec[] | undefined;
   /** The number of inputs; undefined if any number is accepted. */
   readonly inputs: number | undefined;
-  /** Returns the layers for a number of inputs; undefined if layers cannot represent the model. */
+  /** Returns the layers for the given number of inputs; undefined if layers cannot represent the model. */
   readonly layersFor: (inputs: number) => readonly DenseLayer[] | undefined;
   /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;
@@ -118,8 +119,8 @@ export interface ModelParts {
 
 /**
  * Describes a fitted model, and returns the parts of the model that are saved.
- * @throws {TrainingError} if it has not been fitted
- * @throws {ValueError} if it is not a model
+ * @throws {TrainingError} if the model has not been fitted
+ * @throws {ValueError} if the value is not a model
  */
 export function describeModel(model: SavableModel): ModelParts {
   if (model instanceof LagrangianFairnessTrainer || model instanceof RegularizedFairnessTrainer) {
@@ -239,7 +240,7 @@ function describeEstimator(model: Estimator): ModelParts {
   };
 }
 
-/** Builds one layer for an estimator's probability or value. */
+/** Builds one layer that computes an estimator's probability or value. */
 function estimatorLayers(estimator: Estimator, inputs: number): DenseLayer[] | undefined {
   const part = linearPart(estimator);
   if (part === undefined) return undefined;
@@ -269,7 +270,7 @@ interface LinearPart {
   /** The coefficients b; null for a constant predictor, which accepts any number of features. */
   readonly coefficients: Float64Array | null;
   readonly intercept: number;
-  /** The predictions: decisions, which are 1 if the score is 0 or more, or values, which are the scores. */
+  /** The kind of predictions. A decision is 1 if the score is 0 or more. A value is the score itself. */
   readonly predicts: 'decisions' | 'values';
 }
 

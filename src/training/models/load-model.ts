@@ -113,10 +113,10 @@ async function readWeights(folder: string, count: number): Promise<Float32Array>
 const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
 
 /**
- * Returns the name of the sub-folder of a sweep that holds the network for an eta.
+ * Returns the name of the sub-folder of a sweep that contains the network for the given eta.
  * @param card the content of the folder's card
  * @returns undefined if the folder is not a sweep
- * @throws {DataValidationError} if no eta is given or it is unknown; the error lists the networks
+ * @throws {DataValidationError} if no eta is given, or if the eta is unknown; the error lists the networks
  * @throws {ValueError} if an eta is given but the folder is not a sweep
  */
 function openSweep(folder: string, card: unknown, eta: number | undefined): string | undefined {
@@ -141,7 +141,7 @@ function openSweep(folder: string, card: unknown, eta: number | undefined): stri
 /** Options for {@link loadModel}. */
 export interface LoadModelOptions {
   /**
-   * The eta of the network to load, if the folder holds a sweep.
+   * The eta of the network to load, if the folder contains a sweep.
    * @defaultValue none, for a folder with a single model
    */
   readonly eta?: number | undefined;
@@ -156,11 +156,12 @@ const LOAD_MODEL_OPTION_NAMES: OptionNames<LoadModelOptions> = { eta: true, back
 
 /**
  * Loads a model that was saved by `saveModel`, a training job or `--save-model`. Reads and checks all its files. Throws
- * if a file is truncated, does not match its checksum in the card, or describes different shapes than another file. No
+ * if a file is truncated, if it does not match its checksum in the card, or if the shapes in two files differ. No
  * content of a file is executed. Loading a model from an earlier version without checksums produces a warning.
  * @param folder a folder with `card.json`: a single model, one `eta-…` folder of a sweep, or the folder of a sweep if
  *   `eta` is given
- * @throws {DataValidationError} if the folder does not hold a complete model, naming the file and the problem
+ * @throws {DataValidationError} if the folder does not contain a complete model; the error names the file and the
+ *   problem
  * @example
  * ```ts
  * import { loadModel, ReductionsWrapper, saveModel } from 'evenhand/training';
@@ -191,7 +192,9 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   return new SavedModel(Object.freeze(card), predictor);
 }
 
-/** Compares each file with its checksum in the card. Runs after the checks that have more specific errors. */
+/**
+ * Compares each file with its checksum in the card. Call this function after the checks that have more specific errors.
+ */
 async function checkFiles(folder: string, { files, checksums }: ModelCard): Promise<void> {
   if (checksums === null) return;
   for (const name of files) {
@@ -235,8 +238,8 @@ async function readPredictor(
 
 /**
  * Restores a model from its JSON file.
- * @throws {DataValidationError} with folder, file and reason if the file cannot be read, the model is not fitted, or
- *   its number of inputs differs from the card
+ * @throws {DataValidationError} if the file cannot be read, if the model is not fitted, or if its number of inputs
+ *   differs from the card; the error names the folder, the file and the reason
  */
 async function restore<Model extends ReductionsWrapper | GridSearchReduction | Estimator>(
   folder: string,

@@ -46,7 +46,7 @@ export function isPlainFeature(spec: FeatureSpec): boolean {
 /** The data that a model was trained and tested on. */
 export interface ModelData {
   readonly target: string;
-  /** The label counted as 1; null if the target is 0/1 or a number. */
+  /** The label that is mapped to 1; null if the target is 0/1 or a number. */
   readonly positiveLabel: string | null;
   readonly sensitive: readonly string[];
   readonly nTrain: number;
@@ -72,7 +72,7 @@ export const CARD_FILE = 'card.json';
 /** The `kind` in the card of a single model. */
 export const MODEL_KIND = 'evenhand model';
 
-/** The `kind` in the card of a sweep's folder; each of its sub-folders has the card of a single model. */
+/** The `kind` in the card of a sweep's folder. Each sub-folder of a sweep has the card of a single model. */
 export const SWEEP_KIND = 'evenhand sweep';
 
 /** The methods that produce models. */
@@ -121,7 +121,7 @@ export const cardSchema = z.object({
   task: z.enum(NETWORK_TASKS),
   output: z.enum(MODEL_OUTPUTS),
   files: z.array(z.string()).min(1),
-  /** The SHA-256 of each of the `files`; null in models saved by earlier versions. */
+  /** The SHA-256 checksum of each file in `files`; null in models that earlier versions saved. */
   checksums: z
     .record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256'))
     .nullable()
@@ -141,7 +141,7 @@ export const cardSchema = z.object({
   constraint: record.nullable(),
   metrics: z.array(record),
   features: z.array(featureSchema).min(1),
-  /** The decision threshold that was evaluated with the model; null for the model's own rule. */
+  /** The decision threshold with which the model was evaluated; null for the model's own rule. */
   decision_threshold: z.number().nullable().default(null),
   seed: z.number().nullable(),
   backend: z.string().nullable(),

@@ -14,13 +14,14 @@ const LARGEST_BYTES = 1024 * 1024 * 1024;
 
 /**
  * Reads the bytes of one file of a model folder.
- * @throws {DataValidationError} if it cannot be read
+ * @throws {DataValidationError} if the file cannot be read
  */
 export async function readModelFile(folder: string, name: string): Promise<Buffer> {
   const location = path.join(folder, name);
   try {
     const found = await stat(location);
-    // Reading a pipe could block indefinitely; `readFile` reports a folder with its own error.
+    // Reading a pipe could block indefinitely. A folder is not rejected here, because `readFile` reports it with a
+    // specific error.
     if (!found.isFile() && !found.isDirectory()) throw new RangeError('it is not a regular file');
     if (found.size > LARGEST_BYTES) throw new RangeError(`it has ${String(found.size)} bytes`);
     return await readFile(location);
@@ -31,15 +32,15 @@ export async function readModelFile(folder: string, name: string): Promise<Buffe
 
 /**
  * Reads a JSON file of a model folder.
- * @throws {DataValidationError} if it cannot be read, is not UTF-8 or is not valid JSON
+ * @throws {DataValidationError} if the file cannot be read, is not UTF-8 or is not valid JSON
  */
 export async function readModelJson(folder: string, name: string): Promise<unknown> {
   return parseModelJson(folder, name, await readModelText(folder, name));
 }
 
 /**
- * Reads the card of a model folder and compares it with its own checksum.
- * @throws {DataValidationError} if it cannot be read, is not valid JSON, or was changed after it was saved
+ * Reads the card of a model folder and compares the card with the checksum that it contains.
+ * @throws {DataValidationError} if the file cannot be read, is not valid JSON, or was changed after it was saved
  */
 export async function readCardJson(
   folder: string,
@@ -68,7 +69,7 @@ function parseModelJson(folder: string, name: string, text: string): unknown {
 
 /**
  * Checks plain data against a schema.
- * @throws {DataValidationError} naming the first field that is not valid
+ * @throws {DataValidationError} if a field is not valid; the error names the first such field
  */
 export function parseModelFile<Schema extends z.ZodType>(
   folder: string,
@@ -81,7 +82,7 @@ export function parseModelFile<Schema extends z.ZodType>(
   throw badModelFile(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** Creates the error of a file that is not valid in a model folder. */
+/** Creates the error for an invalid file in a model folder. */
 export function badModelFile(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the model '${folder}': ${name}: ${reason.replace(/\.$/, '')}.`, {
     code: 'unreadable-file',

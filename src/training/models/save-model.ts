@@ -19,11 +19,12 @@ import {
 } from './model-card.ts';
 import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
 
-/** A description of a model, in addition to what the model itself provides. All of it is written to the card. */
+/** Information about a model that the model itself does not contain. All fields are written to the card. */
 export interface ModelDescription {
   /**
    * The encoding of columns as the model's inputs, or the names of columns that the model uses without encoding. A
-   * trainer keeps its fitted encoding, so for a trainer only new names for its columns are accepted, in their order.
+   * trainer keeps its fitted encoding. For a trainer, you can only specify new names for its columns, in the order of
+   * the columns.
    * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, without encoding
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
@@ -48,13 +49,14 @@ export interface ModelDescription {
    */
   readonly backend?: string | undefined;
   /**
-   * Additional text files to save with the model, by name. For example, a transformation to apply to rows beforehand.
+   * Additional text files to save with the model, by name. For example, a text file can describe a transformation that
+   * must be applied to rows before prediction.
    * @defaultValue none
    */
   readonly attachments?: Readonly<Record<string, string>> | undefined;
   /**
    * The decision threshold that `predict` of the saved model uses by default.
-   * @defaultValue null, for the model's own rule
+   * @defaultValue null: the model's own rule
    */
   readonly decisionThreshold?: number | null | undefined;
   /**
@@ -75,7 +77,7 @@ const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
   notes: true,
 };
 
-/** The names of the files for the output of a model's `toJSON`. */
+/** The names of the files that contain the output of a model's `toJSON`. */
 export const REDUCTIONS_FILE = 'reductions.json';
 export const ESTIMATOR_FILE = 'estimator.json';
 
@@ -88,7 +90,8 @@ const NO_LAYERS =
  * plain `@tensorflow/tfjs` can load. The card contains method, data, groups, constraint, metrics, the encoding of every
  * feature, seed and versions. The layers map encoded features to the card's `output`:
  *
- * - networks: their layers, ending in a sigmoid, or for a regression in values in the target's units;
+ * - networks: their layers. The last layer has a sigmoid activation or, for a regression, gives values in the target's
+ *   units;
  * - linear estimators: one layer;
  * - `ReductionsWrapper` over linear estimators: the probability that the randomised model decides 1, sum_k w_k 1[x
  *   b_k + c_k >= 0], which is not a probability of the label;
@@ -96,12 +99,12 @@ const NO_LAYERS =
  *
  * Estimators and reductions are also saved as JSON (`estimator.json`, `reductions.json`), from which `loadModel`
  * restores them exactly, including randomisation. If predictors are not linear, only this JSON file and the card are
- * written, and the card's `notes` say so. The folder is written atomically. A folder with any other content is never
- * replaced.
- * @param folder the target folder, written completely or not at all
+ * written, and the card's `notes` say so. The folder is written atomically. A folder that contains anything else is
+ * never replaced.
+ * @param folder the target folder, which is written completely or not at all
  * @returns the card
  * @throws {TrainingError} if the model has not been fitted
- * @throws {ValueError} if it is not a model, or the features do not match it
+ * @throws {ValueError} if the value is not a model, or if the features do not match the model
  * @throws {DataValidationError} if the folder cannot be written or has other content
  * @example
  * ```ts
@@ -163,13 +166,16 @@ function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['feat
     inputs === undefined
       ? 'The features parameter must name the columns that the model uses, since the model does not know their number.'
       : `The features parameter must encode to ${String(inputs)} inputs. Got ${String(width)} instead.`,
-    { context: { parameter: 'features', inputs, width }, suggestion: 'Name the columns that it was fitted on.' },
+    {
+      context: { parameter: 'features', inputs, width },
+      suggestion: 'Specify the columns on which the model was fitted.',
+    },
   );
 }
 
 /**
- * Renames the features of a trainer, which keeps its learned encodings. Passing the existing names, in any order,
- * changes nothing. A mix of existing and new names is rejected, because the order may be wrong.
+ * Renames the features of a trainer, which keeps its learned encodings. If the given names are the existing names, in
+ * any order, nothing changes. A mix of existing and new names is rejected, because the order may be wrong.
  */
 function renamed(
   specs: readonly FeatureSpec[],

@@ -15,8 +15,8 @@ import type { ModelCard } from './model-card.ts';
 /** Options of {@link SavedModel.predict}. */
 export interface SavedModelPredictOptions {
   /**
-   * The decision threshold: the decision is 1 if the score is at least this value. With a threshold, a randomised model
-   * decides deterministically, and its constraint may not hold for these decisions.
+   * The decision threshold: the decision is 1 if the score is at least this value. If a threshold is set, a randomised
+   * model decides deterministically, and its constraint may not hold for these decisions.
    * @defaultValue the threshold in the card (`card.decision_threshold`); otherwise 0.5 if scores are probabilities; no
    *   threshold for values and randomised models
    */
@@ -27,7 +27,8 @@ export interface SavedModelPredictOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * For a randomised model: whether a row's random number depends on the row's position or on a hash of its features.
+   * What the random number of a row depends on: the position of the row, or a hash of its features. This option applies
+   * only to randomised models.
    * @defaultValue the setting in the model
    */
   readonly randomization?: Randomization | undefined;
@@ -53,13 +54,13 @@ export interface Predictor {
 
 /**
  * A model read from a folder by `loadModel`. Tables are encoded as in training: numbers are standardised, and text is
- * one-hot encoded. Missing values are marked if the training rows had any; otherwise they are replaced by the mean. The
- * columns of a matrix are named x0, x1 and so on.
+ * one-hot encoded. Missing values are marked if the training rows had missing values. Otherwise, they are replaced by
+ * the mean. The columns of a matrix are named x0, x1 and so on.
  */
 export class SavedModel {
   /** The content of the model's `card.json`. */
   readonly card: ModelCard;
-  /** Warnings for users of the model, for example that it was saved by another version. */
+  /** Warnings for users of the model, for example that another version saved the model. */
   readonly warnings: readonly string[];
   readonly #predictor: Predictor;
 
@@ -91,14 +92,15 @@ export class SavedModel {
   /**
    * Returns the output of the layers model for each row, [rows]. Depending on `card.output`, it is the probability of
    * 1, the probability that a randomised model decides 1, or a value.
-   * @throws {DataValidationError} naming the missing columns, or the first value that cannot be used
+   * @throws {DataValidationError} if columns are missing or a value cannot be used; the error names the missing columns
+   *   or the first such value
    */
   async scores(x: MatrixSource): Promise<Float64Array> {
     return this.#predictor.scores(await this.#read(x));
   }
 
   /**
-   * Returns the {@link SavedModel.scores} of a model that makes decisions, [rows], in [0, 1].
+   * Returns the {@link SavedModel.scores} of each row, [rows], in [0, 1]. The model must make decisions.
    * @throws {ValueError} if the model predicts values
    * @throws {DataValidationError} under the conditions of `scores`
    */
@@ -112,8 +114,9 @@ export class SavedModel {
 
   /**
    * Returns a prediction for each row, [rows]. The decision is 1 if the score is at least `threshold`. A randomised
-   * model draws its decisions, which are the same for the same seed and rows. For a regression, predictions are values.
-   * @throws {ValueError} if an option has no effect on this model, or options exclude each other
+   * model draws its decisions at random. With the same seed and the same rows, it draws the same decisions. For a
+   * regression, predictions are values.
+   * @throws {ValueError} if an option has no effect on this model, or if options exclude each other
    * @throws {DataValidationError} under the conditions of `scores`
    */
   async predict(x: MatrixSource, options: SavedModelPredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -129,7 +132,8 @@ export class SavedModel {
   }
 
   /**
-   * Describes how these rows differ from the training rows, for example text values without a column or missing values.
+   * Describes how the given rows differ from the training rows, for example text values without a column, or missing
+   * values.
    */
   async describeGaps(x: MatrixSource): Promise<string[]> {
     return describeGaps(await this.#read(x), this.#predictor.specs);
@@ -153,7 +157,8 @@ export class SavedModel {
 
 /**
  * Checks that a table has the given columns.
- * @throws {DataValidationError} naming all missing columns, each with the most similar name
+ * @throws {DataValidationError} if columns are missing; the error names all missing columns, each with the most similar
+ *   name
  */
 export function assertColumns(table: Table, names: readonly string[]): void {
   const missing = names.filter((name) => !table.has(name));
@@ -168,7 +173,7 @@ export function assertColumns(table: Table, names: readonly string[]): void {
     {
       code: 'unknown-column',
       context: { missing, columns: table.columnNames },
-      suggestion: `Provide the columns that it was trained on. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
+      suggestion: `Provide the columns on which the model was trained. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
     },
   );
 }

@@ -6,7 +6,7 @@ import type { Tf } from '../../tensor/index.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import { CARD_FILE } from './model-card.ts';
 
-/** The activations of layers; `hardSigmoid` is x / 5 + 1 / 2 clipped to [0, 1]. */
+/** The activations of layers. `hardSigmoid` is x / 5 + 1 / 2, clipped to [0, 1]. */
 export const ACTIVATIONS = ['relu', 'sigmoid', 'linear', 'hardSigmoid'] as const;
 
 /** One of {@link ACTIVATIONS}. */

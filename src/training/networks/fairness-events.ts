@@ -19,7 +19,10 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
   equalized_odds: ['positives', 'negatives'],
 };
 
-/** The smallest divisor for a group's share of a batch's weight. A group with a smaller share counts as absent. */
+/**
+ * The minimum share of a group in the weight of a batch. This minimum is also the smallest divisor. A group with a
+ * smaller share counts as absent.
+ */
 export const MIN_SHARE = 1e-12;
 
 /** Returns a batch's membership, restricted to the rows of an event. */

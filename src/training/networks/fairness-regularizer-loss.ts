@@ -6,7 +6,7 @@ import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
 import { assertNonNegative, assertPositive } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 
-/** The smallest divisor for a sum of weights. It makes the shares 0 if the sum is 0. */
+/** The smallest divisor for a sum of weights. With this divisor, the shares are 0 if the sum is 0. */
 const TINY = 1e-30;
 
 const PENALTY_NAMES = Object.keys(PLAIN_PENALTIES) as PlainPenaltyName[];
@@ -33,16 +33,16 @@ const DEFAULTS: FilledOptions<FairnessRegularizerLossOptions> = { eta: 0.5, pena
  * Binary cross-entropy plus eta times a fairness penalty on soft scores
  * p = sigmoid(logit):
  *
- * - `covariance`: sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, z_g the
- *   group's indicator;
+ * - `covariance`: the sum over groups of |mean(p z_g) - mean(p) mean(z_g)|, where z_g is the group's indicator;
  * - `mean_gap`: the largest squared difference of two groups' mean scores;
- * - `equalized_odds`: `mean_gap` within each true label, summed;
+ * - `equalized_odds`: the sum of `mean_gap` over the rows of each true label;
  * - `mmd`: MinDiff, the squared maximum mean discrepancy between each group's scores and all other scores, averaged
  *   over groups (Prost et al. 2019);
  * - `correlation`: the mean of |corr(p, z_g)|.
  *
- * The penalty constrains mean scores, not decisions. It reduces accuracy; a sweep over eta shows by how much. A group
- * without rows in a batch does not contribute to the penalty. If all rows belong to one group, every penalty is 0.
+ * The penalty constrains mean scores, not decisions. The penalty reduces accuracy. To measure the reduction, run a
+ * sweep over eta. A group without rows in a batch does not contribute to the penalty. If all rows belong to one group,
+ * every penalty is 0.
  * @example
  * ```ts
  * import * as tf from '@tensorflow/tfjs';
@@ -73,13 +73,13 @@ export class FairnessRegularizerLoss {
   }
 
   /**
-   * Computes the loss of one model on one batch; differentiable in the logits.
+   * Computes the loss of one model on one batch. The result is differentiable with respect to the logits.
    * @param logits [n] or [n, 1]
    * @param labels [n] or [n, 1], 0 or 1
    * @param groups [n, g], one-hot group codes
    * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar; 0 if all weights are 0
-   * @throws {ValueError} if groups are not one-hot, [n, g >= 2], or sizes differ
+   * @throws {ValueError} if groups are not one-hot, [n, g >= 2], or if sizes differ
    */
   compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Scalar {
     const tf = currentTensorflow();
@@ -102,7 +102,7 @@ export class FairnessRegularizerLoss {
   }
 }
 
-/** Throws if groups are integer codes instead of one-hot columns, because codes would be treated as numbers. */
+/** Throws if groups are integer codes instead of one-hot columns, because the loss would treat codes as numbers. */
 function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
   const isOneHot = groups.rank === 2 && groups.shape[0] === n && (groups.shape[1] ?? 0) > 1;
   if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;

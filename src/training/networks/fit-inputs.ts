@@ -29,7 +29,7 @@ export interface NetworkFitOptions {
   /** One weight per row, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops training; the promise then rejects with the signal's reason. */
+  /** Stops training. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface NetworkFitRows {
   readonly warnings: readonly string[];
 }
 
-/** Reads features of any accepted kind into a table; the columns of a matrix are named x0, x1 and so on. */
+/** Reads features of any accepted kind into a table. The columns of a matrix are named x0, x1 and so on. */
 export async function featureTable(x: MatrixSource): Promise<Table> {
   if (isTableSource(x)) return Table.from(x);
   const { rows, columns, values } = await readMatrix(x);
@@ -83,7 +83,7 @@ export async function readNetworkFit(
   const complete = await featureTable(x);
   const given = await readTargets(complete.rowCount, y, options.sampleWeight);
   const allGroups = await readGroups(options.sensitive, complete.rowCount);
-  // A row of weight 0 does not affect the fit and would only take up space among the validation rows.
+  // A row with weight 0 does not affect the fit and would be useless as a validation row.
   const kept = Int32Array.from(given.weights.keys()).filter((row) => (given.weights[row] as number) > 0);
   const table = kept.length === complete.rowCount ? complete : complete.take(kept);
   const targets = takeValues(given.targets, kept);
@@ -137,7 +137,7 @@ function targetScore(targets: Float64Array, rows: Int32Array): StandardScore {
   return { mean, scale: scale > 0 ? scale : 1 };
 }
 
-/** Divides weights by the largest, so that they fit into float32. */
+/** Divides weights by the largest weight, so that float32 can represent them. */
 function relative(weights: Float64Array): Float64Array {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
   return weights.map((weight) => weight / largest);

@@ -8,7 +8,7 @@ import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
 import type { LayerWeights } from './stacked-network.ts';
 
-/** A trained network with everything needed to apply it, as plain data. */
+/** A trained network as plain data, with all information that is needed to apply the network. */
 export interface FittedNetwork {
   readonly task: NetworkTask;
   /** The encoding of table columns as the network's inputs. */
@@ -69,7 +69,7 @@ async function runNetwork(
       parts.push(tf.tidy(() => forward(tf.tensor2d(part, [size, inputs]))));
     }
     if (parts.length === 0) return new Float32Array(0);
-    // One download from the device, regardless of the number of rows.
+    // All outputs are downloaded from the device at once, regardless of the number of rows.
     const complete = tf.concat(parts);
     parts.push(complete);
     return await complete.data<'float32'>();

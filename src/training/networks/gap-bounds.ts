@@ -23,7 +23,7 @@ export interface BoundedEvent {
   readonly event: FairnessEvent;
   /** The largest gap allowed. */
   readonly tolerance: number;
-  /** [g]; 1 for a group that is constrained, else 0. */
+  /** A mask of the groups, [g]: 1 for a group that is constrained, 0 for other groups. */
   readonly constrained: ArrayLike<number>;
 }
 
@@ -31,17 +31,17 @@ export interface BoundedEvent {
 export interface GapBounds {
   /**
    * The multipliers, [2, c]. Each group of each event has two multipliers: one for a rate above the midpoint, and one
-   * for a rate below it.
+   * for a rate below the midpoint.
    */
   readonly multipliers: Variable<Rank.R2>;
   /**
-   * Returns the multiplier of each event's gap, given the values of `multipliers`. It is half the sum of the
-   * multipliers of the event's groups.
+   * Returns the multiplier of each event's gap, given the values of `multipliers`. The multiplier of a gap is half the
+   * sum of the multipliers of the event's groups.
    */
   lambdasOf(values: Float32Array): number[];
   /**
-   * Adds the gradient of the bounds to the gradient of the error, both with respect to the outputs, [1, n]. Call it
-   * inside `tf.tidy`.
+   * Adds the gradient of the bounds to the gradient of the error. Both gradients are with respect to the outputs, [1,
+   * n]. Call it inside `tf.tidy`.
    */
   addGradient(error: Tensor2D, outputs: Tensor2D, rows: BatchRows): Tensor2D;
   /** Updates the running rates with a batch, then updates the multipliers. Call it inside `tf.tidy`. */
@@ -49,15 +49,18 @@ export interface GapBounds {
   dispose(): void;
 }
 
-/** The sums over a batch. Both the gradient and the update use them. */
+/** The sums over a batch, which both the gradient and the update use. */
 interface Seen {
   readonly outputs: Tensor2D;
   readonly rows: BatchRows;
-  /** [2, n]: soft scores, and a row of ones, so that one product computes both sums and weights. */
+  /** The soft scores and a row of ones, [2, n]. Because of the ones, one product computes both sums and weights. */
   readonly scores: Tensor2D;
-  /** [n, c], each row's share of the batch's weight in the column of its group, else 0. */
+  /**
+   * The membership of rows in columns, [n, c]. The column of a row's group contains the row's share of the batch's
+   * weight. Other columns contain 0.
+   */
   readonly members: Tensor2D;
-  /** [2, c]: each column's sum of scores, and its weight. */
+  /** The sum of scores and the weight of each column, [2, c]. */
   readonly sums: Tensor2D;
 }
 
@@ -69,7 +72,8 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
   const columns = columnsOf(tf, events);
   const { size, groups } = columns;
   const zeros = (): Variable<Rank.R2> => tf.tidy(() => tf.variable(tf.zeros<Rank.R2>([2, size]), false));
-  // Sums and weights are stored separately, so that the rate of a group does not change if a batch has no row of it.
+  // Sums and weights are stored separately, so that the rate of a group does not change if a batch has no row of the
+  // group.
   const [multipliers, running] = [zeros(), zeros()];
   let last: Seen | undefined;
   /** Caches the last batch, because the gradient and the update are computed for the same batch. */
@@ -108,15 +112,19 @@ interface Columns {
   /** The number of columns, c. */
   readonly size: number;
   readonly constants: {
-    /** [1, c]; 1 if rows with label 1 are included, else 0. */
+    /**
+     * A mask of the columns, [1, c]: 1 if rows with label 1 are included, otherwise 0.
+     */
     readonly positives: Tensor2D;
-    /** [1, c]; 1 if rows with label 0 are included, else 0. */
+    /**
+     * A mask of the columns, [1, c]: 1 if rows with label 0 are included, otherwise 0.
+     */
     readonly negatives: Tensor2D;
-    /** [1, c]; 1 for a group that is constrained, else 0. */
+    /** A mask of the columns, [1, c]: 1 for a group that is constrained, otherwise 0. */
     readonly chosen: Tensor2D;
-    /** [1, c] */
+    /** The tolerance of each column, [1, c]. */
     readonly tolerances: Tensor2D;
-    /** [2, 1]: 1 and -1, for a rate above the midpoint and a rate below it. */
+    /** The signs of the two sides, [2, 1]: 1 for a rate above the midpoint, and -1 for a rate below the midpoint. */
     readonly sides: Tensor2D;
   };
 }
@@ -235,7 +243,7 @@ function smoothed(tf: Tf, running: Tensor2D, sums: Tensor2D, smoothing: number):
 /**
  * Returns the multipliers after a step, [2, c]. The change depends on the distance of the group's rate from the
  * midpoint of its event.
- * @param running [2, c]: running sums, and weights
+ * @param running the running sums and weights, [2, c]
  */
 function moved(
   tf: Tf,
@@ -264,7 +272,7 @@ function moved(
   });
 }
 
-/** Computes the update of one multiplier in WGSL. It avoids `max` with 0, which might turn NaN into 0. */
+/** Computes the update of one multiplier in WGSL. The code avoids `max` with 0, because `max` might turn NaN into 0. */
 const MOVED_MULTIPLIERS = `
   let columns = uniforms.outShape[1];
   let own = index % columns;

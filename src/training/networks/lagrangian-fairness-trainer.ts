@@ -51,7 +51,8 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
    */
   readonly epochs?: number | undefined;
   /**
-   * Training stops after this many epochs that are within the tolerance but do not improve the validation loss.
+   * The number of epochs without improvement after which training stops. Only epochs that are within the tolerance but
+   * do not improve the validation loss are counted.
    * @defaultValue 10
    */
   readonly patience?: number | undefined;
@@ -67,7 +68,8 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
    */
   readonly smoothing?: number | undefined;
   /**
-   * Groups with fewer rows (of the event's label) are not constrained.
+   * The minimum number of rows of a group. If the event selects a label, only rows with this label are counted. Smaller
+   * groups are not constrained.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -99,13 +101,14 @@ export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions
 const KIND = 'lagrangian_fairness_trainer';
 
 /**
- * A network trained to keep the gap between groups within a tolerance. It uses a Lagrange multiplier for each gap:
+ * A network trained to keep the gap between groups within a tolerance. The trainer uses a Lagrange multiplier for each
+ * gap:
  *
  *     loss = error + sum over gaps of lambda (gap - tolerance).
  *
  * Rates are means of soft decisions, sigmoid(logit / temperature). The network is trained with Adam. After each step,
  * every multiplier changes by lambdaLr (gap - tolerance), but does not fall below 0. The gap is computed from running
- * means over batches. A multiplier therefore rises while the gap is too large and falls while the constraint holds.
+ * means over batches. Therefore, a multiplier rises while the gap is too large and falls while the constraint holds.
  * With more than two groups, each group contributes according to its distance from the midpoint between the highest and
  * the lowest rate.
  *
@@ -114,12 +117,12 @@ const KIND = 'lagrangian_fairness_trainer';
  * the tolerance, the best epoch is the epoch with the smallest excess.
  *
  * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The constraint reduces
- * accuracy; `history` shows both the loss and the gap.
+ * accuracy; `history` contains both the loss and the gap.
  *
  * With `task: 'regression'` the error is the squared error. The gap is then the gap of mean predictions, in standard
  * deviations of the target. There can be any number of groups. Groups with few rows are not constrained and are listed
- * in `warnings`. Training time is proportional to rows x epochs. Sources: Cotter et al. 2019; Agarwal et al. 2018 for
- * the game.
+ * in `warnings`. Training time is proportional to rows x epochs. Sources: Cotter et al. 2019; for the game formulation,
+ * Agarwal et al. 2018.
  * @example
  * ```ts
  * import { LagrangianFairnessTrainer } from 'evenhand/training';

@@ -12,7 +12,7 @@ export interface LagrangianSpec extends GapBoundsSpec {
   readonly fairness: FairnessConstraint;
   /** The largest gap allowed in each event of the constraint. */
   readonly tolerances: readonly number[];
-  /** In each event, groups with fewer training rows are not constrained. */
+  /** The minimum number of training rows of a group in an event. Smaller groups are not constrained. */
   readonly minGroupSize: number;
   readonly posWeight?: number | undefined;
 }
@@ -21,13 +21,13 @@ export interface LagrangianSpec extends GapBoundsSpec {
 export interface LagrangianEpoch {
   /** The number of the epoch, from 1. */
   readonly epoch: number;
-  /** The mean error, without the constraint's contribution. */
+  /** The mean error, without the terms of the constraint. */
   readonly loss: number;
   /** The largest gap between groups' mean soft decisions, over the constraint's events. */
   readonly violationSoft: number;
   /** The largest gap between groups' rates of decisions, over the constraint's events. */
   readonly violationHard: number;
-  /** The multiplier of each gap: one value, or one each for the true and the false positive rates. */
+  /** The multiplier of each gap: one value, or two values for the gaps in true and in false positive rates. */
   readonly lambdas: readonly number[];
 }
 
@@ -43,14 +43,17 @@ export interface ConstrainedRows {
   readonly groups: { readonly labels: readonly string[] };
 }
 
-/** Larger than every loss, so that any model within the tolerance scores better than any model beyond it. */
+/**
+ * The score offset for models that exceed the tolerance. The offset is larger than every loss, so that any model within
+ * the tolerance scores better.
+ */
 const INFEASIBLE = 1e200;
 
 /**
  * Creates the Lagrangian of one network's error under a bound on the gap of each event.
  *
- * A gap is at most tol if every group's rate r_g lies within tol / 2 of c, the midpoint between the highest and the
- * lowest rate. Each group therefore has one multiplier per side:
+ * Let c be the midpoint between the highest and the lowest rate. A gap is at most the tolerance tol if the rate r_g of
+ * every group is within tol / 2 of c. Each group therefore has one multiplier per side:
  *
  *     error + sum over events and groups of
  *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).
@@ -58,8 +61,8 @@ const INFEASIBLE = 1e200;
  * The network's gradient uses the soft rates of the batch: means of sigmoid(logit / temperature). After each step,
  * every multiplier changes by lambdaLr times twice its own bracket, but does not fall below 0. The bracket is computed
  * from running means over batches. A multiplier therefore falls while the constraint holds. The bracket can be
- * negative, so the noise of small batches cancels out. The gap itself is never negative, so its noise would not cancel.
- * With two groups, the multiplier equals the multiplier of the gap.
+ * negative, so the noise of small batches cancels out. The noise of the gap itself would not cancel out, because the
+ * gap is never negative. With two groups, the multiplier equals the multiplier of the gap.
  */
 export function createLagrangianObjective(
   tf: Tf,

@@ -18,7 +18,7 @@ export interface MinDiffLossOptions {
    */
   readonly kernel?: MmdKernel | undefined;
   /**
-   * The distance at which the kernel has fallen to 1/e.
+   * The distance at which the kernel has the value 1/e.
    * @defaultValue 0.1
    */
   readonly kernelLength?: number | undefined;
@@ -37,16 +37,16 @@ const DEFAULTS: FilledOptions<MinDiffLossOptions, 'transform'> = {
 };
 
 /**
- * The MinDiff losses between two groups. Add one of the two losses to the loss of any TensorFlow.js model. They measure
- * the distance between the two groups' distributions of predictions.
+ * The MinDiff losses between two groups. The losses measure the distance between the two groups' distributions of
+ * predictions. Add one of the losses to the loss of any TensorFlow.js model.
  *
- * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows'
- *   weights, diagonal included; 0 to 2;
- * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); 0 to 1.
+ * - `mmd`: mean k(a, a) - 2 mean k(a, b) + mean k(b, b), weighted by the rows' weights, including the diagonal; from 0
+ *   to 2;
+ * - `correlation`: |cov| / (sqrt(var + 1e-7) sqrt(var + 1e-7)); from 0 to 1.
  *
- * Minimising the loss brings the two distributions closer on the training rows. The cost in accuracy depends on the
- * loss's weight in the total loss. If all row weights are 0, both losses are 0. The computing time of `mmd` is
- * quadratic in the number of rows, so use batches. For more than two groups, and for networks trained with this
+ * Minimising the loss brings the two distributions closer on the training rows. The reduction in accuracy depends on
+ * the weight of this loss in the total loss. If all row weights are 0, both losses are 0. The computing time of `mmd`
+ * is quadratic in the number of rows, so use batches. For more than two groups, and for networks trained with this
  * package, use the penalties `mmd` and `correlation`. Source: Prost et al. 2019, as in TensorFlow Model Remediation.
  * @example
  * ```ts
@@ -77,8 +77,8 @@ export class MinDiffLoss {
   }
 
   /**
-   * Computes the loss of one batch; differentiable in the predictions.
-   * @param membership [n], 1 for rows of one group, 0 for rows of the other
+   * Computes the loss of one batch. The result is differentiable with respect to the predictions.
+   * @param membership [n], 1 for rows of one group, 0 for rows of the other group
    * @param predictions [n] or, for mmd, [n, outputs]
    * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar
@@ -102,7 +102,7 @@ export class MinDiffLoss {
   }
 }
 
-/** Scales weights to sum to 1, or leaves them all 0; [n, 1]. */
+/** Scales weights, [n, 1], so that they sum to 1. If all weights are 0, they do not change. */
 function normalised(weights: Tensor): Tensor2D {
   const sum = weights.sum();
   return weights.div(sum.add(sum.equal(0).cast('float32'))).reshape([-1, 1]);

@@ -30,7 +30,7 @@ export interface NetworkOptions {
    */
   readonly hidden?: readonly number[] | undefined;
   /**
-   * Training stops after this many epochs without a better validation loss.
+   * The number of epochs without a better validation loss after which training stops.
    * @defaultValue 5
    */
   readonly patience?: number | undefined;
@@ -91,7 +91,7 @@ export function assertNonNegative(parameter: string, given: number): void {
   assertOption(parameter, given, 'be finite, 0 or more', given >= 0 && Number.isFinite(given));
 }
 
-/** @throws {ValueError} if a number is not finite and above 0 */
+/** @throws {ValueError} if a number is not finite or not above 0 */
 export function assertPositive(parameter: string, given: number): void {
   assertOption(parameter, given, 'be finite, above 0', given > 0 && Number.isFinite(given));
 }

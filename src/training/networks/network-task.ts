@@ -15,7 +15,10 @@ export function batchError(tf: Tf, task: NetworkTask, outputs: Tensor2D, rows: B
   return tf.matMul(squares, rows.shares).reshape([-1]);
 }
 
-/** Computes the gradient of {@link batchError} with respect to the outputs, [k, n], from the scores. */
+/**
+ * Computes the gradient of {@link batchError} with respect to the outputs, [k, n]. The gradient is computed from the
+ * scores.
+ */
 export function errorGradient(tf: Tf, task: NetworkTask, scores: Tensor2D, rows: BatchRows, posWeight = 1): Tensor2D {
   if (task === 'binary') return bceSlope(tf, scores, rows.labels, rows.shares, posWeight);
   return scores.sub<Tensor2D>(rows.labels).mul(rows.shares.reshape([1, -1]).mul(2));

@@ -106,7 +106,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 
   /**
-   * Predicts the probability of 1 for each row, or a regression's values.
+   * Predicts the probability of 1 for each row, or the value of a regression.
    * @param x a matrix with as many columns as in `fit`, or a table with columns of the same names
    * @returns [rows]
    * @throws {TrainingError} before `fit`
@@ -120,8 +120,8 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 
   /**
-   * Returns decisions: 1 if the probability is at least `threshold` (0.5). For a regression without a `threshold`,
-   * returns the values.
+   * Returns decisions: 1 if the probability is at least `threshold` (0.5 by default). For a regression without a
+   * `threshold`, the values are returned.
    */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
@@ -130,7 +130,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     return threshold === undefined ? scores : decide(scores, threshold);
   }
 
-  /** Returns the options and, once fitted, the network, as plain data. */
+  /** Returns the options as plain data. After `fit`, the result also contains the network. */
   toJSON(): EstimatorJson {
     const state = this.#state;
     return {
@@ -190,8 +190,8 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
 }
 
 /**
- * Wraps an error of a backend, because the original states neither the cause (for example, insufficient memory) nor a
- * fix.
+ * Wraps an error of a backend, because the original error states neither the cause (for example, insufficient memory)
+ * nor a fix.
  */
 function backendFailed(cause: unknown, backend: string): TrainingError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);

@@ -12,9 +12,12 @@ interface EpochOutputs {
 
 /** The scores of the models at the end of an epoch. */
 export interface Judgement {
-  /** [k]; lower is better. */
+  /** The score of each model, [k]. A lower score is better. */
   readonly scores: ArrayLike<number>;
-  /** [k]; whether training of a model may stop if the model does not improve. If omitted, all models may stop. */
+  /**
+   * Whether training of each model, [k], may stop if the model does not improve. If omitted, training of every model
+   * may stop.
+   */
   readonly mayRest?: readonly boolean[];
 }
 
@@ -23,7 +26,7 @@ export interface LossJudge {
   readonly kind: 'losses';
   /** Returns the loss of each model on rows, [k]. */
   readonly losses: (outputs: Tensor2D, rows: BatchRows) => Tensor1D;
-  /** The maximum number of rows at once, if the cost is quadratic in the number of rows. */
+  /** The maximum number of rows to process at once, if the cost is quadratic in the number of rows. */
   readonly maxRows?: number;
 }
 
@@ -38,10 +41,14 @@ export interface OutputJudge {
 /** The objective minimised by k networks that are trained together. */
 export interface Objective {
   /**
-   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]; call inside `tf.tidy`.
+   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]. Call this method inside
+   * `tf.tidy`.
    */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
-  /** Runs after the models' step on a batch, inside `tf.tidy`. It receives the outputs from before the step. */
+  /**
+   * Runs after the models' step on a batch, inside `tf.tidy`. The method receives the outputs that were computed before
+   * the step.
+   */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
   /** Scores the models at the end of an epoch. */
   readonly judge: LossJudge | OutputJudge;

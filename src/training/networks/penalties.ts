@@ -16,7 +16,7 @@ import {
 } from '../../tensor/index.ts';
 import { MIN_SHARE } from './fairness-events.ts';
 
-/** Added to variances, so that the gradient of a standard deviation of 0 stays finite. */
+/** The value added to variances, so that the gradient of a standard deviation of 0 stays finite. */
 const VARIANCE_FLOOR = 1e-7;
 
 /**
@@ -47,11 +47,11 @@ const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, shares }
 
 /** A batch, with the models' scores. */
 export interface PenaltyBatch extends BatchRows {
-  /** [k, n]: the scores of k models for each row; probabilities, or a regression's values. */
+  /** The scores of k models for each row, [k, n]: probabilities, or the values of a regression. */
   readonly scores: Tensor2D;
 }
 
-/** Computes the penalty of each of k models, [k]; differentiable in the scores. */
+/** Computes the penalty of each of k models, [k]. The result is differentiable with respect to the scores. */
 type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
 /**
@@ -60,13 +60,16 @@ type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
  */
 type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
-/** A penalty in use. It may have its own parameters, which are trained together with the models. */
+/** A penalty in use. A penalty may have its own parameters, which are trained together with the models. */
 interface PenaltyInUse {
   /** Returns the penalty of each model, [k]. */
   value(batch: PenaltyBatch): Tensor1D;
-  /** Returns the gradient of the models' penalties with respect to their scores, [k, n]; call inside `tf.tidy`. */
+  /**
+   * Returns the gradient of the models' penalties with respect to their scores, [k, n]. Call this method inside
+   * `tf.tidy`.
+   */
   slope(batch: PenaltyBatch): Tensor2D;
-  /** Updates the penalty's own parameters from a batch; call inside `tf.tidy`. */
+  /** Updates the penalty's own parameters from a batch. Call this method inside `tf.tidy`. */
   learn?(batch: PenaltyBatch): void;
   readonly maxRows?: number;
   dispose?(): void;
@@ -97,7 +100,7 @@ const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
 const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
   const covariances: Tensor2D = tf.matMul(scores, centred);
-  // `sign` is not used because on wasm it returns 0 below 1e-6.
+  // `sign` is not used, because on wasm it returns 0 for values below 1e-6.
   const signs = tf.step(covariances).sub<Tensor2D>(tf.step(covariances.neg()));
   return timesTransposed(tf, signs, centred);
 };
@@ -139,7 +142,7 @@ export const MMD_KERNELS = ['gaussian', 'laplacian'] as const;
 /** One of {@link MMD_KERNELS}. */
 export type MmdKernel = (typeof MMD_KERNELS)[number];
 
-/** The distance at which a kernel has fallen to 1/e. */
+/** The distance at which a kernel has the value 1/e. */
 export const KERNEL_LENGTH = 0.1;
 
 /** The maximum number of rows compared with each other at once when rows are not processed in batches. */
@@ -161,7 +164,7 @@ export function mmd(
   length = KERNEL_LENGTH,
 ): Tensor2D {
   const [k, n, features] = points.shape;
-  // One feature at a time, so that the largest tensor is [k, n, n].
+  // Features are processed one at a time, so that the largest tensor is [k, n, n].
   const distances = Array.from({ length: features }, (_, feature) => {
     const one = features === 1 ? points : points.slice([0, 0, feature], [k, n, 1]);
     const difference = one.sub<Tensor3D>(one.transpose([0, 2, 1]));
@@ -175,8 +178,8 @@ export function mmd(
 /**
  * Computes the MinDiff penalty: the distance between each group's scores and the scores of all other rows, averaged
  * over the groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For
- * two groups it equals the discrepancy between them. The cost is quadratic in the number of rows. Source: Prost et al.
- * 2019.
+ * two groups, the penalty equals the discrepancy between the groups. The cost is quadratic in the number of rows.
+ * Source: Prost et al. 2019.
  */
 const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
   const inside = membership.sum<Tensor2D>(0, true);
@@ -194,8 +197,8 @@ const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
 const HIDDEN = 16;
 
 /**
- * The learning rate of an adversary. It is usually higher than the models' learning rate, so that the adversary keeps
- * up with them.
+ * The learning rate of an adversary. This rate is usually higher than the models' learning rate, so that the adversary
+ * adapts quickly to changes of the models.
  */
 const RATE = 1e-2;
 
@@ -204,9 +207,9 @@ const WEIGHT_STREAM = 3;
 /**
  * Creates an adversary for each model: a small network that predicts a row's group from the model's score.
  *
- * The penalty is the groups' entropy minus the adversary's cross-entropy. It is a lower bound of the mutual information
- * of score and group, in nats. It is 0 if a score carries no information about the group. The models minimise the
- * penalty (gradient reversal). The adversary is updated after each step of the models.
+ * The penalty is the groups' entropy minus the adversary's cross-entropy. This difference is a lower bound of the
+ * mutual information of score and group, in nats. The difference is 0 if a score carries no information about the
+ * group. The models minimise the penalty (gradient reversal). The adversary is updated after each step of the models.
  *
  * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */
@@ -221,7 +224,7 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
   const drawn = shapes.flatMap(({ rows, columns }) =>
     Array.from({ length: rows * columns }, () => random.normal() / Math.sqrt(columns)),
   );
-  // All adversaries start from the same weights, as the models do.
+  // All adversaries start from the same weights. The models also start from the same weights.
   const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
   const adam = createAdam(tf, parameters);
   const weights = (): Tensor[] => splitParameters(parameters as unknown as Tensor2D, shapes);
@@ -229,7 +232,7 @@ export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: Pena
   /** Returns the cross-entropy of the adversaries' predictions, [k]. */
   const error = (weights: readonly Tensor[], { scores, membership }: PenaltyBatch): Tensor1D => {
     const [w1, b1, w2, b2] = weights as [Tensor3D, Tensor3D, Tensor3D, Tensor3D];
-    // Centred and scaled, so that the adversary can separate probabilities that are close to each other.
+    // The scores are centred and scaled, so that the adversary can separate probabilities that are close to each other.
     const z = scores.sub(0.5).mul(4).reshape<Tensor3D>([k, 1, -1]);
     const logits = stackedDense(tf, tf.relu(stackedDense(tf, z, w1, b1)), w2, b2);
     const shifted = logits.sub(logits.max(1, true));

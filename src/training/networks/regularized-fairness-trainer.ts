@@ -48,11 +48,11 @@ export interface RegularizedEpoch {
 const KIND = 'regularized_fairness_trainer';
 
 /**
- * A network that minimises error + eta x penalty. It corresponds to a single point of `sweepPareto`.
+ * A network that minimises error + eta x penalty. The trainer corresponds to a single point of `sweepPareto`.
  *
- * Supports all penalties of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty uses a second, small
- * network that is trained to predict a row's group from its score. The penalty is the information about the group, in
- * nats, that this network extracts (Zhang, Lemoine and Mitchell 2018).
+ * The trainer supports all penalties of `FairnessRegularizerLoss`, and `adversarial`. The adversarial penalty uses a
+ * second, small network that is trained to predict a row's group from its score. The penalty is the amount of
+ * information about the group, in nats, that this second network extracts (Zhang, Lemoine and Mitchell 2018).
  *
  * A penalty constrains mean scores on the training rows, not decisions on other rows. A sweep shows the gap and the
  * accuracy for each eta. With `task: 'regression'` the error is the squared error, and scores are predictions in

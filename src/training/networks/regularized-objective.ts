@@ -48,8 +48,8 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
 }
 
 /**
- * Adds eta times the penalty's gradient to the error's gradient. The result is with respect to the outputs; the given
- * penalty gradient is with respect to the scores.
+ * Adds eta times the penalty's gradient to the error's gradient. The given penalty gradient is with respect to the
+ * scores. The result is with respect to the outputs.
  */
 function addPenaltyGradient(
   tf: Tf,

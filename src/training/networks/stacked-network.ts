@@ -35,7 +35,7 @@ export interface LayerWeights {
 
 /** The outputs of all models, with a function that computes their gradient. */
 interface ForwardPass {
-  /** [k, n]; logits, or a regression's values. */
+  /** The outputs, [k, n]: logits, or the values of a regression. */
   readonly outputs: Tensor2D;
   /**
    * Returns the gradient with respect to the parameters, [k, m], given the gradient with respect to the outputs, [k,
@@ -45,21 +45,21 @@ interface ForwardPass {
 }
 
 /**
- * k networks that process the same rows, computed as one wide network. The first layer is a single matrix product;
- * each later layer is one batched product. The loss is the sum of the models' losses, so each model's gradient
- * depends only on its own loss.
+ * k networks that process the same rows, computed as one wide network. The first layer is a single matrix product. Each
+ * later layer is one batched product. The loss is the sum of the models' losses, so each model's gradient depends only
+ * on its own loss.
  *
  * Gradients are implemented explicitly. On wasm, automatic differentiation uses products with transpose flags, which
- * cost ten times as much as plain products.
+ * take ten times as long as plain products.
  *
- * All models start from the same weights, so that they differ only because of their loss.
+ * All models start from the same weights, so that the trained models differ only because of their losses.
  */
 export interface StackedNetwork {
   /** The weights and biases of each model, [k, m], one layer after the other. */
   readonly parameters: Variable;
   /** The number of rows per forward pass outside of training. */
   readonly rowsAtOnce: number;
-  /** Runs all models on rows [n, d]; call inside `tf.tidy`. */
+  /** Runs all models on rows [n, d]. Call this method inside `tf.tidy`. */
   forward(x: Tensor2D): ForwardPass;
   /** Converts the values of the parameters to the weights of each model. */
   weightsOf(parameters: Float32Array): LayerWeights[][];
@@ -75,7 +75,7 @@ interface StackedLayer {
 /** The maximum number of rows per forward pass. */
 const MAX_ROWS_AT_ONCE = 8192;
 
-/** Creates k networks with uniform weights in +-1/sqrt(inputs of the layer), PyTorch's default. */
+/** Creates k networks with weights drawn uniformly from +-1/sqrt(inputs of the layer), as is the default in PyTorch. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
   const k = shape.models;
   const widths = [shape.inputs, ...shape.hidden, 1];

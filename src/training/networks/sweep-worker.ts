@@ -6,7 +6,10 @@ import { loadTensorflow, type NetworkRows, type TensorBackend } from '../../tens
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
 
-/** Networks that are trained together under one penalty, as plain data, so that they can be sent to another thread. */
+/**
+ * Networks that are trained together under one penalty. The networks are plain data, so that they can be sent to
+ * another thread.
+ */
 export interface SweepShard {
   readonly train: NetworkRows;
   readonly validation: NetworkRows;
@@ -45,7 +48,7 @@ export type SweepAnswer =
   | { readonly trained: TrainedNetworks }
   | { readonly failed: Pick<TrainingError, 'message' | 'context' | 'suggestion'> };
 
-/** Trains one shard; the entry point of a worker thread. */
+/** Trains one shard. This function is the entry point of a worker thread. */
 export default async function run({ shard, port }: SweepWork): Promise<SweepAnswer> {
   const onProgress = (event: ProgressEvent): void => {
     port.postMessage(event);

@@ -24,8 +24,8 @@ import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.t
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**
- * Returns the learning rate's factor after a given share of the steps. It falls from 1 to 0; for `constant` it is
- * always 1.
+ * Returns the learning rate's factor after a given share of the steps. The factor falls from 1 to 0. For `constant`, it
+ * is always 1.
  */
 export function scheduleFactor(schedule: Schedule, done: number): number {
   if (schedule === 'linear') return 1 - done;
@@ -36,8 +36,8 @@ export function scheduleFactor(schedule: Schedule, done: number): number {
 const SPREAD = 2654435761;
 
 /**
- * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. If there are several parts, each takes
- * rows from the complete range, so that the order of the rows does not matter.
+ * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. If there are several parts, each part
+ * contains rows from the complete range, so that the order of the rows has little effect.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -61,7 +61,7 @@ function judgeLosses(
   { losses, maxRows }: LossJudge,
 ): NetworkJudge {
   const models = names.length;
-  // The membership and the outputs of all rows of a part fit into the backend's tensors.
+  // The parts are so small that the membership and the outputs of all rows of a part fit into the backend's tensors.
   const most = Math.max(1, Math.floor(largestTensor(tf) / Math.max(validation.groupCount, models)));
   const parts = rowParts(validation.y.length, maxRows ?? most);
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
@@ -158,22 +158,22 @@ export interface TrainedNetworks {
   readonly bestEpochs: readonly number[];
   /** The number of rows per step. */
   readonly batchSize: number;
-  /** The score of each model after each epoch, [epochs][k]; lower is better. */
+  /** The score of each model after each epoch, [epochs][k]. A lower score is better. */
   readonly losses: readonly (readonly number[])[];
-  /** The outputs of each model for the held-out rows, [k, n]; empty without held-out rows. */
+  /** The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. */
   readonly heldOut: Float32Array;
 }
 
-/** Weight initialisation and row order use separate random streams. */
+/** The random stream of the initial weights. The order of rows uses a separate stream. */
 const WEIGHT_STREAM = 1;
 const ORDER_STREAM = 2;
 
 /**
  * Trains k networks that process the same batches but may minimise different losses.
  *
- * Uses Adam on mini-batches. Each model is scored after each epoch, and its weights are saved if the score is its best
- * so far. The result contains the weights of each model's best epoch. Rows stay on the network's device. Each epoch
- * downloads only the values used for scoring; the best weights are downloaded at the end.
+ * The networks are trained with Adam on mini-batches. Each model is scored after each epoch, and its weights are saved
+ * if the score is its best so far. The result contains the weights of each model's best epoch. Rows stay on the
+ * network's device. Each epoch downloads only the values used for scoring. The best weights are downloaded at the end.
  * @throws {TrainingError} if a loss is not a finite number
  */
 export async function trainNetworks(
@@ -241,7 +241,10 @@ export async function trainNetworks(
   }
 }
 
-/** The number of steps after which training yields to signals and timers. Training also yields after each epoch. */
+/**
+ * The number of steps after which training yields to the event loop, so that signals and timers can run. Training also
+ * yields after each epoch.
+ */
 const STEPS_AT_ONCE = 200;
 
 /** Reads the weights and the outputs for the held-out rows with one download from the device. */
@@ -286,7 +289,10 @@ function assertFinite(
   });
 }
 
-/** Encoded features are standardised. A value beyond this many standard deviations did not occur in training. */
+/**
+ * Encoded features are standardised. A value more than this number of standard deviations from the mean is treated as
+ * extreme.
+ */
 const EXTREME = 100;
 
 /** Describes the most likely cause of an infinite loss. */
@@ -298,14 +304,14 @@ function likelyCause({ x }: NetworkRows, rate: number): string {
 
 /** The parameters of each model at its best epoch. */
 interface BestParameters {
-  /** Saves the current parameters of the models whose flag is 1: [k], 1 or 0 each. */
+  /** Saves the current parameters of the models whose flag is 1. The flags are [k], 1 or 0 each. */
   take(flags: Uint8Array): void;
   /** Restores the best parameters into the network. */
   restore(): void;
   dispose(): void;
 }
 
-/** Creates the store, starting with the current parameters. */
+/** Creates the store. The store initially contains the current parameters. */
 function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
   let best: Tensor = parameters.clone();
   return {
@@ -328,7 +334,7 @@ function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParam
 
 /** Early stopping, separately for each of k models. */
 interface Patience {
-  /** Records an epoch's scores. Returns 1 for each model whose score is its best so far, else 0. */
+  /** Records an epoch's scores. Returns 1 for each model whose score is its best so far, and 0 for the other models. */
   update(judgement: Judgement): Uint8Array;
   /** Returns whether a model has stopped early. */
   readonly isResting: (model: number) => boolean;

@@ -7,7 +7,7 @@ import { traitsOf } from '../../tensor/index.ts';
 import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
-/** Options of {@link trainShards}; they do not change the results. */
+/** Options of {@link trainShards}. These options do not affect the results. */
 export interface TrainShardsOptions {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -17,12 +17,12 @@ export interface TrainShardsOptions {
   readonly threads?: number | undefined;
 }
 
-/** Below this many multiplications, starting a thread costs more than it saves. */
+/** The number of multiplications below which starting a thread takes more time than it saves. */
 const WORTH_A_THREAD = 2e10;
 
 /**
- * Trains the shards of a sweep. Uses worker threads if there are several cores and enough work; otherwise trains one
- * shard after another. The networks of a shard do not depend on the thread or on the other shards.
+ * Trains the shards of a sweep. If there are several cores and enough work, worker threads are used. Otherwise, the
+ * shards are trained one after another. The networks of a shard do not depend on the thread or on the other shards.
  */
 export async function trainShards(
   shards: readonly SweepShard[],
@@ -74,7 +74,7 @@ async function trainInThreads(
       }),
     );
   } catch (error) {
-    // The pool reports an abort as a different error.
+    // The pool reports an abort as another error, so the signal's own reason is thrown here.
     signal?.throwIfAborted();
     throw error;
   } finally {

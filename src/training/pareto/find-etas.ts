@@ -4,7 +4,7 @@ import { TrainingError } from '../../exceptions/index.ts';
 export interface EtaProbe {
   /** Whether the penalised gap differs from the gap at eta 0 by more than noise. */
   readonly changesGap: boolean;
-  /** Whether the network is no better than making the same decision for all rows. */
+  /** Whether the network is no better than a constant decision for all rows. */
   readonly isConstant: boolean;
 }
 
@@ -18,26 +18,27 @@ export interface EtaRange {
   /** The largest eta before the first constant model, or the largest eta that was tried. */
   readonly to: number;
   readonly endsAt: 'constant' | 'limit';
-  /** Whether some eta in the range changes the gap by more than noise. */
+  /** Whether at least one eta in the range changes the gap by more than noise. */
   readonly hasEffect: boolean;
   /** All etas that the search tried, ascending. */
   readonly tried: readonly number[];
 }
 
-/** The etas of a sweep and the range that they span. */
+/** The etas of a sweep, and their range. */
 export interface FoundEtas {
   readonly etas: readonly number[];
   readonly range: EtaRange;
 }
 
-/** The number of etas in a sweep, not counting 0. */
+/** The number of etas in a sweep, excluding eta 0. */
 const POINTS = 8;
 
 /** The factor between the etas of the coarse search. */
 const COARSE = 4;
 
 /**
- * Powers of the coarse factor. The smaller and larger powers are tried if the first powers do not bracket the range.
+ * Powers of the coarse factor. The search starts with the powers in `FIRST`. If these do not bracket the range, the
+ * powers in `SMALLER` or `LARGER` are tried.
  */
 const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
 
@@ -49,10 +50,10 @@ const BLIND_SPAN = 100;
 
 /**
  * Finds the range from the largest eta without an effect to the last eta before a constant model. Returns 0 and eight
- * geometrically spaced etas. The search tries powers of 4 between 1e-3 and 4096. If these do not bracket the range, it
- * tries smaller and larger powers, down to 1e-6 and up to 1e6. It then tries factors of the square root of 2 at both
- * ends of the range.
- * @throws {TrainingError} if the model without a penalty is constant, or every eta gives a constant model
+ * geometrically spaced etas. The search tries powers of 4 between 1e-3 and 4096. If these powers do not bracket the
+ * range, the search tries smaller powers down to 1e-6 and larger powers up to 1e6. Finally, it tries factors of the
+ * square root of 2 at both ends of the range.
+ * @throws {TrainingError} if the model without a penalty is constant, or if every eta gives a constant model
  */
 export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   const known = new Map<number, EtaProbe>();
@@ -66,14 +67,14 @@ export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   if (known.get(0)?.isConstant !== false) throw constantModel('0, without a penalty,');
   if (range.from === 0 || range.to === 0) range = await tryAll(SMALLER);
   if (range.endsAt === 'limit') range = await tryAll(LARGER);
-  if (range.to === 0) throw constantModel(`${String(SMALLER[0])} and all larger ones`);
+  if (range.to === 0) throw constantModel(`${String(SMALLER[0])} and all larger etas`);
   range = await tryAll([range.from, range.to].flatMap((eta) => finerThan(eta, range)));
   const from = range.from > 0 && range.hasEffect ? range.from : rounded(range.to / BLIND_SPAN);
   const found = Object.freeze({ ...range, from, tried: Object.freeze([...range.tried]) });
   return { etas: spread(from, range.to), range: found };
 }
 
-/** Returns the range found so far. An end that is not yet bracketed is 0. */
+/** Returns the range found so far. An end of the range that is not yet bracketed is 0. */
 function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   const tried = [...known.keys()].sort((a, b) => a - b);
   const etas = tried.slice(1);

@@ -10,8 +10,8 @@ export interface ParetoPoint extends Pick<
   /** The mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
-   * Whether another point dominates this point: the other point's accuracy and gap are at least as good, and at least
-   * one of the two is better.
+   * Whether another point dominates this point: the other point's accuracy and gap are at least as good, and the
+   * accuracy or the gap is better.
    */
   readonly dominated: boolean;
 }
@@ -31,7 +31,7 @@ export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[])
 
 /**
  * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above the reference point (`referenceAccuracy`,
- * 0). Larger is better. O(points log points).
+ * 0). A larger area is better. Takes O(points log points) time.
  * @param referenceAccuracy the accuracy of always predicting the larger class
  */
 export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {

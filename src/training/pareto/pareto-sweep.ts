@@ -8,7 +8,7 @@ import type { ParetoPoint } from './pareto-points.ts';
 
 /** The settings and data that produced the points of a sweep. */
 export interface SweepInfo extends ModelData {
-  /** The area dominated by the points. Larger is better. */
+  /** The area dominated by the points. A larger area is better. */
   readonly hypervolume: number;
   readonly backend: TensorBackend;
   readonly penalty: FairnessPenaltyName;
@@ -24,7 +24,7 @@ export interface SweepInfo extends ModelData {
 /** The points of a sweep, in the order of the etas, with the settings that produced them. */
 export type ParetoSweep = readonly ParetoPoint[] & SweepInfo;
 
-/** Converts a sweep to JSON: snake_case, with null for an undefined gap. */
+/** Converts a sweep to JSON. Keys are in snake_case, and an undefined gap is null. */
 export function paretoToJson(points: readonly ParetoPoint[] | ParetoSweep): Record<string, unknown> {
   const body = { points: points.map(pointToJson) };
   if (!('hypervolume' in points)) return body;

@@ -15,7 +15,7 @@ export interface PlotParetoOptions {
   /** The title above the plot. */
   readonly title?: string | undefined;
   /**
-   * Whether to write the points next to the plot, as JSON.
+   * Whether to also write the points as a JSON file next to the plot.
    * @defaultValue false
    */
   readonly withPoints?: boolean | undefined;
@@ -27,7 +27,7 @@ const PLOT_PARETO_OPTION_NAMES: OptionNames<PlotParetoOptions> = { savePath: tru
  * Plots the points of a sweep: accuracy against demographic parity difference, with intervals. A line connects the
  * non-dominated points.
  * @returns the paths written
- * @throws {DataValidationError} if no point has a gap, or the path cannot be written
+ * @throws {DataValidationError} if no point has a gap, or if the path cannot be written
  * @throws {DependencyError} if the packages for charts are not installed
  */
 export async function plotPareto(
@@ -38,10 +38,13 @@ export async function plotPareto(
   const format = chartFormat(options.savePath);
   const drawable = points.filter((point) => !Number.isNaN(point.dpDiff));
   if (drawable.length === 0) {
-    throw new DataValidationError('There is no point to draw: every demographic parity difference is undefined.', {
-      code: 'empty-data',
-      suggestion: 'Check the group sizes of the held-out rows.',
-    });
+    throw new DataValidationError(
+      'There are no points to draw, because every demographic parity difference is undefined.',
+      {
+        code: 'empty-data',
+        suggestion: 'Check the group sizes of the held-out rows.',
+      },
+    );
   }
   const chart = paretoChart(drawable, { title: options.title, subtitle: subtitleOf(points) });
   const written = [options.savePath];

@@ -12,8 +12,9 @@ import { FAIRNESS_PENALTIES, type FairnessPenaltyName } from '../networks/penalt
 /** Options of `sweepPareto`. */
 export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, 'modelPath'> {
   /**
-   * The weights of the penalty, each 0 or more. `auto` uses 0 and eight geometrically spaced weights found on the
-   * training rows. They range from no effect on the gap to the last weight before a constant model.
+   * The weights of the penalty, each 0 or more. `auto` uses 0 and eight geometrically spaced weights. The range of the
+   * weights is found on the training rows: from the largest weight without an effect on the gap to the last weight
+   * before a constant model.
    * @defaultValue [0, 0.2, 0.5, 1]
    */
   readonly etas?: readonly number[] | 'auto' | undefined;
@@ -21,7 +22,7 @@ export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, '
   readonly penalty?: FairnessPenaltyName | undefined;
   /**
    * The maximum number of threads. The default is the number of the machine's cores, or 1 for a small amount of work.
-   * It does not change the result.
+   * The number of threads does not affect the result.
    */
   readonly threads?: number | undefined;
   /** The path of the plot (.svg, .png or .html). The points are saved next to it as JSON. */
@@ -45,7 +46,7 @@ const DEFAULTS: FilledSweepOptions = {
   savePath: undefined,
 };
 
-/** Options with a list of etas. */
+/** {@link FilledSweepOptions} with a list of etas. */
 export type SweepPlan = Omit<FilledSweepOptions, 'etas'> & { readonly etas: readonly number[] };
 
 /**

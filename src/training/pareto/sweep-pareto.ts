@@ -38,9 +38,9 @@ import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type Swee
 
 /** The rows whose decisions are compared. */
 interface ComparedRows {
-  /** [n], 0 or 1 */
+  /** The labels, [n], 0 or 1. */
   readonly y: Uint8Array;
-  /** [n] */
+  /** The groups, [n]. */
   readonly groups: CategoricalColumn;
 }
 
@@ -48,12 +48,12 @@ interface ComparedRows {
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
 
 /**
- * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. It compares the gap
- * between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
+ * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. The function compares
+ * the gap between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
  *
  * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two groups'
- * mean d, and its variance is the sum of var(d) / n. Rows with the same decision from both models add no noise.
- * Separate intervals for the two gaps would include their noise.
+ * mean d, and its variance is the sum of var(d) / n. Rows for which both models make the same decision add no noise to
+ * this change. Separate intervals for the two gaps would include the noise of these rows.
  *
  * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups
  * with fewer than `minGroupSize` rows are not compared.
@@ -90,19 +90,20 @@ export function changesGap(
 }
 
 /**
- * Trains one network per eta, all together, and reports the trade-off between accuracy and gap on held-out rows. Each
- * network minimises its error plus eta times a fairness penalty.
+ * Trains one network per eta, all at the same time, and reports the trade-off between accuracy and gap on held-out
+ * rows. Each network minimises its error plus eta times a fairness penalty.
  *
- * The data are split by target and group (80/20 by default), or cross-fitted with `folds`; 10% of the training rows are
- * used for early stopping. The encoding of features is learned from the training rows only: numbers are standardised,
- * text is one-hot encoded, and missing values are marked. Sensitive columns are never used as features.
+ * The data are split by target and group (80/20 by default), or cross-fitted with `folds`. Of the training rows, 10%
+ * are used for early stopping. The encoding of features is learned from the training rows only: numbers are
+ * standardised, text is one-hot encoded, and missing values are marked. Sensitive columns are never used as features.
  *
  * The penalty constrains mean scores on the training rows. There is no guarantee that the gap of decisions on other
- * rows falls as eta rises. The points show whether it does.
+ * rows falls as eta rises. The points show whether the gap falls.
  *
- * `etas: 'auto'` first trains on the first split and evaluates the networks on its training rows only. It finds the eta
- * from which the gap differs from the gap without a penalty by more than noise (a paired test at the 5% level). It also
- * finds the last eta before the model becomes constant or no better than a constant. `etaRange` contains the result.
+ * With `etas: 'auto'`, networks are first trained on the first split and evaluated only on its training rows. The
+ * search finds the eta from which the gap differs from the gap without a penalty by more than noise (a paired test at
+ * the 5% level). The search also finds the last eta before the model becomes constant or no better than a constant
+ * model. `etaRange` contains the result.
  *
  * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
  * backend, but not on the number of cores.
@@ -137,7 +138,7 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
       : { etas: filled.etas, range: null };
   const plan: SweepPlan = { ...filled, etas };
 
-  // With cross-fitting, the saved networks are trained on all rows; the networks of the folds are not saved.
+  // With cross-fitting, the saved networks are trained on all rows. The networks of the folds are not saved.
   const complete = { train: training.rows, test: training.rows };
   const keepsAll = filled.modelPath !== undefined && filled.folds !== undefined;
   const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan);
@@ -185,8 +186,8 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
 }
 
 /**
- * Creates the probe for the search. It trains on one split, evaluates on its training rows, and never uses held-out
- * rows.
+ * Creates the probe for the search. The probe trains on one split, evaluates on the training rows of this split, and
+ * never uses held-out rows.
  */
 function probeOn(
   training: TrainingData,
@@ -240,7 +241,8 @@ async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise
 }
 
 /**
- * Evaluates one network's logits. The decision is 1 if the logit is at least 0, which is a probability of at least 0.5.
+ * Evaluates one network's logits. The decision is 1 if the logit is at least 0, which means that the probability is at
+ * least 0.5.
  */
 function judgeLogits(
   logits: Float32Array,
@@ -258,7 +260,7 @@ function majorityShare(y: Uint8Array): number {
   return Math.max(positives, 1 - positives);
 }
 
-/** The networks of one split, with everything needed to apply them. */
+/** The networks of one split, with all information that is needed to apply them. */
 interface FittedNetworks extends FittedFeatures {
   readonly weights: readonly (readonly LayerWeights[])[];
   /** The outputs of each network for the held-out rows. */
@@ -279,7 +281,7 @@ async function fitSplits(
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
-  // The batch size is the same for all folds, although their sizes may differ by a row.
+  // The batch size is the same for all folds, although the sizes of the folds may differ by one row.
   const batchSize = chooseBatchSize(tf, options.batchSize, {
     rows: Math.min(...prepared.map(({ train }) => train.y.length)),
     models: size,
@@ -316,7 +318,7 @@ function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSiz
   return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
 }
 
-/** The rows of one split, encoded. */
+/** The encoded rows of one split. */
 type PreparedSplit = FittedFeatures & Pick<SweepShard, 'train' | 'validation' | 'heldOut'>;
 
 function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
@@ -338,7 +340,7 @@ function prepareSplit(training: TrainingData, { train, test }: Split, seed: numb
   };
 }
 
-/** Joins the outputs of one network, by its index, for the held-out rows of all splits. */
+/** Concatenates the outputs of the network with the given index for the held-out rows of all splits. */
 function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
   return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
 }

@@ -3,14 +3,14 @@ import type { CategoricalColumn } from '../../table/index.ts';
 
 /** Scores and their groups, without missing values. */
 export interface GroupedScores {
-  /** [rows] */
+  /** The scores, [rows]. */
   readonly scores: Float64Array;
   readonly groups: CategoricalColumn;
 }
 
 /**
  * Counts the values in an ascending array that are at most `value`. The count is also the index of the first larger
- * value. O(log n).
+ * value. Takes O(log n) time.
  */
 export function countAtMost(rising: ArrayLike<number>, value: number): number {
   let [low, high] = [0, rising.length];
@@ -22,7 +22,7 @@ export function countAtMost(rising: ArrayLike<number>, value: number): number {
   return low;
 }
 
-/** Collects the rows of each group, by group code, in the given order (a counting sort). */
+/** Collects the rows of each group in the given order, with a counting sort. The result is indexed by group code. */
 export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterable<number>): Int32Array[] {
   const filled = new Int32Array(labels.length);
   for (const code of codes) filled[code] = (filled[code] as number) + 1;
@@ -41,7 +41,7 @@ export function rowsOfGroups({ codes, labels }: CategoricalColumn, order: Iterab
 export function assertFiniteTotal(weights: Float64Array): void {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   if (total < Infinity) return;
-  throw new DataValidationError('The weights of sampleWeight add up to more than a number can hold.', {
+  throw new DataValidationError('The sum of the weights in sampleWeight is too large for a float64 number.', {
     code: 'data-too-large',
     context: { argument: 'sampleWeight' },
     suggestion: 'Divide all weights by the largest weight.',

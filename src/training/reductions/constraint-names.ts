@@ -4,7 +4,7 @@ export type GroupLossName = 'square' | 'absolute' | 'zero_one';
 /** The losses of a bounded group loss. */
 export const GROUP_LOSSES: readonly GroupLossName[] = ['square', 'absolute', 'zero_one'];
 
-/** The lowest and highest value of the range that values are clipped to. */
+/** The lowest and the highest value of the range to which values are clipped. */
 export type LossRange = readonly [number, number];
 
 /** Clips a value to a range. */
@@ -13,7 +13,7 @@ export function cut(value: number, [low, high]: LossRange): number {
 }
 
 /**
- * Returns the loss as a function of the distance |truth - prediction|. On labels and decisions 0 and 1, `zero_one`
+ * Returns the loss as a function of the distance |truth - prediction|. If labels and decisions are 0 or 1, `zero_one`
  * counts errors.
  */
 export function lossOf(name: GroupLossName): (distance: number) => number {
@@ -23,7 +23,8 @@ export function lossOf(name: GroupLossName): (distance: number) => number {
 /** The events in which a parity constraint compares groups, and the utility that it compares. */
 export interface ParityKind {
   /**
-   * The events of rows with label 0 and with label 1; null if the constraint does not apply to rows with that label.
+   * The event of rows with label 0 and the event of rows with label 1; null if the constraint does not apply to rows
+   * with the label.
    */
   readonly events: readonly [string | null, string | null];
   /** The utilities of the decisions 0 and 1, for label 0 and for label 1. */

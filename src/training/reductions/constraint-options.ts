@@ -20,14 +20,15 @@ export interface MisclassificationCosts {
 export interface ConstraintOptions {
   /**
    * The quantity that is compared between groups: selection rates (`demographic_parity`), true and false positive rates
-   * (`equalized_odds`), only one of the two (`true_positive_rate_parity`, `false_positive_rate_parity`) or error rates
-   * (`error_rate_parity`). `bounded_group_loss` instead compares each group's mean loss with one bound.
+   * (`equalized_odds`), only one of these two rates (`true_positive_rate_parity`, `false_positive_rate_parity`) or
+   * error rates (`error_rate_parity`). `bounded_group_loss` instead compares each group's mean loss with one bound.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ReductionConstraint | undefined;
   /**
-   * Bounds ratios instead of differences, in (0, 1]. A group's rate must be at least this share of the overall rate,
-   * and the overall rate must be at least this share of the group's rate.
+   * The lower bound of ratios, in (0, 1]. If `ratioBound` is set, ratios are bounded instead of differences. A group's
+   * rate must be at least this share of the overall rate, and the overall rate must be at least this share of the
+   * group's rate.
    * @defaultValue undefined: differences are bounded instead
    */
   readonly ratioBound?: number | undefined;
@@ -37,19 +38,20 @@ export interface ConstraintOptions {
    */
   readonly loss?: GroupLossName | undefined;
   /**
-   * The range that targets and predictions are clipped to before a loss is computed; always [0, 1] for `zero_one`.
+   * The range to which targets and predictions are clipped before a loss is computed. For `zero_one`, it is always [0,
+   * 1].
    * @defaultValue [0, 1]
    */
   readonly range?: LossRange | undefined;
   /**
-   * The cost of a wrong decision in the objective.
-   * @defaultValue 1 for both
+   * The costs of wrong decisions in the objective.
+   * @defaultValue 1 for both kinds of errors
    */
   readonly costs?: MisclassificationCosts | undefined;
   /**
    * Multiplies the cost of an error by the weight of the row's true class. Class weights affect the objective, not the
    * constraint. If the estimator has class weights, the reduction applies them here. The estimator itself cannot apply
-   * them, because it is fitted to relabelled rows.
+   * class weights, because it is fitted to relabelled rows.
    * @defaultValue null, or the estimator's own class weight
    */
   readonly classWeight?: ClassWeight | undefined;
@@ -100,7 +102,7 @@ export type ConstraintSettings = ParitySettings | GroupLossSettings;
 /**
  * Checks the constraint and fills in defaults.
  * @param fallback the default bound
- * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
+ * @throws {ValueError} if a name is unknown, if a value is out of range, or if an option belongs to another constraint
  */
 export function parseConstraint(options: ConstraintOptions & BoundOptions, fallback: number): ConstraintSettings {
   const constraint = oneOf('constraint', options.constraint ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
@@ -135,9 +137,10 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * Converts a pairwise bound to a bound on deviations from the overall rate. If two groups are within rho and slack of
- * the overall rate on either side, they are within rho^2 of each other. To bound any two groups, rho therefore becomes
- * sqrt(rho), and the slack becomes slack / (1 + sqrt(rho)). For differences, this halves the bound.
+ * Converts a pairwise bound to a bound on deviations from the overall rate. If two groups are within the ratio rho and
+ * the slack of the overall rate on either side, they are within rho^2 of each other. Therefore, a bound between any two
+ * groups uses sqrt(rho) instead of rho, and slack / (1 + sqrt(rho)) instead of the slack. For differences, this halves
+ * the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -168,7 +171,7 @@ const LARGEST_COST = 1e100;
 
 /**
  * Checks costs of errors.
- * @throws {ValueError} if a cost is negative or above 1e100, or both are 0
+ * @throws {ValueError} if a cost is negative or above 1e100, or if both costs are 0
  */
 function parseCosts(given: MisclassificationCosts | undefined): MisclassificationCosts {
   const { falsePositive, falseNegative } = given ?? { falsePositive: 1, falseNegative: 1 };
@@ -177,7 +180,7 @@ function parseCosts(given: MisclassificationCosts | undefined): Misclassificatio
   }
   throw invalidParameter(
     'costs',
-    'be { falsePositive, falseNegative }, both 0 or more and at most 1e100, one above 0',
+    'be { falsePositive, falseNegative }, both from 0 to 1e100 and at least one above 0',
     JSON.stringify(given),
   );
 }
@@ -194,8 +197,8 @@ function atLeastZero(parameter: string, value: number): number {
 
 /**
  * Rejects options that would have no effect.
- * @param where completes the message "must be left out" with the case, for example "for the constraint 'x'"
- * @throws {ValueError} if one of the options is given; the error names the first one
+ * @param where the end of the message "must be left out", for example "for the constraint 'x'"
+ * @throws {ValueError} if one of the options is given; the error names the first such option
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {
   const values = options as Readonly<Partial<Record<string, unknown>>>;

@@ -12,7 +12,7 @@ const PRECISION = 1e-8;
 interface Hypothesis {
   readonly predictor: Estimator;
   readonly error: number;
-  /** [multipliers] */
+  /** The left sides of the constraints, [multipliers]. */
   readonly gamma: Float64Array;
 }
 
@@ -26,16 +26,18 @@ interface Asked {
 /** The predictors found so far. A new predictor is added only if it is better than all earlier predictors. */
 class HypothesisPool {
   readonly members: Hypothesis[] = [];
-  /** The number of calls, including repeated calls, which are answered from memory. */
+  /** The number of calls of the oracle. Repeated calls are counted, although they are answered from memory. */
   oracleCalls = 0;
-  /** The number of calls whose rows had only one label. */
+  /** The number of calls of the oracle in which all rows had the same label. */
   constantAnswers = 0;
-  /** [rows] the first predictor's predictions on the training rows. Predictions of other predictors are not kept. */
+  /**
+   * The predictions of the first predictor on the training rows, [rows]. Predictions of other predictors are not kept.
+   */
   firstPredictions: ArrayLike<number> = [];
   readonly #problem: ReductionProblem;
   readonly #oracle: Oracle;
   readonly #asked: Asked[] = [];
-  /** Fitted predictors, with their projected multipliers. */
+  /** The fitted predictors, with the projected multipliers at which they were fitted. */
   readonly #learned: { readonly multipliers: Float64Array; readonly predictor: Estimator }[] = [];
 
   constructor(problem: ReductionProblem, oracle: Oracle) {
@@ -44,8 +46,8 @@ class HypothesisPool {
   }
 
   /**
-   * Calls the oracle, and returns the member that minimises error + multipliers . gamma.
-   * @returns its index in `members`
+   * Calls the oracle and finds the member of the pool that minimises error + multipliers . gamma.
+   * @returns the index of this member in `members`
    */
   async bestResponse(multipliers: Float64Array): Promise<number> {
     const { hypothesis, isConstant } = this.#remembered(multipliers) ?? (await this.#ask(multipliers));
@@ -61,7 +63,7 @@ class HypothesisPool {
     return this.members.push(hypothesis) - 1;
   }
 
-  /** The number of learners fitted. */
+  /** The number of fitted learners. */
   get fits(): number {
     return this.#learned.length;
   }
@@ -95,9 +97,9 @@ function penalised({ error, gamma }: Hypothesis, multipliers: Float64Array): num
 interface Game {
   readonly problem: ReductionProblem;
   readonly pool: HypothesisPool;
-  /** B, the maximum sum of multipliers. */
+  /** The maximum sum of multipliers, B. */
   readonly limit: number;
-  /** nu; the game ends when the gap is below this value. */
+  /** The threshold nu. The game ends when the gap is below this value. */
   readonly enough: number;
 }
 
@@ -109,18 +111,19 @@ interface GapResult {
   readonly violation: number;
 }
 
-/** Factors of the multipliers at which the predictors' best response is evaluated. */
+/** The factors by which the multipliers are multiplied before the predictors' best response is evaluated. */
 const FACTORS = [1, 2, 5, 10];
 
 /**
- * Computes how much either player could still gain. Let L(Q, m) = error(Q) + m . (gamma(Q) - bounds), where m is
- * projected. Then
+ * Computes the largest amount by which either player of the game can improve the result. Let L(Q, m) = error(Q) + m .
+ * (gamma(Q) - bounds), where m is projected. Then
  *
  *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
  *
  * The responses h are the oracle's answers to m, 2 m, 5 m and 10 m. The remaining responses are skipped once the gap
  * exceeds `enough`. Each response may be added to the pool.
- * @param weights [members], or fewer if the pool has grown since; they sum to 1
+ * @param weights the weights of the members, which sum to 1. There are fewer weights than members if the pool has grown
+ *   in the meantime
  */
 async function dualityGap(
   { problem, pool, limit, enough }: Game,
@@ -148,14 +151,14 @@ async function dualityGap(
   }
 }
 
-/** Returns the largest gamma - bound; positive if a constraint is violated. */
+/** Returns the largest difference gamma - bound. The result is positive if a constraint is violated. */
 export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
   return gamma.reduce((largest, value, index) => Math.max(largest, value - (bounds[index] as number)), -Infinity);
 }
 
 type Mixed = Pick<Hypothesis, 'error' | 'gamma'>;
 
-/** Computes the error and gamma of a mixture; both are linear in the mixture's weights. */
+/** Computes the error and gamma of a mixture. The error and gamma are linear in the weights of the mixture. */
 function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed {
   const gamma = new Float64Array(members[0]?.gamma.length ?? 0);
   let error = 0;
@@ -170,17 +173,17 @@ function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed 
   return { error, gamma };
 }
 
-/** The automatic duality gap, as a share of the standard error of the error. */
+/** The automatic threshold of the duality gap, as a share of the standard error of the predictor's error. */
 const SHARE = 0.5;
 
 /**
  * Returns the duality gap below which further search only fits noise: half the standard error of mean |y - h|. The
- * number of rows is the sum of weights, so a row of weight 2 counts as two rows. The number is never less than the
- * effective number (sum w)^2 / sum w^2.
+ * number of rows is the sum of weights, so a row with weight 2 counts as two rows. This number is never less than the
+ * effective number of rows, (sum w)^2 / sum w^2.
  */
 export function automaticGap(targets: Float64Array, weights: Float64Array, predictions: ArrayLike<number>): number {
   const largest = weights.reduce((most, weight) => Math.max(most, weight), 0);
-  // Weights are divided by the largest, because the square of a weight such as 1e200 overflows.
+  // Weights are divided by the largest weight, because the square of a weight such as 1e200 overflows.
   let [total, units, squares, sum] = [0, 0, 0, 0];
   for (let row = 0; row < targets.length; row++) {
     const weight = weights[row] as number;
@@ -196,19 +199,19 @@ export function automaticGap(targets: Float64Array, weights: Float64Array, predi
     spread += (weights[row] as number) * (error - mean) ** 2;
   }
   const count = Math.max(total, (units * units) / squares);
-  // A single row does not allow an estimate of the spread. A gap below rounding error is never needed.
+  // The spread cannot be estimated from a single row. A threshold below the rounding error is never needed.
   if (count <= 1) return PRECISION;
   const deviation = Math.sqrt((spread / total) * (count / (count - 1)));
   return Math.max(PRECISION, (SHARE * deviation) / Math.sqrt(count));
 }
 
-/** Options of {@link exponentiatedGradient}; all are required. */
+/** Options of {@link exponentiatedGradient}. All options are required. */
 interface GradientOptions {
-  /** The multipliers sum to at most 1 / eps. */
+  /** The tolerance of the search. The multipliers sum to at most 1 / eps. */
   readonly eps: number;
   /** The maximum number of iterations. */
   readonly iterations: number;
-  /** The gap at which to stop; if undefined, {@link automaticGap} computes it. */
+  /** The duality gap below which the search stops. If nu is undefined, {@link automaticGap} computes it. */
   readonly nu: number | undefined;
   /** The initial learning rate, in units of eps. */
   readonly eta0: number;
@@ -234,14 +237,19 @@ export interface GradientResult {
   readonly fits: number;
 }
 
-/** The search may end at this iteration or later. */
+/** The first iteration at which the search may end. */
 const FEWEST_ITERATIONS = 5;
 
-/** Progress is first checked at this iteration, then each time the iteration number has grown by a factor of 1.6. */
+/**
+ * The iteration from which checks of progress are counted. Progress is checked each time the iteration number has grown
+ * by a factor of 1.6.
+ */
 const FIRST_CHECK = 5;
 const CHECK_FACTOR = 1.6;
 
-/** The learning rate is multiplied by this factor if the gap has not shrunk by the same factor since the last check. */
+/**
+ * The factor by which the learning rate is multiplied if the gap has not shrunk by this factor since the last check.
+ */
 const SHRINK = 0.8;
 
 /**
@@ -268,7 +276,7 @@ export async function exponentiatedGradient(
     enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
     const game = { problem, pool, limit, enough };
     const gradient = await evaluateStep(game, 'gradient', average(multipliers, picked, pool.members.length));
-    // With only one member, there is no mixture to optimize.
+    // If the pool has only one member, there is no mixture to optimize.
     const program = t === 0 ? undefined : await solveProgram(game);
     const step = program === undefined || gradient.gap < program.gap ? gradient : program;
     steps.push(step);
@@ -286,7 +294,7 @@ export async function exponentiatedGradient(
   return { members, steps, bestIteration, nu: enough ?? NaN, oracleCalls, constantAnswers, fits };
 }
 
-/** Tracks how often each member was picked, and the mean of all multipliers. */
+/** Tracks how often each member was selected, and the mean of all multipliers. */
 function runningAverage(length: number): (multipliers: Float64Array, picked: number, members: number) => SaddlePoint {
   const sum = new Float64Array(length);
   const picks: number[] = [];
@@ -302,7 +310,10 @@ function runningAverage(length: number): (multipliers: Float64Array, picked: num
   };
 }
 
-/** Returns a solver of the linear program over the pool, which solves again only if the pool has grown. */
+/**
+ * Returns a function that solves the linear program over the pool. The function solves the program again only if the
+ * pool has grown.
+ */
 function programSolver(): (game: Game) => Promise<GradientStep> {
   let size = 0;
   let last: GradientStep | undefined;
@@ -355,14 +366,14 @@ function lastOfSmallest(steps: readonly GradientStep[]): number {
 
 /** The best mixture of the current pool, and its multipliers. */
 interface SaddlePoint {
-  /** [members], sum 1. */
+  /** The weights of the members, which sum to 1. */
   readonly weights: Float64Array;
   readonly multipliers: Float64Array;
 }
 
 /**
- * Solves the game over the convex hull of the pool: minimise sum_k error_k Q_k + B s subject to (gamma_k - bounds) .
- * Q <= s for every constraint, sum Q = 1, Q and s at least 0. The dual variables are the multipliers.
+ * Solves the game over the convex hull of the pool: minimise sum_k error_k Q_k + B s subject to (gamma_k - bounds) . Q
+ * <= s for every constraint, sum Q = 1, and Q and s at least 0. The dual variables are the multipliers.
  */
 async function solveSaddlePoint({ pool: { members }, problem, limit }: Game): Promise<SaddlePoint> {
   const { bounds } = problem;

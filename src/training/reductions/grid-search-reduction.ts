@@ -24,20 +24,21 @@ import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
 
 /**
- * Implements the grid search reduction. It fits the estimator once per point of a grid of multipliers. It keeps the
- * predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the training rows.
+ * Implements the grid search reduction. The search fits the estimator once for each point of a grid of multipliers, and
+ * keeps the predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the
+ * training rows.
  *
- * The result is one deterministic predictor. It does not guarantee a bound: it comes as close to the constraint as the
- * points of the grid allow, at a cost in error. For each event, the grid has one dimension for every group except one.
- * With one dimension, the search is thorough. If there are more than four dimensions, `warnings` contains a message:
- * prefer `ReductionsWrapper` in this case.
+ * The result is one deterministic predictor. The method does not guarantee a bound. The result is as close to the
+ * constraint as the points of the grid allow. Coming closer to the constraint increases the error. For each event, the
+ * grid has one dimension for every group except one. With one dimension, the search is thorough. If there are more than
+ * four dimensions, `warnings` contains a message. In this case, prefer `ReductionsWrapper`.
  *
  * The points are the first `gridSize` points of one fixed sequence, so a larger grid contains every smaller grid and
  * never selects a worse point. In each event, the points vary the multipliers of all groups except the group with the
- * least weight. The constraint of that group follows from the others. If groups have equal weights and labels, the last
- * group by name is excluded. With `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of
- * multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`. For
- * `bounded_group_loss`, the sum equals `gridLimit`.
+ * least weight. The constraint of the excluded group follows from the other constraints. If groups have equal weights
+ * and labels, the last group by name is excluded. With `compat: 'fairlearn'`, the points match fairlearn's grid. A
+ * point consists of multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`.
+ * For `bounded_group_loss`, the sum equals `gridLimit`.
  *
  * Source: Agarwal et al. (2018), section 3.4.
  * @example
@@ -58,7 +59,10 @@ export class GridSearchReduction {
   readonly #settings: GridSearchSettings;
   #result: GridSearchFit | undefined;
 
-  /** @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint */
+  /**
+   * @throws {ValueError} if a name is unknown, if a value is out of range, or if an option belongs to another
+   * constraint
+   */
   constructor(options: GridSearchOptions = {}) {
     // Options of ReductionsWrapper that a grid search does not support are checked first, because their error is more
     // specific.
@@ -72,7 +76,7 @@ export class GridSearchReduction {
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
-   * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are too few groups
+   * @throws {DataValidationError} if values are missing or infinite, if lengths differ, or if there are too few groups
    * @throws {ValueError} if a given grid names a multiplier that does not occur in the data
    * @throws {TrainingError} if the estimator fails
    */
@@ -89,8 +93,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Returns the best predictor's decisions, [rows], or its values for a square or absolute loss. By default, a
-   * regression decides at a threshold of 0.5.
+   * Returns the best predictor's decisions, [rows], or its values for a square or absolute loss. If the predictor is a
+   * regression, decisions use a threshold of 0.5 by default.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -101,8 +105,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Returns the best predictor's scores: [rows]. The predictor was fitted to changed labels and weights, so its scores
-   * are not probabilities of y = 1.
+   * Returns the best predictor's scores: [rows]. The scores are not probabilities of y = 1, because the predictor was
+   * fitted to changed labels and weights.
    * @throws {TrainingError} before `fit`
    */
   async predictProba(X: MatrixSource): Promise<Float64Array> {
@@ -140,7 +144,7 @@ export class GridSearchReduction {
     return new GridSearchReduction(this.#options);
   }
 
-  /** Returns the options and the fitted state as plain data; estimators are stored by their own `toJSON`. */
+  /** Returns the options and the fitted state as plain data. Estimators are converted by their own `toJSON`. */
   toJSON(): EstimatorJson {
     return {
       kind: GRID_SEARCH_KIND,

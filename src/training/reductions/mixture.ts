@@ -6,9 +6,9 @@ import { askPredictions, type PredictionKind } from './oracle.ts';
 import { cut, type LossRange } from './constraint-names.ts';
 
 /**
- * Derives a number in [0, 1) from a row of features and a seed, independent of the row's position and of the other
- * rows. Two MurmurHash3 streams over the bits of the float64 values give 53 bits. Rows with equal values get equal
- * numbers.
+ * Derives a number in [0, 1) from a row of features and a seed. The number does not depend on the row's position or on
+ * the other rows. Two MurmurHash3 streams over the bits of the float64 values give 53 bits. Rows with equal values get
+ * equal numbers.
  */
 function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): (row: number) => number {
   const number = new Float64Array(1);
@@ -17,7 +17,7 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
     let a = mix(seed ^ 0x9e3779b9);
     let b = mix(seed ^ 0x85ebca6b);
     for (let index = row * columns; index < (row + 1) * columns; index++) {
-      // Adding 0 turns -0 into 0, so both hash equally.
+      // Adding 0 turns -0 into 0, so that both values have the same hash.
       number[0] = (values[index] as number) + 0;
       const [low, high] = [halves[0] as number, halves[1] as number];
       a = absorb(absorb(a, low), high);
@@ -27,7 +27,10 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
   };
 }
 
-/** How randomness is assigned: drawn for each row and call, or derived from the row's features. */
+/**
+ * The way in which random numbers are assigned to rows: drawn for each row and call, or derived from the row's
+ * features.
+ */
 export type Randomization = 'draw' | 'row';
 
 /** All ways to assign randomness. */
@@ -36,7 +39,7 @@ export const RANDOMIZATIONS: readonly Randomization[] = ['draw', 'row'];
 /** Predictors and their probabilities. Predictors with probability 0 are never called. */
 export interface Mixture {
   readonly predictors: readonly Estimator[];
-  /** The probabilities; they sum to 1. */
+  /** The probabilities, which sum to 1. */
   readonly weights: readonly number[];
   readonly predicts: PredictionKind;
 }
@@ -49,11 +52,11 @@ export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange
       (means[row] as number) += weight * cut(predictions[row] as number, range);
     }
   }
-  // Weights may sum to 1 + 1e-16.
+  // Because of rounding, weights may sum to 1 + 1e-16.
   return means.map((mean) => cut(mean, range));
 }
 
-/** Returns for each row the prediction of one predictor, drawn by its probability; [rows]. */
+/** Returns for each row, [rows], the prediction of one predictor. Each predictor is drawn with its probability. */
 export async function mixtureDraws(
   mixture: Mixture,
   x: Matrix,

@@ -16,13 +16,13 @@ interface GridShape {
   readonly limit: number;
   /** Whether the multipliers of every point sum to exactly `limit`. */
   readonly onSimplex: boolean;
-  /** The library whose points are reproduced. By default, a grid contains all smaller grids. */
+  /** The library whose points are reproduced. If no library is given, a grid contains all smaller grids. */
   readonly compat?: GridCompat | undefined;
 }
 
 /**
- * Returns points with a bounded L1 norm. A positive step along an axis raises the multiplier of its positive side, and
- * a negative step raises the multiplier of its negative side.
+ * Returns points with a bounded L1 norm. A positive step along an axis increases the multiplier of the axis's positive
+ * side, and a negative step increases the multiplier of its negative side.
  * @param count the number of multipliers
  * @returns [points][multipliers]
  */
@@ -48,10 +48,11 @@ export function multiplierGrid(
  * Returns the first `size` points of one infinite sequence. A grid therefore contains every smaller grid, and its best
  * point is never worse than the best point of a smaller grid.
  *
- * The sequence consists of the points of a lattice with 1 unit, then the points that a lattice with 2 units adds, then
- * 4, 8 and so on. Each lattice contains all points of the previous lattice. The added points have an odd number of
- * steps along at least one axis. Points with odd steps along the most axes come first, because they are farthest from
- * the previous lattice. Among points with odd steps along equally many axes, the points nearest to 0 come first.
+ * The sequence starts with the points of a lattice with 1 unit. Then follow the points that a lattice with 2 units
+ * adds, then the points that lattices with 4, 8 and more units add. Each lattice contains all points of the previous
+ * lattice. The added points have an odd number of steps along at least one axis. Points with odd steps along the most
+ * axes come first, because they are farthest from the previous lattice. Among points with odd steps along equally many
+ * axes, the points nearest to 0 come first.
  */
 function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   const isSigned = axes.map(({ negative }) => negative !== null);
@@ -72,13 +73,16 @@ function nestedPoints(axes: readonly GridAxis[], size: number, onSimplex: boolea
   return points;
 }
 
-/** Returns the first `most` integer points with this L1 norm and this number of odd steps, in lexicographic order. */
+/**
+ * Returns the first `most` integer points with the given L1 norm and the given number of odd steps, in lexicographic
+ * order.
+ */
 function oddPoints(isSigned: readonly boolean[], norm: number, odd: number, most: number): number[][] {
   const points: number[][] = [];
   const entry = isSigned.map(() => 0);
   const extend = (axis: number, left: number, oddLeft: number): void => {
     const axesLeft = entry.length - axis;
-    // Prunes partial points that cannot be completed, so that the search does not explore dead ends.
+    // Partial points that cannot be completed are discarded, so that the search does not explore dead ends.
     if (oddLeft < 0 || oddLeft > axesLeft || oddLeft > left || (axesLeft === 0 && left > 0)) return;
     if (axesLeft === 0) {
       points.push([...entry]);
@@ -95,19 +99,20 @@ function oddPoints(isSigned: readonly boolean[], norm: number, odd: number, most
 
 /**
  * Returns the points of fairlearn's grid: the first `size` points, in lexicographic order, of the coarsest integer
- * lattice with at least that many points. Later points of the lattice are omitted.
+ * lattice with at least `size` points. Later points of the lattice are omitted.
  */
 function latticePoints(axes: readonly GridAxis[], size: number, onSimplex: boolean): GridSteps[] {
   // A simplex with one axis has only one point, at any resolution.
   if (onSimplex && axes.length === 1) return [{ steps: [1], units: 1 }];
-  // With 0 units, a simplex contains only the origin. A grid that spans the objective has no objective there.
+  // With 0 units, a simplex contains only the origin. If the multipliers alone form the objective, there is no
+  // objective at the origin.
   let units = Math.max(Number(onSimplex), fewestUnits(axes, size, onSimplex));
   let points = firstPoints(axes, units, onSimplex, size);
   while (points.length < size) points = firstPoints(axes, ++units, onSimplex, size);
   return points.map((steps) => ({ steps, units }));
 }
 
-/** Returns a lower bound of the units: (size / 2^signed axes)^(1 / dimensions) - 1. */
+/** Returns a lower bound of the number of units: (size / 2^signed axes)^(1 / dimensions) - 1. */
 function fewestUnits(axes: readonly GridAxis[], size: number, onSimplex: boolean): number {
   const signed = axes.filter(({ negative }) => negative !== null).length;
   return Math.max(0, Math.floor((size / 2 ** signed) ** (1 / (axes.length - Number(onSimplex))) - 1));
@@ -141,8 +146,9 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
 
 /**
  * Returns fairlearn's axes: events and groups in order of first appearance in the rows. For a parity constraint, the
- * last group is omitted. If a group has no rows in an event, its axis there does not change any multiplier.
- * @param isParity whether multipliers have two sides, and the last group's constraint follows from the others'
+ * last group is omitted. If a group has no rows in an event, its axis for this event does not change any multiplier.
+ * @param isParity whether multipliers have two sides and the constraint of the last group follows from the other
+ *   constraints
  */
 export function axesByAppearance(cells: RowCells, groups: CategoricalColumn, isParity: boolean): GridAxis[] {
   const { codes, slots } = cells;

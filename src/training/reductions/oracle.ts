@@ -12,7 +12,7 @@ import type { OracleRows } from './reduction-problem.ts';
  */
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
-/** Values of at least this threshold become the decision 1. */
+/** The decision threshold. Values that are at least this threshold become the decision 1. */
 const THRESHOLD = 0.5;
 
 /** Returns the kind of predictions that a constraint needs. */
@@ -22,9 +22,10 @@ export function predictionKind(settings: ConstraintSettings): PredictionKind {
 }
 
 /**
- * Returns a predictor's predictions for rows: [rows]. A classifier returns its own decisions. If decisions are required
- * but the predictor returns other values, it is called again with a threshold of 0.5.
- * @throws {TrainingError} if a prediction is not a finite number, or is not 0 or 1 although decisions are required
+ * Returns a predictor's predictions for rows: [rows]. A classifier returns its own decisions. If
+ * decisions are required but the predictor returns other values, it is called again with a threshold of 0.5.
+ * @throws {TrainingError} if a prediction is not a finite number, or if it is not 0 or 1 although decisions are
+ *   required
  */
 export async function askPredictions(
   predictor: Estimator,
@@ -52,9 +53,9 @@ function isDecision(value: number): boolean {
 /** A predictor with its predictions on the training rows. */
 interface Answer {
   readonly predictor: Estimator;
-  /** [rows] */
+  /** The predictions, [rows]. */
   readonly predictions: ArrayLike<number>;
-  /** Whether the rows had only one label, so that no learner was fitted. */
+  /** Whether all rows had the same label. If all rows had the same label, no learner was fitted. */
   readonly isConstant: boolean;
 }
 
@@ -90,7 +91,9 @@ export function createOracle({ estimator, x: given, predicts, signal }: OraclePa
   };
 }
 
-/** Rescales weights to a given total, because ordinary learners balance their penalties against the sum of weights. */
+/**
+ * Rescales weights to a given total. The effect of the penalty of an ordinary learner depends on the sum of weights.
+ */
 export function rescale(rows: OracleRows, total: number): OracleRows {
   const sum = rows.weights.reduce((running, weight) => running + weight, 0);
   // If all weights are 0, the rows have only one label, and no learner is fitted.
@@ -109,8 +112,8 @@ function assertFinite(weights: Float64Array): void {
 }
 
 /**
- * Returns the predictor that was fitted at the nearest multipliers. It was fitted to the most similar rows, so a fit
- * that starts from it converges fast.
+ * Returns the predictor that was fitted at the nearest multipliers. This predictor was fitted to the most similar rows,
+ * so a fit that starts from this predictor converges fast.
  */
 export function nearestPredictor(
   learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],

@@ -4,19 +4,19 @@ import type { RowCells } from './row-cells.ts';
 
 /** The largest allowed deviation of groups from the overall rate. */
 export interface ParityBound {
-  /** rho in (0, 1]: 1 bounds differences, smaller values bound ratios. */
+  /** The ratio rho, in (0, 1]. If rho is 1, differences are bounded. If rho is smaller, ratios are bounded. */
   readonly ratio: number;
   /** The amount by which either side may exceed the other side. */
   readonly slack: number;
 }
 
 /**
- * A parity constraint on cells. Let m(e, g) be the mean utility of a group in an event, and m(e) the mean utility of
- * the event. The constraint is
+ * A parity constraint on cells. Let m(e, g) be the mean utility of group g in event e, and m(e) the mean utility of the
+ * event. The constraint is
  *
  *   gamma+ = rho m(e, g) - m(e) and gamma- = rho m(e) - m(e, g), both <= slack.
  *
- * Multipliers are ordered by sign and then by slot: first all of gamma+, then all of gamma-.
+ * Multipliers are ordered by sign and then by slot: first the multipliers of gamma+, then the multipliers of gamma-.
  */
 export interface ParityConstraint {
   readonly multiplierNames: readonly string[];
@@ -24,11 +24,12 @@ export interface ParityConstraint {
   readonly gridAxes: readonly GridAxis[];
   /**
    * Computes the left sides of the constraints.
-   * @param selected [cells] the rows decided 1, as a share of the total weight
+   * @param selected for each cell, the weight of the rows with decision 1, as a share of the total weight
    */
   gamma(selected: Float64Array): Float64Array;
   /**
-   * Returns, for the given multipliers, the amount that deciding 1 instead of 0 saves for a row of each cell; [cells].
+   * Returns, for the given multipliers, the reduction of the objective if the decision for a row of each cell is 1
+   * instead of 0; [cells].
    */
   signedWeights(multipliers: Float64Array): Float64Array;
   project(multipliers: Float64Array): Float64Array;
@@ -80,13 +81,13 @@ export function createParityConstraint(
       return weights;
     },
     project(multipliers) {
-      // For differences, gamma- is -gamma+, so both multipliers can be reduced by the smaller one.
+      // For differences, gamma- is -gamma+, so both multipliers can be reduced by the smaller multiplier.
       if (ratio < 1) return multipliers;
       return multipliers.map((own, index) => Math.max(0, own - (multipliers[(index + count) % (2 * count)] as number)));
     },
   };
 
-  /** [cells] the mean utility times the cell's share. */
+  /** Returns the mean utility of each cell times the cell's share, [cells]. */
   function cellUtilities(selected: Float64Array): Float64Array {
     return selected.map((share, cell) => {
       const label = cell % 2;
@@ -101,12 +102,15 @@ export function createParityConstraint(
   }
 }
 
-/** Returns the sum of a slot's two cells. */
+/** Returns the sum of the values of a slot's two cells. */
 function pair(cells: Float64Array, slot: number): number {
   return (cells[2 * slot] as number) + (cells[2 * slot + 1] as number);
 }
 
-/** Returns the axes of all groups of an event except the last, whose constraint follows from the others. */
+/**
+ * Returns the axes of all groups of an event except the last group. The constraint of the last group follows from the
+ * other constraints.
+ */
 function gridAxesOf(slots: RowCells['slots']): GridAxis[] {
   return slots.flatMap(({ event }, slot) =>
     slots[slot + 1]?.event === event ? [{ positive: slot, negative: slots.length + slot }] : [],

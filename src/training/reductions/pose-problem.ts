@@ -29,9 +29,10 @@ function weighCosts(
 /**
  * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
  *
- * Deciding 1 instead of 0 for a row with label y saves s = (falsePositive + falseNegative) y - falsePositive + the
- * contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight |s|.
- * @param targets [rows] 0 or 1
+ * Deciding 1 instead of 0 for a row with label y reduces the objective by s = (falsePositive + falseNegative) y -
+ * falsePositive + the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight
+ * |s|.
+ * @param targets the targets, [rows], 0 or 1
  */
 function classificationProblem(
   targets: Float64Array,
@@ -90,7 +91,8 @@ function relabel(codes: Int32Array, rowWeights: Float64Array, signed: Float64Arr
 /**
  * Sets up the optimization problem of a constraint on the given rows.
  * @param compat the library whose grid axes are used
- * @throws {DataValidationError} if the labels do not fit the constraint, or a parity has fewer than two groups
+ * @throws {DataValidationError} if the labels do not fit the constraint, or if a parity constraint has fewer than two
+ *   groups
  */
 export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
   const { y, weights, groups, control } = rows;
@@ -135,7 +137,7 @@ interface GroupLossBound {
 
 /**
  * Sets up the minimisation of the mean loss under an upper bound on the mean loss of each group (Agarwal, Dudik and Wu
- * 2019). The targets stay unchanged; a row of group g has the weight 1 + multiplier(g) / share(g).
+ * 2019). The targets stay unchanged. A row of group g has the weight 1 + multiplier(g) / share(g).
  * @param cells cells in which every label is 0
  */
 function groupLossProblem(

@@ -2,19 +2,19 @@ import type { Estimator } from '../estimators/estimator.ts';
 import { type GradientResult, largestExcess } from './exponentiated-gradient.ts';
 import type { ReductionProblem } from './reduction-problem.ts';
 
-/** Multipliers by name, "event/group/sign"; multipliers of 0 are omitted. */
+/** Multipliers by name, "event/group/sign". Multipliers of 0 are omitted. */
 export type Multipliers = Readonly<Record<string, number>>;
 
 /** One iteration of a search. */
 export interface ReductionIteration {
-  /** The objective of the better mixture: mean cost of wrong decisions, or mean loss. */
+  /** The objective of the better mixture: the mean cost of wrong decisions, or the mean loss. */
   readonly error: number;
   /**
    * The largest left side of a constraint under the mixture: the largest difference between a group and the overall
    * rate, or the largest mean loss of a group.
    */
   readonly violation: number;
-  /** The duality gap: how far the error and the constraint together are from the optimum. */
+  /** The duality gap, which measures how far the error and the constraint together are from the optimum. */
   readonly gap: number;
   /** Whether the mixture is the running average or the solution of the linear program. */
   readonly method: 'gradient' | 'linear_program';
@@ -26,9 +26,12 @@ export interface ReductionFit {
   readonly predictors: readonly Estimator[];
   /** The probability of each predictor. The probabilities sum to 1. */
   readonly weights: readonly number[];
-  /** The objective of each predictor alone, on the training rows. */
+  /** The objective of each single predictor on the training rows. */
   readonly errors: readonly number[];
-  /** For each predictor alone, the largest excess over a bound on the training rows; at most 0 if all bounds hold. */
+  /**
+   * The largest excess of each single predictor over a bound on the training rows. The excess is at most 0 if all
+   * bounds hold.
+   */
   readonly excesses: readonly number[];
   /** The multipliers of the best iteration. Each multiplier is the cost of its constraint. */
   readonly lambda: Multipliers;
@@ -39,11 +42,11 @@ export interface ReductionFit {
   readonly bestIteration: number;
   /** The index of the last iteration, from 0. */
   readonly lastIteration: number;
-  /** The number of oracle calls. A repeated call is counted again, but fitted only once. */
+  /** The number of oracle calls. A repeated call is counted again, but the learner is fitted only once. */
   readonly oracleCalls: number;
   /** The number of oracle calls whose rows had only one label, so that the predictor is a constant. */
   readonly constantAnswers: number;
-  /** The number of learners fitted. */
+  /** The number of fitted learners. */
   readonly fits: number;
   readonly history: readonly ReductionIteration[];
   /** Messages about groups that the constraint does not cover. */

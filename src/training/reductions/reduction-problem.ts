@@ -1,8 +1,11 @@
-/** Rows for an ordinary learner. Minimising their weighted error is the best response to multipliers. */
+/**
+ * The relabelled and reweighted rows for an ordinary learner. Minimising their weighted error is the best response to
+ * multipliers.
+ */
 export interface OracleRows {
-  /** [rows] the targets to learn. */
+  /** The targets to learn, [rows]. */
   readonly targets: Float64Array;
-  /** [rows], 0 or more, on an arbitrary scale. */
+  /** The weights, [rows], 0 or more, on an arbitrary scale. */
   readonly weights: Float64Array;
   /** The label of all rows with a weight above 0; null if both labels occur. */
   readonly onlyLabel: 0 | 1 | null;
@@ -10,9 +13,9 @@ export interface OracleRows {
 
 /** The evaluation of one predictor. */
 interface Evaluation {
-  /** The objective: mean cost of errors, or mean loss. */
+  /** The objective: the mean cost of errors, or the mean loss. */
   readonly error: number;
-  /** [multipliers] the left sides of the constraints gamma <= bound. */
+  /** The left sides gamma of the constraints gamma <= bound, [multipliers]. */
   readonly gamma: Float64Array;
 }
 
@@ -20,16 +23,16 @@ interface Evaluation {
 export const NO_MULTIPLIER = -1;
 
 /**
- * One direction of a grid of multipliers. It names the multiplier that a positive step raises, and the multiplier that
- * a negative step raises.
+ * One direction of a grid of multipliers. An axis names the multiplier that a positive step increases, and the
+ * multiplier that a negative step increases.
  */
 export interface GridAxis {
   readonly positive: number;
-  /** Null if only positive steps are meaningful. */
+  /** The multiplier that a negative step increases; null if only positive steps are meaningful. */
   readonly negative: number | null;
 }
 
-/** A point of a grid: signed steps along each axis, and the number of steps that reach the limit. */
+/** A point of a grid: the signed steps along each axis, and the number of steps that correspond to the limit. */
 export interface GridSteps {
   readonly steps: readonly number[];
   readonly units: number;
@@ -40,32 +43,40 @@ export interface GridSteps {
  * constraint.
  */
 export interface ReductionProblem {
-  /** [rows] the true labels or values. */
+  /** The true labels or values, [rows]. */
   readonly targets: Float64Array;
-  /** [rows] the user's weights. */
+  /** The weights given by the caller, [rows]. */
   readonly weights: Float64Array;
   readonly totalWeight: number;
-  /** [multipliers], for example "label=1/B/+". */
+  /** The names of the multipliers, for example "label=1/B/+". */
   readonly multiplierNames: readonly string[];
-  /** [multipliers] */
+  /** The bounds of the constraints, [multipliers]. */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** Whether the multipliers alone form an objective, so that a grid does not add the error to it. */
+  /** Whether the multipliers alone form an objective. In that case, a grid does not add the error to the objective. */
   readonly spansObjective: boolean;
-  /** Messages about parts that the constraint does not cover. */
+  /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];
-  /** Returns the learner's rows for the given multipliers. If `withObjective` is false, they exclude the objective. */
+  /**
+   * Returns the learner's rows for the given multipliers. If `withObjective` is false, the rows do not include the
+   * objective.
+   */
   respond(multipliers: Float64Array, withObjective?: boolean): OracleRows;
   /**
    * Evaluates predictions.
-   * @param predictions [rows]; decisions, or their probabilities
+   * @param predictions [rows]: decisions, or probabilities of decisions
    */
   evaluate(predictions: ArrayLike<number>): Evaluation;
-  /** Returns multipliers at which the Lagrangian is equal or larger for every predictor. */
+  /**
+   * Returns multipliers at which the Lagrangian of every predictor is at least as large as at the given multipliers.
+   */
   project(multipliers: Float64Array): Float64Array;
 }
 
-/** Returns the name "event/group/sign" of each slot: first all with +, then, if there are two sides, all with -. */
+/**
+ * Returns the names "event/group/sign" of the multipliers of all slots. Names with + come first. If there are two
+ * sides, names with - follow.
+ */
 export function nameMultipliers(
   slots: readonly { readonly event: number; readonly group: string }[],
   events: readonly string[],

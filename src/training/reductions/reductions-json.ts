@@ -77,7 +77,7 @@ const GRID_FIT = z
     expect('best_index', best < predictors.length, 'an index into the predictors');
   });
 
-/** Returns a function that reports an issue at a field that is inconsistent with the others. */
+/** Returns a function that reports an issue at a field that is inconsistent with the other fields. */
 function expectation(refinement: z.RefinementCtx) {
   return (field: string, holds: boolean, expected: string): void => {
     if (!holds) refinement.addIssue({ code: 'custom', path: [field], message: `expected ${expected}` });
@@ -130,7 +130,7 @@ function readFit<State extends { readonly predictors: readonly EstimatorJson[] }
   return Object.freeze({ ...freezeDeep(camelFields(found)), predictors: read }) as never;
 }
 
-/** @throws {DataValidationError} if a predictor cannot be read; the error names the first one */
+/** @throws {DataValidationError} if a predictor cannot be read; the error names the first such predictor */
 function readPredictors(kind: string, predictors: readonly EstimatorJson[]): readonly Estimator[] {
   const read = (json: EstimatorJson, index: number): Estimator => {
     try {
@@ -148,7 +148,7 @@ function readPredictors(kind: string, predictors: readonly EstimatorJson[]): rea
   return Object.freeze(predictors.map(read));
 }
 
-/** Reads the options that {@link optionsToJson} wrote; the constructor checks the values. */
+/** Reads the options that {@link optionsToJson} wrote. The constructor checks the values. */
 function readOptions({ estimator, costs, ...params }: Record<string, unknown>): ReductionsOptions & GridSearchOptions {
   const { false_positive: falsePositive, false_negative: falseNegative } = (costs ?? {}) as Record<string, number>;
   return {

@@ -26,7 +26,7 @@ export interface ReductionsOptions extends ConstraintOptions {
   readonly estimator?: EstimatorSource | undefined;
   /**
    * The tolerance of the search, at least 1e-12. The multipliers sum to at most 1 / eps, so a smaller eps enforces the
-   * constraint more strictly. It is also the default of `differenceBound` and `upperBound`.
+   * constraint more strictly. eps is also the default of `differenceBound` and `upperBound`.
    * @defaultValue 0.01
    */
   readonly eps?: number | undefined;
@@ -74,9 +74,9 @@ export interface ReductionsOptions extends ConstraintOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * How `predict` assigns randomness. `draw` draws a number for each row of a call, by the row's position. `row`
-   * derives the number from a hash of the row's features, so equal rows always get equal predictions, regardless of the
-   * other rows.
+   * How `predict` assigns random numbers to rows. `draw` draws a number for each row of a call, by the row's position.
+   * `row` derives the number from a hash of the row's features, so equal rows always get equal predictions, regardless
+   * of the other rows.
    * @defaultValue 'draw'
    */
   readonly randomization?: Randomization | undefined;
@@ -104,7 +104,7 @@ export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, u
 };
 
 /**
- * The minimum of eps. With a smaller value, multipliers are so large that rounding errors dominate the linear programs.
+ * The minimum of eps. If eps is smaller, multipliers are so large that rounding errors dominate the linear programs.
  */
 const MIN_EPS = 1e-12;
 
@@ -118,7 +118,7 @@ export interface ReductionsSettings
 
 /**
  * Checks options and fills in defaults.
- * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
+ * @throws {ValueError} if a name is unknown, if a value is out of range, or if an option belongs to another constraint
  */
 export function parseReductions(options: ReductionsOptions): ReductionsSettings {
   const eps = options.eps ?? REDUCTIONS_DEFAULTS.eps;
@@ -159,7 +159,7 @@ function boundOf(options: ReductionsOptions): number | undefined {
 
 /**
  * Returns warnings if the result may not satisfy the constraint, because the search stopped too early or the estimator
- * cannot meet the bound. The game allows an excess of up to eps (1 + 2 gaps), so such an excess is not reported.
+ * cannot meet the bound. The game allows an excess of up to eps (1 + 2 gaps), so a smaller excess is not reported.
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;
@@ -189,7 +189,8 @@ export interface ParsedLearner {
 
 /**
  * Returns the estimator to clone for every fit. If the estimator has a class weight, this function moves it to the
- * costs of errors. Otherwise the estimator would apply it to the reduction's labels, which are not the true labels.
+ * costs of errors. Otherwise, the estimator would apply the class weight to the reduction's labels, which are not the
+ * true labels.
  * @throws {ValueError} if both the estimator and the constraint have class weights, or if the class weight of the
  * estimator is combined with a loss or belongs to a custom subclass
  */
@@ -209,7 +210,8 @@ export function parseLearner(given: EstimatorSource | undefined, constraint: Con
 }
 
 function defaultEstimator(task: 'regression' | 'binary'): Estimator {
-  // The default runs on the host. It is fitted many times on the same rows, so a backend and uploads should not matter.
+  // The default estimator runs on the host. This estimator is fitted many times on the same rows, so it should not
+  // depend on a backend or on uploads.
   return task === 'regression'
     ? new LinearRegression({ precision: 'float64' })
     : new LogisticRegression({ precision: 'float64' });

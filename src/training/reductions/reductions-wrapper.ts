@@ -31,12 +31,12 @@ import {
 /** Options of {@link ReductionsWrapper.predict}. */
 export interface RandomizedPredictOptions {
   /**
-   * The seed of this call.
+   * The seed for this call.
    * @defaultValue the seed given to the constructor
    */
   readonly seed?: number | undefined;
   /**
-   * How randomness is assigned to rows.
+   * How random numbers are assigned to rows.
    * @defaultValue the value given to the constructor
    */
   readonly randomization?: Randomization | undefined;
@@ -49,9 +49,9 @@ export interface DeterministicChoice {
   readonly predictor: Estimator;
   /** The index of the predictor. */
   readonly index: number;
-  /** The objective on the training rows. */
+  /** The objective of the predictor on the training rows. */
   readonly error: number;
-  /** The largest excess over a bound on the training rows, at most 0. */
+  /** The largest excess of the predictor over a bound on the training rows, at most 0. */
   readonly excess: number;
 }
 
@@ -59,8 +59,9 @@ export interface DeterministicChoice {
 const ROUNDING = 1e-12;
 
 /**
- * Implements the exponentiated gradient reduction. It learns a mixture of predictors whose rates differ between groups
- * by at most a bound, on the training rows and in expectation. Among such mixtures, it has the least error.
+ * Implements the exponentiated gradient reduction. The reduction learns a mixture of predictors whose rates differ
+ * between groups by at most a bound, on the training rows and in expectation. Among the mixtures that satisfy the
+ * bound, the result has the least error.
  *
  * Predictors and multipliers (one per event, group and side) play a game until the duality gap is small. Each step fits
  * the estimator to relabelled, reweighted rows. The multipliers follow lambda = B e^theta / (1 + sum e^theta), with B =
@@ -69,12 +70,13 @@ const ROUNDING = 1e-12;
  * excess of the result over the bound is then at most eps (1 + 2 gaps).
  *
  * Predictions are randomised: two equal rows may be decided differently (see `randomization`, `bestDeterministic`). If
- * the constraint is on decisions and the estimator is a regression, it decides at a threshold of 0.5. Meeting the
+ * the constraint is on decisions and the estimator is a regression, decisions use a threshold of 0.5. Meeting the
  * constraint reduces accuracy. On new rows, the constraint holds only up to sampling error. Rates that the constraint
  * does not name are not constrained.
  *
- * A group without rows in an event is not constrained in that event, and `warnings` report it. `fit` throws if a parity
- * constraint has only one group or no row in its events. If all rows have one label, the predictors are constants.
+ * If a group has no rows in an event, it is not constrained in that event, and `warnings` reports the group. `fit`
+ * throws if a parity constraint has only one group or no row in its events. If all rows have the same label, the
+ * predictors are constants.
  *
  * Source: Agarwal, Beygelzimer, Dudik, Langford and Wallach (2018), A Reductions Approach to Fair Classification; for
  * losses Agarwal, Dudik and Wu (2019), Fair Regression.
@@ -98,7 +100,10 @@ export class ReductionsWrapper {
   readonly #settings: ReductionsSettings;
   #result: ReductionFit | undefined;
 
-  /** @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint */
+  /**
+   * @throws {ValueError} if a name is unknown, if a value is out of range, or if an option belongs to another
+   * constraint
+   */
   constructor(options: ReductionsOptions = {}) {
     assertKnownOptions('ReductionsWrapper', options, REDUCTIONS_OPTION_NAMES);
     this.#settings = parseReductions(options);
@@ -110,7 +115,7 @@ export class ReductionsWrapper {
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
-   * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are too few groups
+   * @throws {DataValidationError} if values are missing or infinite, if lengths differ, or if there are too few groups
    * @throws {TrainingError} if the estimator fails
    */
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
@@ -126,8 +131,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Returns the probability that the mixture decides 1, [rows]: the sum over predictors of weight x decision. It is not
-   * a probability of y = 1.
+   * Returns the probability that the mixture decides 1, [rows]: the sum over predictors of weight x decision. The
+   * result is not a probability of y = 1.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a square or absolute loss, whose predictions are values
    */
@@ -141,7 +146,7 @@ export class ReductionsWrapper {
 
   /**
    * Returns the mean of the mixture's predictions for `bounded_group_loss`, [rows]. Each prediction is clipped to the
-   * range. Losses are convex, so no group's mean loss is larger than with the randomised predictions.
+   * range. Losses are convex, so the mean loss of each group is at most its mean loss with the randomised predictions.
    * @throws {TrainingError} before `fit`
    * @throws {ValueError} for a constraint on decisions
    */
@@ -159,7 +164,7 @@ export class ReductionsWrapper {
 
   /**
    * Returns randomised predictions, [rows]: decisions 0 or 1. For a square or absolute loss, it returns for each row
-   * the value of a randomly drawn predictor. The same seed and rows give the same predictions.
+   * the value of a randomly drawn predictor. With the same seed and the same rows, the predictions are the same.
    * @throws {TrainingError} before `fit`
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
@@ -175,8 +180,8 @@ export class ReductionsWrapper {
 
   /**
    * Returns the predictor with the least error among the predictors that satisfy the bound on their own, on the
-   * training rows. It is deterministic, and its error is at least the error of the mixture. If it is a regression, call
-   * its `predict` with { threshold: 0.5 }.
+   * training rows. The predictor is deterministic, and its error is at least the error of the mixture. If the predictor
+   * is a regression, call its `predict` with { threshold: 0.5 }.
    * @throws {TrainingError} before `fit`, or if no predictor satisfies the bound
    */
   bestDeterministic(): DeterministicChoice {
@@ -193,7 +198,7 @@ export class ReductionsWrapper {
       return Object.freeze(within.reduce((best, other) => (other.error < best.error ? other : best)));
     const smallest = Math.min(...excesses);
     throw new TrainingError(
-      `None of ${String(predictors.length)} predictors satisfies the bound alone: the best exceeds it by ${smallest.toPrecision(3)}.`,
+      `None of ${String(predictors.length)} predictors satisfies the bound alone: the best predictor exceeds it by ${smallest.toPrecision(3)}.`,
       {
         context: { predictors: predictors.length, smallestExcess: smallest },
         suggestion:
@@ -258,7 +263,7 @@ export class ReductionsWrapper {
     return new ReductionsWrapper(this.#options);
   }
 
-  /** Returns the options and the fitted state as plain data; estimators are stored by their own `toJSON`. */
+  /** Returns the options and the fitted state as plain data. Estimators are converted by their own `toJSON`. */
   toJSON(): EstimatorJson {
     return {
       kind: REDUCTIONS_KIND,

@@ -15,43 +15,43 @@ interface Slot {
 }
 
 /**
- * Rows grouped into cells (event, group, label). A constraint needs only sums over cells, so its cost is proportional
- * to the rows, not to rows x groups.
+ * Rows grouped into cells (event, group, label). A constraint needs only sums over cells, so its computing time is
+ * proportional to the number of rows, not to rows x groups.
  */
 export interface RowCells {
-  /** [rows] the cell of each row: 2 slot + label. The last two cells contain the rows without an event. */
+  /** The cell of each row, [rows]: 2 slot + label. The last two cells contain the rows without an event. */
   readonly codes: Int32Array;
-  /** Ordered by event, then by group. */
+  /** The slots, ordered by event and then by group. */
   readonly slots: readonly Slot[];
   readonly events: readonly string[];
-  /** [rows], 0 or more. */
+  /** The weights, [rows], 0 or more. */
   readonly weights: Float64Array;
   readonly totalWeight: number;
-  /** [cells] the share of the total weight. */
+  /** The share of each cell in the total weight, [cells]. */
   readonly shares: Float64Array;
-  /** Messages about parts that the constraint does not cover. */
+  /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];
 }
 
 /** The rows to assign to cells. */
 interface CellSource {
-  /** [rows] 0 or 1; all 0 if labels do not matter. */
+  /** The labels, [rows], 0 or 1. All labels are 0 if labels do not matter. */
   readonly labels: ArrayLike<number>;
-  /** [rows] the true labels or values, used to order groups of equal weight. */
+  /** The true labels or values, [rows], which are used to order groups of equal weight. */
   readonly truths: Float64Array;
-  /** [rows], 0 or more, at least one above 0. */
+  /** The weights, [rows], 0 or more. At least one weight is above 0. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** A feature whose levels split each event; optional. */
+  /** An optional feature whose levels split each event. */
   readonly control: CategoricalColumn | undefined;
   /** The events of rows with label 0 and of rows with label 1. */
   readonly events: readonly [string | null, string | null];
 }
 
 /**
- * Assigns rows to cells. If a group has no weight in an event, it has no cell there. Its rate is then undefined, and a
- * warning reports it.
- * @throws {DataValidationError} if no row is in any event, or the sum of weights overflows
+ * Assigns rows to cells. If a group has no weight in an event, it has no cell for this event. The rate of the group is
+ * then undefined, and a warning reports the group.
+ * @throws {DataValidationError} if no row is in any event, or if the sum of weights overflows
  */
 export function tabulateRows(source: CellSource): RowCells {
   const { labels, truths, weights, groups } = source;
@@ -59,7 +59,8 @@ export function tabulateRows(source: CellSource): RowCells {
   const events = listEvents(source);
   const eventOf = eventIndexes(source, events);
   const width = groups.labels.length;
-  // [events x groups] 0 if the pair has weight, -1 otherwise; later the index of its slot.
+  // An entry for each pair of event and group: first 0 if the pair has weight and -1 otherwise, later the index of the
+  // slot.
   const slotOf = new Int32Array(events.length * width).fill(-1);
   for (const [row, weight] of weights.entries()) {
     const event = eventOf(row);
@@ -119,7 +120,7 @@ function escapeSlash(name: string): string {
   return name.replaceAll(/[\\/]/g, (sign) => `\\${sign}`);
 }
 
-/** Returns a function that gives the event index of each row, or -1 if it has none. */
+/** Returns a function that returns the event index of a row, or -1 if the row is in no event. */
 function eventIndexes({ labels, events, control }: CellSource, names: readonly string[]): (row: number) => number {
   const own = [...new Set(events)].filter((name) => name !== null);
   const ofLabel = events.map((name) => (name === null ? -1 : own.indexOf(name)));
@@ -149,15 +150,16 @@ function noEvent({ events }: CellSource): DataValidationError {
       code: 'empty-data',
       context: { argument: 'y', events },
       suggestion:
-        'Check the labels: a true positive rate needs rows with y = 1, a false positive rate rows with y = 0.',
+        'Check the labels: a true positive rate needs rows with y = 1, and a false positive rate needs rows with y = 0.',
     },
   );
 }
 
 /**
- * Returns the codes of the groups that have weight. They are sorted by weight descending, then by the sum of truths
- * ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order, the
- * order of rows does not affect the result. Names affect the result only for groups that are equal in both sums.
+ * Returns the codes of the groups that have weight. The codes are sorted by weight descending, then by the sum of
+ * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order,
+ * the order of rows does not affect the result. Names affect the result only for groups that have the same weight and
+ * the same sum of truths.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);
@@ -184,10 +186,13 @@ export interface ReductionFitOptions {
   readonly sensitive: SensitiveSource;
   /** Stratifies the rows: groups are compared only within each level of this feature. */
   readonly control?: SensitiveSource | undefined;
-  /** One weight per row, 0 or more. Weights enter the objective and the constraint. A row of weight 2 acts as two. */
+  /**
+   * One weight per row, 0 or more. Weights affect both the objective and the constraint. A row with weight 2 counts as
+   * two rows.
+   */
   readonly sampleWeight?: ColumnSource | undefined;
   readonly onProgress?: OnProgress | undefined;
-  /** Stops the work between two fits; the promise then rejects with the signal's reason. */
+  /** Stops the work between two fits. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -208,7 +213,7 @@ export interface ReductionRows extends FitRows {
 
 /**
  * Reads the rows of a reduction.
- * @throws {DataValidationError} if values are missing or infinite, lengths differ, or there are no groups
+ * @throws {DataValidationError} if values are missing or infinite, if lengths differ, or if there are no groups
  */
 export async function readReductionRows(
   x: MatrixSource,

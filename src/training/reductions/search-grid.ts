@@ -30,7 +30,8 @@ export interface GridSearchOptions extends ConstraintOptions {
    */
   readonly estimator?: EstimatorSource | undefined;
   /**
-   * The number of points of the grid. A larger grid contains every smaller grid, so its best point is never worse.
+   * The number of points of the grid. A larger grid contains every smaller grid, so its best point is never worse than
+   * the best point of a smaller grid.
    * @defaultValue 10
    */
   readonly gridSize?: number | undefined;
@@ -41,13 +42,13 @@ export interface GridSearchOptions extends ConstraintOptions {
   readonly gridLimit?: number | undefined;
   /**
    * Specifies your own points instead of a lattice. Each point contains multipliers by name, for example { 'all/A/+':
-   * 0.5 }. Omitted names have the multiplier 0.
+   * 0.5 }. The multiplier of an omitted name is 0.
    * @defaultValue a lattice of gridSize points
    */
   readonly grid?: readonly Multipliers[] | undefined;
   /**
-   * The library whose grid is reproduced for the same `gridSize` and `gridLimit`. Grids of that library do not contain
-   * their smaller grids, and they depend on the order of rows.
+   * The library whose grid is reproduced for the same `gridSize` and `gridLimit`. The library's grids do not contain
+   * smaller grids, and they depend on the order of rows.
    * @defaultValue none
    */
   readonly compat?: GridCompat | undefined;
@@ -84,7 +85,7 @@ export type GridSearchSettings = ParsedLearner &
 
 /**
  * Checks options and fills in defaults.
- * @throws {ValueError} if a name is unknown, a value is out of range, or an option belongs to another constraint
+ * @throws {ValueError} if a name is unknown, if a value is out of range, or if an option belongs to another constraint
  */
 export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
   refuseOptions(options, 'of a grid search, which does not enforce a bound', OF_THE_WRAPPER);
@@ -106,7 +107,7 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
-/** Copies the points. Their names are later checked against the data. */
+/** Copies the points. The names of the multipliers are later checked against the data. */
 function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
   const isList = Array.isArray(grid) && grid.length > 0;
   if (isList && grid.every((point: unknown) => typeof point === 'object' && point !== null)) {
@@ -119,17 +120,17 @@ function parseGrid(grid: readonly Multipliers[]): readonly Multipliers[] {
 interface GridPoint {
   readonly predictor: Estimator;
   readonly multipliers: Float64Array;
-  /** The objective on the training rows. */
+  /** The objective of the predictor on the training rows. */
   readonly error: number;
   /** The largest left side of a constraint on the training rows. */
   readonly violation: number;
 }
 
-/** The result of a grid search; all lists have one entry per point. */
+/** The result of a grid search. All lists have one entry per point. */
 export interface GridSearchFit {
   readonly predictors: readonly Estimator[];
   readonly lambdas: readonly Multipliers[];
-  /** The objective on the training rows: mean cost of wrong decisions, or mean loss. */
+  /** The objective of each point on the training rows: the mean cost of wrong decisions, or the mean loss. */
   readonly errors: readonly number[];
   /**
    * The largest violation of each point on the training rows: the largest difference between a group and the overall
@@ -160,15 +161,17 @@ function gridSearchFit(
   });
 }
 
-/** The maximum number of axes. With more, a lattice of any feasible size leaves nearly all directions unexplored. */
+/**
+ * The maximum number of axes. With more axes, a lattice of any feasible size leaves nearly all directions unexplored.
+ */
 const MAX_AXES = 500;
 
-/** With more axes than this, a lattice is coarse, and a warning reports it. */
+/** The number of axes above which a lattice is coarse. A warning then reports the number of axes. */
 const FINE_AXES = 4;
 
 /**
  * Calls the oracle at every point of a grid and selects the point that minimises (1 - w) error + w largest violation.
- * Among equally good points, the first is selected.
+ * If several points are equally good, the first point is selected.
  */
 export async function searchGrid(
   problem: ReductionProblem,
@@ -210,7 +213,7 @@ function lattice(
       suggestion:
         gridAxes.length === 0
           ? 'Check the labels and the column of groups.'
-          : 'Use ReductionsWrapper, or give points as grid.',
+          : 'Use ReductionsWrapper, or specify the points as grid.',
     },
   );
 }

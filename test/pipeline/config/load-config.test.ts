@@ -242,7 +242,7 @@ describe('findConfigFile', () => {
     try {
       expect(realpathSync('.')).to.equal(realpathSync(path.join(folder(), 'empty')));
       expect((await errorOf(loadConfig())).message).to.equal(
-        'no configuration file was found: there is no .evenhand/config.yml in this folder or above it. Name one with --config or EVENHAND_CONFIG_PATH.',
+        'no configuration file was found: there is no .evenhand/config.yml in this folder or above it. Specify a file with --config or EVENHAND_CONFIG_PATH.',
       );
     } finally {
       process.chdir(before);

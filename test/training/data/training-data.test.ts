@@ -30,7 +30,7 @@ describe('training data', () => {
     [
       'a sensitive feature',
       { table: { y: [1, 0], s: [1, 2] }, features: ['s'] },
-      /is sensitive and cannot be a feature/,
+      /is sensitive, so it cannot be a feature/,
     ],
     ['an unknown feature', { table: { y: [1, 0], s: [1, 2] }, features: ['z'] }, /no column 'z'/],
   ];

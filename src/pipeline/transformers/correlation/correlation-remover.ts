@@ -71,13 +71,14 @@ function columnTerm(
     const [index = 0] = indices;
     return { column: attribute.name, mean: means[index] as number, coefficient: coefficients[index] as number };
   }
-  // The mean of an indicator is its label's share. The mean of all effects is therefore subtracted from each effect.
+  // The mean of an indicator is the share of its label. Therefore, the mean of all effects is subtracted from each
+  // effect.
   const mean = indices.reduce((sum, index) => sum + (coefficients[index] as number) * (means[index] as number), 0);
   const effects = indices.map((index) => ((means[index] as number) > 0 ? (coefficients[index] as number) - mean : NaN));
   return groupTerm(attribute.name, attribute.groups.labels, effects);
 }
 
-/** Creates the term of a text column. Labels without rows of this feature have effect 0. */
+/** Creates the term of a text column. A label has effect 0 if no row with this label has a value of the feature. */
 function groupTerm(column: string, labels: readonly string[], effects: readonly number[]): Term {
   return {
     column,
@@ -125,7 +126,8 @@ function missingNote(count: number, column: string): string[] {
 /** Options of {@link CorrelationRemover}. */
 export interface CorrelationRemoverOptions extends FeatureSettings {
   /**
-   * The sensitive column, or several. Numbers are used unchanged, and text as categories. Also needed in `transform`.
+   * The sensitive column, or several columns. Numbers are used unchanged, and texts are used as categories. `transform`
+   * also needs these columns.
    */
   readonly sensitive: SensitiveColumns;
   /**
@@ -134,7 +136,7 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * The share of the linear association that is removed, from 0 (features stay exactly as they are) to 1.
+   * The share of the linear association that is removed, from 0 (features do not change) to 1.
    * @defaultValue 1
    */
   readonly alpha?: number | undefined;
@@ -160,8 +162,8 @@ type State = z.output<typeof STATE>;
 const DEFINITION = { kind: 'CorrelationRemover', options: CORRELATION_REMOVER_OPTION_NAMES, state: STATE } as const;
 
 /**
- * Removes from each feature its linear dependence on the sensitive columns. With S the sensitive columns, each
- * centred at its mean and text as indicators of its categories,
+ * Removes from each feature its linear dependence on the sensitive columns. Let S be the sensitive columns. Each column
+ * is centred at its mean, and text is encoded as indicators of its categories. Then
  *
  *     x' = x - alpha S b,   b = argmin |x - mean(x) - S b|^2
  *
@@ -169,19 +171,20 @@ const DEFINITION = { kind: 'CorrelationRemover', options: CORRELATION_REMOVER_OP
  * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if given.
  * Other rows use the fitted means and coefficients.
  *
- * It constrains the linear association of single features. A model that is not linear may still find the attribute in
- * spreads, shapes or combinations of features. The target may depend on the differences between groups that it removes.
- * It changes people's values according to their sensitive columns, and **needs those columns for every row that is ever
- * predicted**.
+ * The transformer constrains the linear association of single features. A model that is not linear may still find the
+ * attribute in spreads, shapes or combinations of features. The target may depend on the differences between groups
+ * that the transformer removes. The transformer changes people's values according to their sensitive columns, and
+ * **needs those columns for every row that is ever predicted**.
  *
- * Missing features stay missing. For a missing sensitive value or a category that `fit` has not seen, nothing is
- * removed. `warnings` counts such rows and names such categories. For each feature, `fit` uses the rows with a value of
- * it and of all sensitive columns. Constant sensitive columns have no effect. Nor do columns that are linear
- * combinations of others. One text column costs O(rows), however many categories it has. With several, each except the
- * widest costs the square of its number of categories.
+ * Missing features stay missing. If a sensitive value is missing, or its category did not occur in `fit`, nothing is
+ * removed. `warnings` counts these rows and names these categories. For each feature, `fit` uses the rows that have a
+ * value of the feature and of all sensitive columns. Constant sensitive columns have no effect. Columns that are linear
+ * combinations of other columns have no effect either. A single text column takes O(rows) time for any number of
+ * categories. If there are several text columns, the column with the most categories takes O(rows) time. Each other
+ * text column takes time proportional to the square of its number of categories.
  *
- * In the compared version, fairlearn's class of this name subtracts one global mean from all sensitive columns.
- * Correlation then remains if several columns have different scales. With one column, both classes agree.
+ * In the compared version, fairlearn's class `CorrelationRemover` subtracts one global mean from all sensitive columns.
+ * Some correlation then remains if several columns have different scales. For one column, the two classes agree.
  * @example
  * ```ts
  * import { CorrelationRemover } from 'evenhand/pipeline';
@@ -204,7 +207,7 @@ export class CorrelationRemover extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): CorrelationRemover {
     return FittedTransformer.restore(CorrelationRemover, DEFINITION, json);

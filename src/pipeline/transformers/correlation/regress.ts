@@ -3,8 +3,8 @@ import type { Design } from './sensitive-design.ts';
 
 /**
  * Solves G b = r for a symmetric positive semi-definite G with a diagonal of ones (or zeros), by Cholesky
- * factorisation with pivoting. Of linearly dependent columns, only the first pivots get a coefficient; the others get
- * 0. O(m^3), on a copy of `gram`.
+ * factorisation with pivoting. If columns are linearly dependent, only the first pivots get a coefficient, and the
+ * other columns get 0. Takes O(m^3) time and works on a copy of `gram`.
  * @param gram [m, m], row-major
  * @param right [m]
  */
@@ -81,7 +81,7 @@ function forward(factor: Float64Array, used: readonly number[], right: Float64Ar
 
 /** The regression of a feature on the columns of a design. */
 export interface Regression {
-  /** One per column; 0 for linearly dependent columns. */
+  /** One coefficient per column; 0 for linearly dependent columns. */
   readonly coefficients: Float64Array;
   /** The mean of each column. */
   readonly means: Float64Array;
@@ -90,16 +90,17 @@ export interface Regression {
 }
 
 /**
- * If the share of a column's spread within the strata is below this, the column depends on the strata, up to rounding.
+ * If the share of a column's spread within the strata is below this value, the column is treated as a function of the
+ * strata.
  */
 const DEPENDENT = 1e-10;
 
 /**
- * Computes least squares of a feature on centred columns and indicators of strata. The means of strata are first
- * subtracted from both sides (Frisch, Waugh and Lovell), which leaves one equation per column. A second pass over the
- * residuals corrects rounding errors. O(rows columns^2).
+ * Fits a least-squares regression of a feature on centred columns and indicators of strata. The means of the strata are
+ * first subtracted from both sides (Frisch, Waugh and Lovell), which leaves one equation per column. A second pass over
+ * the residuals corrects rounding errors. Takes O(rows columns^2) time.
  * @param feature [rows]
- * @param weights [rows], above 0; equal if omitted
+ * @param weights [rows], above 0; equal weights if omitted
  */
 export function regress(feature: Float64Array, design: Design, weights: Float64Array | undefined): Regression {
   const target = inOwnUnit(feature);
@@ -146,7 +147,7 @@ interface InOwnUnit {
   readonly unit: number;
 }
 
-/** Divides values by a power of two near the largest, which is exact and keeps squares finite. */
+/** Divides values by a power of two near the largest value. The division is exact, and squares stay finite. */
 function inOwnUnit(values: Float64Array): InOwnUnit {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const unit = largest > 0 ? 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest)))) : 1;
@@ -155,7 +156,7 @@ function inOwnUnit(values: Float64Array): InOwnUnit {
 
 interface Centred {
   readonly inside: Float64Array;
-  /** One per stratum; NaN without rows. */
+  /** One mean per stratum; NaN for a stratum without rows. */
   readonly means: Float64Array;
   readonly mean: number;
 }
@@ -179,7 +180,10 @@ interface Within {
   readonly unit: number;
 }
 
-/** Centres a column within the strata and divides it by its spread within them. Returns zeros if there is no spread. */
+/**
+ * Centres a column within the strata and divides it by its spread within the strata. Returns zeros if there is no
+ * spread.
+ */
 function inUnits(values: Float64Array, design: Design, weights: Float64Array | undefined): Within {
   const { inside, mean } = centre(values, design, weights);
   const about = values.map((value) => value - mean);

@@ -19,7 +19,7 @@ interface CategoricalAttribute {
 export type SensitiveAttribute = NumericAttribute | CategoricalAttribute;
 
 /**
- * Reads the sensitive columns of training rows; numeric columns stay numeric.
+ * Reads the sensitive columns of training rows. Numeric columns stay numeric.
  * @throws {DataValidationError} if a column does not exist, has no values, or has an infinite value
  */
 export function readAttributes(table: Table, names: readonly string[]): SensitiveAttribute[] {
@@ -40,14 +40,17 @@ export function isKnown(attribute: SensitiveAttribute, row: number): boolean {
     : (attribute.groups.codes[row] as number) >= 0;
 }
 
-/** Counts the rows that lack a value of some attribute. */
+/** Counts the rows in which the value of at least one attribute is missing. */
 export function countIncomplete(attributes: readonly SensitiveAttribute[], rowCount: number): number {
   let count = 0;
   for (let row = 0; row < rowCount; row++) if (!attributes.every((attribute) => isKnown(attribute, row))) count++;
   return count;
 }
 
-/** The columns of a regression: the text column with the most groups as strata, everything else as numbers. */
+/**
+ * The columns of a regression. The text column with the most groups defines the strata, and all other columns are
+ * numbers.
+ */
 export interface Design {
   /** The stratum of each row; all 0 if no attribute is text. */
   readonly strata: Int32Array;
@@ -66,8 +69,9 @@ interface DesignColumn {
 }
 
 /**
- * Builds the design of some rows. One text column needs no indicators, since regressing on all of them is the same as
- * computing the means of strata. A single attribute therefore costs O(rows), regardless of its number of groups.
+ * Builds the design for the given rows. One text column needs no indicators, because regressing on all its indicators
+ * is equivalent to computing the means of strata. A single attribute therefore takes O(rows) time, regardless of its
+ * number of groups.
  * @param rows the rows that have a value of every attribute
  */
 export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {

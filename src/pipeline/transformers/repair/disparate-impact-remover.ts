@@ -24,7 +24,9 @@ import { indexKnots, interpolate, type Knots, nearestKnot, type RepairMap } from
 
 /** Options of {@link DisparateImpactRemover}. */
 export interface DisparateImpactRemoverOptions extends FeatureSettings {
-  /** The sensitive column, or several: their intersections are the groups. Also needed in `transform`. */
+  /**
+   * The sensitive column, or several columns, whose intersections are the groups. `transform` also needs these columns.
+   */
   readonly sensitive: SensitiveColumns;
   /**
    * The columns of numbers to repair.
@@ -32,7 +34,7 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * How far values move towards their repaired values, from 0 (unchanged) to 1.
+   * The share of the distance by which values move towards their repaired values, from 0 (unchanged) to 1.
    * @defaultValue 1
    */
   readonly repairLevel?: number | undefined;
@@ -42,7 +44,7 @@ export interface DisparateImpactRemoverOptions extends FeatureSettings {
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * `aif360` gives the same values on training rows as AIF360's class of this name.
+   * With `aif360`, training rows get the same values as in AIF360's class `DisparateImpactRemover`.
    * @defaultValue none: repair by quantiles
    */
   readonly compat?: 'aif360' | undefined;
@@ -87,33 +89,33 @@ const DEFINITION = {
 } as const;
 
 /**
- * Moves the values of each group to a common distribution. A value at rank r of its group moves to the median, over
- * the groups, of the values at rank r (for two groups, their mean):
+ * Moves the values of each group to a common distribution. A value at rank r of its group moves to the median, over the
+ * groups, of the values at rank r. For two groups, this median is the mean of both values:
  *
  *     x' = (1 - repairLevel) x + repairLevel median_g Q_g(F_s(x))
  *
- * with Q_g the quantile function of group g (type 7) and F_s(x) the rank of x in its own group s. At level 1 the
- * groups' distributions of each column agree, up to ties: tied values stay tied, and move to the mean of the values
- * for their ranks. The order of values within a group never changes.
+ * where Q_g is the quantile function of group g (type 7), and F_s(x) is the rank of x in its own group s. At level 1,
+ * the distribution of each column is the same in all groups, except for ties. Tied values stay tied and move to the
+ * mean of the values for their ranks. The order of values within a group never changes.
  *
  * The repair is learned from the rows of `fit` alone: at most 1,001 quantiles per group and column, with linear
  * interpolation. A value outside the range of its group is treated as the nearest value in that range. `sampleWeight`
  * does not affect ranks.
  *
- * It constrains the association of each repaired column, by itself, with the group. Two columns together, or a column
- * that is not repaired, may still reveal the group. The target may depend on the differences between groups that it
- * removes. It changes people's values according to their group, and **needs the sensitive column for every row that is
- * ever predicted**.
+ * The transformer constrains the association of each single repaired column with the group. Two columns together, or a
+ * column that is not repaired, may still reveal the group. The target may depend on the differences between groups that
+ * the transformer removes. The transformer changes people's values according to their group, and **needs the sensitive
+ * column for every row that is ever predicted**.
  *
- * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if `fit`
- * has not seen their group, or if they have no group. `warnings` names the groups and counts the rows without one. A
- * column is also not changed if fewer than two groups remain.
+ * Missing values stay missing. Rows are not changed if their group has fewer than `minGroupSize` known values, if their
+ * group did not occur in `fit`, or if they have no group. `warnings` names these groups and counts the rows without a
+ * group. If fewer than two groups remain, the column is not changed.
  *
- * `compat: 'aif360'` is the algorithm of BlackBoxAuditing that AIF360 runs, which moves values between the distinct
- * values of a column. AIF360's implementation is transductive: it repairs only the rows on which it is fitted. This
- * class gives the training rows the same values. A value that did not occur in its group in `fit` is repaired like the
- * nearest value of the group. For a sensitive column of numbers, AIF360's implementation uses histogram bins, which may
- * join groups; here each value is a separate group.
+ * `compat: 'aif360'` selects the algorithm of BlackBoxAuditing that AIF360 runs. This algorithm replaces values only by
+ * existing values of the column. AIF360's implementation is transductive: it repairs only the rows on which it is
+ * fitted. This class gives the training rows the same values as AIF360. A value that did not occur in its group in
+ * `fit` is repaired like the nearest value of the group. For a sensitive column of numbers, AIF360's implementation
+ * uses histogram bins, which may merge groups. In this class, each value is a separate group.
  *
  * Source: M. Feldman, S. A. Friedler, J. Moeller, C. Scheidegger and S.
  * Venkatasubramanian, "Certifying and removing disparate impact", KDD 2015.
@@ -142,7 +144,7 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): DisparateImpactRemover {
     return FittedTransformer.restore(DisparateImpactRemover, DEFINITION, json);
@@ -198,13 +200,13 @@ export class DisparateImpactRemover extends FittedTransformer<Settings, State> {
   }
 }
 
-/** Sorts the values of each group in ascending order, without missing ones: O(rows log rows), one sort per group. */
+/** Sorts the values of each group in ascending order, without missing values. Takes O(rows log rows) time. */
 function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn): readonly Float64Array[] {
   const counts = new Int32Array(labels.length);
   for (let row = 0; row < values.length; row++) {
     const code = codes[row] as number;
     const value = values[row] as number;
-    // Only NaN differs from itself. A function call per row would cost as much as the sort.
+    // The comparison is false only for NaN. A function call per row would take as long as the sort.
     if (code >= 0 && value === value) counts[code] = (counts[code] as number) + 1;
   }
   const starts = new Int32Array(labels.length + 1);
@@ -223,9 +225,10 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
 }
 
 /**
- * Returns the values of one column after repair. Missing values, and values of groups without a map, do not change.
- * O(rows log knots).
- * @param level how far to move towards the map; null if the map already includes it and is on distinct values
+ * Returns the values of one column after repair. Missing values and values of groups without a map do not change. Takes
+ * O(rows log knots) time.
+ * @param level the share of the distance to move towards the value of the map; null if the map already includes this
+ *   share and is defined on distinct values
  */
 function repairValues(
   values: Float64Array,
@@ -255,15 +258,15 @@ function repairValues(
 /** The fitted repair of one column. */
 interface LearnedFeature {
   readonly feature: string;
-  /** Empty if the column is not changed. */
+  /** The repair of each group; empty if the column is not changed. */
   readonly groups: RepairMap[];
   /** Groups whose values are not changed. */
   readonly small: readonly string[];
 }
 
 /**
- * Returns warnings on columns without effect and on small groups; groups that are small in the same columns share one
- * warning.
+ * Returns warnings about columns without effect and about small groups. Groups that are small in the same columns share
+ * one warning.
  */
 function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
   const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
@@ -299,13 +302,14 @@ function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sen
 }
 
 /**
- * Repairs one column as AIF360 does through BlackBoxAuditing. Every group's distinct values are cut into as many
- * buckets as the smallest number of distinct values in any group. A bucket's target is the lower median, over the
- * groups, of the lower medians of the groups' buckets. The column's distinct values form steps. A value moves towards
- * the target by the share `level` of the steps between them, so the result is an existing value.
+ * Repairs one column in the same way as AIF360, which uses BlackBoxAuditing. The distinct values of every group are
+ * split into the same number of buckets: the smallest number of distinct values in any group. A bucket's target is the
+ * lower median, over the groups, of the lower medians of the groups' buckets. The column's distinct values form steps.
+ * A value moves towards the target by the share `level` of the steps between the value and the target, so the result is
+ * an existing value.
  *
- * The repaired value depends only on the value's group and on the values fitted. Buckets count distinct values, not
- * rows: tied rows count once.
+ * The repaired value depends only on the group of the original value and on the fitted values. Buckets count distinct
+ * values, not rows: tied rows count once.
  * @param groups each ascending and not empty
  * @param level from 0 (none) to 1 (full)
  * @returns one map per group, on its own values

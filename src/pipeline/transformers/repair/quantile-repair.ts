@@ -1,6 +1,9 @@
 import { between, type IndexedKnots, indexKnots, interpolate, type Knots } from './repair-map.ts';
 
-/** The maximum number of ranks. With more, quantiles are kept at this many evenly spaced ranks, a thousandth apart. */
+/**
+ * The maximum number of ranks. If there are more ranks, quantiles are kept at this number of evenly spaced ranks, a
+ * thousandth apart.
+ */
 const MAX_RANKS = 1001;
 
 /** A rank that differs from the rank of an order statistic by less than this is treated as equal to it. */
@@ -10,10 +13,10 @@ const ROUNDING = 1e-9;
  * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its group moves to the median,
  * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values for
  * their ranks, so that groups with the same values in different shares end up with the same mean. If the groups have at
- * most 1,001 ranks in total, these ranks are used, and every training value is repaired exactly. Otherwise the ranks
- * are an evenly spaced grid of 1,001, with linear interpolation.
+ * most 1,001 ranks in total, these ranks are used, and every training value is repaired exactly. Otherwise, quantiles
+ * are computed at 1,001 evenly spaced ranks and interpolated linearly.
  *
- * O(ranks groups log groups), and at most 1,001 knots per group.
+ * Takes O(ranks groups log groups) time and returns at most 1,001 knots per group.
  * @param groups each ascending and not empty
  * @returns one map per group
  */
@@ -38,8 +41,8 @@ function jointRanks(sizes: readonly number[]): number[] {
 }
 
 /**
- * Returns the ranks i / (n - 1) of a group's values, or an even grid if there are too many; 1/2 for a group of one
- * value.
+ * Returns the ranks i / (n - 1) of a group's values, or evenly spaced ranks if there are too many values. For a group
+ * of one value, the rank is 1/2.
  */
 function ranksOf(size: number): number[] {
   return size === 1 ? [0.5] : evenRanks(Math.min(size, MAX_RANKS));

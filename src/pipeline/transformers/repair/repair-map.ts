@@ -13,16 +13,16 @@ export interface Knots {
 
 /** Knots with an index for searching. */
 export interface IndexedKnots extends Knots {
-  /** The number of buckets per unit of values; the first starts at the first knot. */
+  /** The number of buckets per unit of values. The first bucket starts at the first knot. */
   readonly bucketsPerUnit: number;
-  /** [buckets + 1]: the number of knots in earlier buckets. */
+  /** For each bucket, the number of knots in earlier buckets, [buckets + 1]. */
   readonly starts: Int32Array;
 }
 
-/** The number of buckets per knot; most buckets are empty. */
+/** The number of buckets per knot. Most buckets are empty. */
 const BUCKETS_PER_KNOT = 4;
 
-/** Counts the knots in evenly spaced buckets, so that a search needs few steps: O(knots), once. */
+/** Counts the knots in evenly spaced buckets, so that a search needs few steps. Takes O(knots) time. */
 export function indexKnots({ from, to }: Knots): IndexedKnots {
   const [first, last] = [from[0] as number, from[from.length - 1] as number];
   const ratio = (BUCKETS_PER_KNOT * from.length) / (last - first);
@@ -41,8 +41,8 @@ export function indexKnots({ from, to }: Knots): IndexedKnots {
 }
 
 /**
- * Returns the index of the last knot at or below a value; -1 before the first. Rounding keeps the order of the buckets,
- * so every knot of the curve is found.
+ * Returns the index of the last knot at or below a value; -1 if the value is before the first knot. Rounding does not
+ * change the order of the buckets, so every knot is found.
  */
 function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number): number {
   const first = from[0] as number;
@@ -60,8 +60,8 @@ function knotBelow({ from, bucketsPerUnit, starts }: IndexedKnots, value: number
 }
 
 /**
- * Interpolates linearly between the knots, and returns the end values beyond them. The result is monotone because `to`
- * is.
+ * Interpolates linearly between the knots. Beyond the knots, it returns the value at the nearest end. The result is
+ * monotone because `to` is monotone.
  */
 export function interpolate(knots: IndexedKnots, value: number): number {
   const { from, to } = knots;
@@ -84,7 +84,7 @@ export function between(low: number, high: number, share: number): number {
 
 /** Returns the position of a value between two others, as a share of their distance. */
 function shareOf(value: number, low: number, high: number): number {
-  // Computed in halves if the difference overflows.
+  // If the difference overflows, it is computed from halved values.
   return high - low < Infinity ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 

@@ -55,31 +55,34 @@ export interface RepresentationLosses {
 }
 
 /**
- * Replaces features with a mixture of a few prototypes. The prototypes are learned such that the mixture predicts the
+ * Replaces features with a mixture of a few prototypes. The prototypes are learned so that the mixture predicts the
  * features and the label, but not the group.
  *
- * A row x (each feature centred, in units of its standard deviation) belongs to prototype v_k with m_k = softmax(-|x
- * - v_k|), and becomes x^ = sum_k m_k v_k; y^ = sum_k m_k w_k with w_k in (0, 1) predicts its label. v and w minimise
+ * Let x be a row in which each feature is centred and divided by its standard deviation. The membership of the row in
+ * prototype v_k is m_k = softmax(-|x - v_k|). The row becomes x^ = sum_k m_k v_k, and its label is predicted by
+ * y^ = sum_k m_k w_k with w_k in (0, 1). The parameters v and w minimise
  *
  *     Ax 2/G sum_g mean_(i in g, features) (x^ - x)^2  +  Ay mean_i -log P(y_i | y^_i)
  *       +  Az 2/(G K) sum_g,k |M_gk - mean_h M_hk|
  *
- * with Ax, Ay, Az = `reconstruction`, `prediction`, `parity`, K prototypes, G groups and M_gk the mean of m_k over
- * group g. For two groups these are the terms of AIF360, and the parity term is the mean over prototypes of |M_0k -
- * M_1k|. If there are more groups, each is compared with the mean of all groups. All groups have equal weight,
- * regardless of their numbers of rows. `sampleWeight` weights the means.
+ * where Ax, Ay and Az are `reconstruction`, `prediction` and `parity`, K is the number of prototypes, G is the number
+ * of groups, and M_gk is the mean of m_k over group g. For two groups, these terms are the terms of AIF360, and the
+ * parity term is the mean over prototypes of |M_0k - M_1k|. If there are more groups, each group is compared with the
+ * mean of all groups. All groups have equal weight, regardless of their numbers of rows. `sampleWeight` weights the
+ * means.
  *
  * L-BFGS finds a local minimum with the analytic gradient, from prototypes drawn by `seed`. Gaps below about 0.001 are
- * smoothed, so that the gradient is continuous. The cost is O(rows prototypes features) per iteration. Different seeds
+ * smoothed, so that the gradient is continuous. An iteration takes O(rows prototypes features) time. Different seeds
  * may lead to different minima.
  *
- * It constrains the mean membership of the groups in each prototype, over the training rows. A model trained on the
- * result may still differ by group. Most of the information in the features is lost: five prototypes keep little
- * detail.
+ * The transformer constrains the mean membership of each group in each prototype, over the training rows. A model
+ * trained on the result may still differ by group. Most of the information in the features is lost: five prototypes
+ * keep little detail.
  *
- * It uses only numeric features; convert text to numbers first. A missing value counts as its column's mean and stays
- * missing. Columns that were constant in `fit` become that constant. Rows without a group or a label are excluded
- * from `fit`. `transform` needs neither the sensitive column nor the label.
+ * The transformer uses only numeric features, so convert text to numbers first. A missing value is replaced by the mean
+ * of its column in the calculation, but stays missing in the result. A column that was constant in `fit` gets this
+ * constant in every row. Rows without a group or a label are excluded from `fit`. `transform` needs neither the
+ * sensitive column nor the label.
  *
  * Source: R. Zemel, Y. Wu, K. Swersky, T. Pitassi and C. Dwork, "Learning Fair
  * Representations", ICML 2013.
@@ -117,7 +120,7 @@ export class LearnedFairRepresentations extends FittedTransformer<Representation
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): LearnedFairRepresentations {
     return FittedTransformer.restore(LearnedFairRepresentations, DEFINITION, json);
@@ -182,7 +185,10 @@ function representMatrix(matrix: Float64Array, columns: number, positions: reado
   }
 }
 
-/** Draws log-odds of labels, uniform in (0, 1), and positions from the standard normal distribution. */
+/**
+ * Draws initial parameters: the log-odds of labels that are uniform in (0, 1), and positions from the standard normal
+ * distribution.
+ */
 function drawPrototypes(count: number, columns: number, seed: number): Float64Array {
   const random = createRandom(seed);
   const draw = (index: number): number => {
@@ -219,12 +225,15 @@ interface ScaledFeature extends ColumnScale {
   readonly feature: string;
 }
 
-/** Returns the features with their scales; a column that does not vary has scale 0. */
+/** Returns the features with their scales. A column that does not vary has scale 0. */
 function scaleFeatures(table: Table, names: readonly string[]): ScaledFeature[] {
   return names.map((feature) => ({ feature, ...scaleColumn(readFeature(table, feature)) }));
 }
 
-/** Returns values in units of their columns' spreads, [rows, columns]; a missing value is its column's mean. */
+/**
+ * Returns values in units of the spread of their column, [rows, columns]. A missing value is replaced by the mean of
+ * its column.
+ */
 function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64Array {
   const width = features.length;
   const matrix = new Float64Array(table.rowCount * width);
@@ -238,7 +247,7 @@ function scaledMatrix(table: Table, features: readonly ScaledFeature[]): Float64
 
 /**
  * Reads the rows that have a group and a label, ready to be represented.
- * @throws {DataValidationError} if there are none, or more than two classes
+ * @throws {DataValidationError} if there are no such rows, or if there are more than two classes
  */
 function representedRows(
   table: Table,
@@ -294,7 +303,7 @@ function noRows(): DataValidationError {
 
 /** The mean and spread of a column's known values. */
 interface ColumnScale {
-  /** NaN if there are no known values. */
+  /** The mean of the known values; NaN if there are no known values. */
   readonly mean: number;
   /** The population standard deviation; 0 for a single value. */
   readonly scale: number;
@@ -308,7 +317,7 @@ function scaleColumn(values: Float64Array): ColumnScale {
   const known = values.filter((value) => !Number.isNaN(value));
   if (known.length === 0) return { mean: NaN, scale: 0 };
   const [first = NaN] = known;
-  // The rounded mean of a constant may differ from it, and the spread would then be a rounding error.
+  // The rounded mean of a constant column may differ from the constant. The spread would then be a rounding error.
   if (known.every((value) => value === first)) return { mean: first, scale: 0 };
   let mean = 0;
   known.forEach((value, index) => (mean += (value - mean) / (index + 1)));

@@ -6,7 +6,7 @@ import { dot } from '../../../internal/values.ts';
 /** A function of several numbers, with its gradient. */
 export interface Objective {
   /**
-   * Returns its value at a point, and fills in the gradient.
+   * Returns the value of the function at a point, and fills in the gradient.
    * @param gradient [parameters], overwritten
    */
   (point: Float64Array, gradient: Float64Array): number;
@@ -15,7 +15,7 @@ export interface Objective {
 /** Options of {@link minimise}. */
 export interface MinimiseOptions {
   readonly maxIterations: number;
-  /** Called after each step with the number of steps. */
+  /** A function that is called after each step with the number of steps. */
   readonly onStep?: ((steps: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -25,14 +25,14 @@ export interface Minimum {
   readonly point: Float64Array;
   readonly value: number;
   readonly iterations: number;
-  /** False if the maximum number of iterations was reached. */
+  /** Whether the search converged; false if the maximum number of iterations was reached. */
   readonly hasConverged: boolean;
 }
 
 /** The number of pairs of steps and gradient changes that are kept. */
 const MEMORY = 10;
 
-/** The search stops after a step that lowers the value by less than this fraction. */
+/** The search stops after a step that reduces the value by less than this fraction. */
 const SMALL_GAIN = 1e-9;
 
 /** A gradient whose largest component is at most this counts as zero. */
@@ -50,13 +50,14 @@ interface Position {
 interface Pair {
   readonly step: Float64Array;
   readonly change: Float64Array;
-  /** 1 / (step . change). */
+  /** The inverse of the scalar product of the step and the change: 1 / (step . change). */
   readonly inverse: number;
 }
 
 /**
  * Finds a local minimum by L-BFGS (Nocedal 1980) with the bisecting line search of Lewis and Overton (2013). The line
- * search satisfies the weak Wolfe conditions and so keeps every update positive definite, also near kinks.
+ * search satisfies the weak Wolfe conditions. These conditions keep every update positive definite, even near points
+ * where the gradient is discontinuous.
  * @throws {TrainingError} if the value at the start is not finite
  */
 export async function minimise(
@@ -77,8 +78,8 @@ export async function minimise(
     if (signal !== undefined) await nextTurn();
     signal?.throwIfAborted();
     const next = search(evaluate, position, direction(position.gradient, pairs));
-    // If a step makes no progress, the search is restarted without the stored pairs. Without stored pairs, no progress
-    // is possible.
+    // If a step makes no progress, the search is restarted without the stored pairs. If there are no stored pairs, no
+    // further progress is possible.
     if (next === undefined && pairs.length === 0) {
       hasConverged = true;
       break;

@@ -4,15 +4,15 @@ import { memberships, type Prototypes, readPrototypes, reconstruct } from './pro
 
 /** The rows to represent, in units of their columns' spreads. */
 export interface PrototypeRows {
-  /** [rows, columns]. */
+  /** The scaled features, [rows, columns]. */
   readonly x: Float64Array;
   readonly columns: number;
-  /** [rows], 0 or 1. */
+  /** The labels, [rows], 0 or 1. */
   readonly y: Float64Array;
-  /** [rows], from 0 to groups - 1; every group has rows. */
+  /** The group codes, [rows], from 0 to groups - 1. Every group has rows. */
   readonly groups: Int32Array;
   readonly groupCount: number;
-  /** [rows], above 0. */
+  /** The weights, [rows], above 0. */
   readonly weights: Float64Array;
 }
 
@@ -30,7 +30,7 @@ export interface LossParts {
   readonly parity: number;
 }
 
-/** Gaps of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
+/** Differences of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
 const SMOOTHING = 1e-3;
 
 /** Probabilities are clipped to this distance from 0 and 1. */
@@ -43,7 +43,7 @@ export class PrototypeObjective {
   readonly #weights: LossWeights;
   readonly #groupTotals: Float64Array;
   readonly #total: number;
-  /** [rows, prototypes], at the latest point. */
+  /** The memberships of the rows at the latest point, [rows, prototypes]. */
   readonly #shares: Float64Array;
 
   constructor(rows: PrototypeRows, count: number, weights: LossWeights) {
@@ -59,7 +59,8 @@ export class PrototypeObjective {
   }
 
   /**
-   * Returns the value, with every gap of shares smoothed near 0, and fills in the gradient. O(rows prototypes columns).
+   * Returns the value of the loss and fills in the gradient. Differences of shares are smoothed near 0. Takes O(rows
+   * prototypes columns) time.
    */
   readonly evaluate: Objective = (point, gradient) => {
     const { reconstruction, prediction, parity } = this.#weights;
@@ -101,8 +102,9 @@ export class PrototypeObjective {
   }
 
   /**
-   * Adds each row's contribution to the gradient (with respect to labels, not yet log-odds). With m = softmax(-d),
-   * d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j g_j), g = dL/dm.
+   * Adds each row's contribution to the gradient. The gradient is with respect to the labels, not yet the log-odds.
+   * With m = softmax(-d), d_k = |x - v_k|: dL/dv_k = m_k dL/dx^ + s_k (v_k - x) / d_k, s_k = -m_k (g_k - sum_j m_j
+   * g_j), g = dL/dm.
    */
   #backward(
     { labels, positions }: Prototypes,
@@ -177,14 +179,14 @@ function clip(probability: number): number {
 /** The gap between groups, and its gradient. */
 interface ShareGap {
   readonly value: number;
-  /** [groups, prototypes]. */
+  /** The gradient, [groups, prototypes]. */
   readonly slopes: Float64Array;
 }
 
 /**
- * Computes the distance between the groups' mean memberships. It is twice the mean distance from the mean of all
- * groups, over prototypes and groups. For two groups, it is the mean of |difference|. A distance d counts as sqrt(d^2 +
- * s^2) - s.
+ * Computes the distance between the groups' mean memberships. The result is twice the mean distance from the mean of
+ * all groups, over prototypes and groups. For two groups, it is the mean of |difference|. Each distance d is replaced
+ * by sqrt(d^2 + s^2) - s.
  * @param means [groups, prototypes]
  * @param count the number of prototypes
  * @param smoothing s, 0 or more

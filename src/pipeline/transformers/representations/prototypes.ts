@@ -2,9 +2,9 @@ import { sigmoid } from '../../../internal/values.ts';
 
 /** Prototypes, which are stored in one array of parameters: log-odds of labels, then positions. */
 export interface Prototypes {
-  /** [prototypes]. */
+  /** The labels, [prototypes]. */
   readonly labels: Float64Array;
-  /** [prototypes, columns]. */
+  /** The positions, [prototypes, columns]. */
   readonly positions: Float64Array;
 }
 
@@ -13,7 +13,10 @@ export function readPrototypes(point: Float64Array, count: number): Prototypes {
   return { labels: point.subarray(0, count).map(sigmoid), positions: point.subarray(count) };
 }
 
-/** Writes the memberships of one row in the prototypes into `into`: softmax of the negative Euclidean distances. */
+/**
+ * Writes the memberships of one row in the prototypes to `into`. The memberships are the softmax of the negative
+ * Euclidean distances.
+ */
 export function memberships(
   x: Float64Array,
   start: number,
@@ -34,7 +37,7 @@ export function memberships(
   for (let k = 0; k < into.length; k++) into[k] = (into[k] as number) / sum;
 }
 
-/** Writes a row's reconstruction from its memberships into `into`. */
+/** Computes the reconstruction of a row from its memberships, and writes it to `into`. */
 export function reconstruct(shares: Float64Array, positions: Float64Array, into: Float64Array): void {
   into.fill(0);
   for (let k = 0; k < shares.length; k++) {

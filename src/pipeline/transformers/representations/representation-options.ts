@@ -10,12 +10,12 @@ import {
 
 /** Options of learned fair representations. */
 export interface LearnedFairRepresentationsOptions extends FeatureSettings {
-  /** The sensitive column, or several: their intersections are the groups. Needed in `fit` only. */
+  /** The sensitive column, or several columns, whose intersections are the groups. Only `fit` needs these columns. */
   readonly sensitive: SensitiveColumns;
-  /** The column of true labels, with two values. Needed in `fit` only. */
+  /** The column of true labels, with two values. Only `fit` needs this column. */
   readonly label: string;
   /**
-   * The label that counts as positive; all others are negative.
+   * The label that counts as positive. All other labels are negative.
    * @defaultValue none: the column must then have at most two labels
    */
   readonly positiveLabel?: string | undefined;

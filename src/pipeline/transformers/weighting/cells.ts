@@ -5,21 +5,22 @@ import { invalidParameter } from '../../../internal/arguments.ts';
 export interface Cells {
   /** The cell of each row. */
   readonly cellOfRow: Int32Array;
-  /** The codes of each attribute, one per cell; -1 if the cell has none. */
+  /** The codes of each attribute, one per cell; -1 if the value of the attribute is missing. */
   readonly codes: readonly Int32Array[];
   /** The total weight of each cell. */
   readonly masses: Float64Array;
 }
 
-/** The codes of one attribute; -1 is missing. */
+/** The codes of one attribute. The code -1 means that the value is missing. */
 export interface CodedColumn {
   readonly codes: Int32Array;
   readonly labels: readonly string[];
 }
 
 /**
- * Crosses attributes into the cells that occur: O(rows attributes), regardless of the number of possible combinations.
- * @param weights one per row; 1 each if omitted
+ * Combines attributes into the cells that occur. Takes O(rows attributes) time, regardless of the number of possible
+ * combinations.
+ * @param weights one per row; every weight is 1 if omitted
  */
 export function crossToCells(attributes: readonly CodedColumn[], weights?: Float64Array): Cells {
   const [first] = attributes as readonly [CodedColumn];
@@ -57,7 +58,7 @@ function split(
 }
 
 /**
- * Checks the largest weight allowed, for weights with mean 1.
+ * Checks the maximum weight, if weights have mean 1.
  * @throws {ValueError} if a mean of 1 would be impossible
  */
 export function requireMaxWeight(maxWeight: number): number {
@@ -75,8 +76,8 @@ export interface MeanOne {
 
 /**
  * Computes weights proportional to ratios, with mean 1 over `masses` and capped at a limit. The excess is distributed
- * among the other cells in proportion. If the limit, for all cells with a ratio above 0, still leaves the mean below
- * 1, all of these cells get the same weight, above the limit. O(cells log cells).
+ * among the other cells in proportion. The mean may stay below 1 even if all cells with a ratio above 0 get the limit.
+ * In that case, all these cells get the same weight, which is above the limit. Takes O(cells log cells) time.
  * @param ratios one per cell, 0 or more
  * @param masses the weight of the rows of each cell
  * @param limit the largest weight allowed, at least 1
@@ -96,6 +97,6 @@ export function scaleToMeanOne(ratios: ArrayLike<number>, masses: ArrayLike<numb
     sought -= (ratios[cell] as number) * (masses[cell] as number);
     if (left <= 0 || sought <= 0) break;
   }
-  // Any ratio above 0 then reaches the limit, and the scale is finite in JSON.
+  // With this scale, any ratio above 0 reaches the limit, and the scale is finite in JSON.
   return { scale: Number.MAX_VALUE, limit: total / sumOf(cells.map((cell) => masses[cell] as number)), cut: cells };
 }

@@ -21,20 +21,20 @@ import { type Proportions, readProportions, targetShares } from './target-shares
 
 /** Options of {@link InstanceReweighting}. */
 export interface InstanceReweightingOptions {
-  /** The sensitive column, or several; each of them gets its target shares. */
+  /** The sensitive column, or several columns. The groups of each column get their target shares. */
   readonly sensitive: SensitiveColumns;
   /**
-   * The shares in the population, by attribute and group; rescaled to a sum of 1.
+   * The shares in the population, by attribute and group. The shares are rescaled to a sum of 1.
    * @defaultValue equal shares of the groups of each attribute
    */
   readonly benchmarks?: Readonly<Record<string, Proportions>> | undefined;
   /**
-   * The largest weight, at least 1; the excess is distributed among the other rows.
+   * The maximum weight, at least 1. The excess is distributed among the other rows.
    * @defaultValue 10
    */
   readonly maxWeight?: number | undefined;
   /**
-   * Groups with fewer rows keep the weight 1.
+   * The minimum number of rows of a group. Smaller groups keep the weight 1.
    * @defaultValue 1
    */
   readonly minCount?: number | undefined;
@@ -67,23 +67,23 @@ type State = z.output<typeof STATE>;
 const DEFINITION = { kind: 'InstanceReweighting', options: INSTANCE_REWEIGHTING_OPTION_NAMES, state: STATE } as const;
 
 /**
- * Weights rows so that groups have the shares of a population. With n_g / n the observed share of group g and t_g its
- * benchmark,
+ * Weights rows so that groups have the shares of a population. If n_g / n is the observed share of group g and t_g is
+ * its benchmark,
  *
  *     w_g = t_g / (n_g / n)
  *
- * With several attributes, the groups of all attributes get their shares at once, by raking (iterative proportional
- * fitting) over the attributes' margins. A row's weight is the product of its groups' factors. Weights have mean 1 over
- * the training rows (weighted by `sampleWeight`, if given).
+ * If there are several attributes, raking (iterative proportional fitting) over the attributes' margins gives the
+ * groups of all attributes their shares at the same time. A row's weight is the product of its groups' factors. Weights
+ * have mean 1 over the training rows (weighted by `sampleWeight`, if given).
  *
- * It constrains the total weight of each group. It does not use labels, so outcomes may still differ between groups.
- * The effective number of rows decreases: very unequal weights make every estimate less certain.
+ * The transformer constrains the total weight of each group. The transformer does not use labels, so outcomes may still
+ * differ between groups. The effective number of rows decreases: very unequal weights make every estimate less certain.
  *
- * Degenerate cases, each reported in `warnings`: groups with fewer than `minCount` rows, without a benchmark, or unseen
- * in `fit` have weight 1. Groups of the benchmark without rows cannot be weighted, and the other groups share their
- * part. Weights are capped at `maxWeight`. If no weights can match all margins, the result is as close as raking gets.
- * Rows without a value also have weight 1. Rows without the sensitive columns have no known weight: `sampleWeight` is
- * then null.
+ * The following degenerate cases are reported in `warnings`. A group has weight 1 if it has fewer than `minCount` rows,
+ * has no benchmark, or did not occur in `fit`. If a group of the benchmark has no rows, its share is distributed among
+ * the other groups. Weights are capped at `maxWeight`. If no weights can match all margins, the result is the closest
+ * result of raking. Rows without a value also have weight 1. If the rows lack the sensitive columns, their weights are
+ * unknown and `sampleWeight` is null.
  *
  * Source: W. E. Deming and F. F. Stephan, "On a Least Squares Adjustment of a
  * Sampled Frequency Table When the Expected Marginal Totals are Known", Annals
@@ -100,7 +100,7 @@ const DEFINITION = { kind: 'InstanceReweighting', options: INSTANCE_REWEIGHTING_
  * ```
  */
 export class InstanceReweighting extends FittedTransformer<Settings, State> {
-  /** @throws {ValueError} if an option is out of its range, or a benchmark is not of a sensitive column */
+  /** @throws {ValueError} if an option is out of its range, or if a benchmark names a column that is not sensitive */
   constructor(options: InstanceReweightingOptions) {
     super(DEFINITION, options, () => ({
       sensitive: frozenSensitive(options.sensitive),
@@ -112,7 +112,7 @@ export class InstanceReweighting extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): InstanceReweighting {
     return FittedTransformer.restore(InstanceReweighting, DEFINITION, json);
@@ -169,7 +169,9 @@ function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: In
   return shares.map((each, index) => ({ codes: codes[index] as Int32Array, shares: each }));
 }
 
-/** Computes the scale over the cells that have a share in some attribute; the other cells keep weight 1. */
+/**
+ * Computes the scale over the cells that have a target share in at least one attribute. The other cells keep weight 1.
+ */
 function scaleCells(
   { codes, masses }: Cells,
   shares: readonly Float64Array[],

@@ -1,6 +1,6 @@
 /** The target shares of one attribute. */
 export interface Margin {
-  /** The code of each cell; -1 if it has none. */
+  /** The code of each cell; -1 if the cell has no code. */
   readonly codes: Int32Array;
   /** The target share of each code, among the codes with a target; NaN for codes that are not changed. */
   readonly shares: Float64Array;
@@ -8,7 +8,7 @@ export interface Margin {
 
 /** Factors that give the codes their shares. */
 export interface Raking {
-  /** One per code of each margin; 1 for codes that are not changed. */
+  /** One factor per code of each margin; 1 for codes that are not changed. */
   readonly factors: readonly Float64Array[];
   /** The largest difference between a share and its target. */
   readonly gap: number;
@@ -18,8 +18,8 @@ export interface Raking {
 const MAX_ROUNDS = 1000;
 
 /**
- * Every 20 rounds, the gap must fall below 0.999 of its previous value. It does not if the margins contradict each
- * other.
+ * Every 20 rounds, the gap must fall below 0.999 of its previous value. The gap stays larger if the margins contradict
+ * each other.
  */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
 
@@ -27,10 +27,10 @@ const [PATIENCE, STANDSTILL] = [20, 0.999];
 const NEAR_ENOUGH = 1e-13;
 
 /**
- * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors such that the cells have
- * the target shares of each attribute; a cell's factor is the product of its attributes' factors. One round scales
- * every attribute's codes to their shares in turn, O(cells attributes). One attribute needs one round. If no weights
- * can match the margins, raking stops if it makes no progress, or after 1,000 rounds.
+ * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors so that the cells have
+ * the target shares of each attribute. The factor of a cell is the product of the factors of its codes. One round
+ * scales the codes of every attribute to their shares in turn, and takes O(cells attributes) time. A single attribute
+ * needs one round. If no weights can match the margins, raking stops if it makes no progress, or after 1,000 rounds.
  */
 export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));
@@ -71,7 +71,7 @@ function totalsOf({ codes, shares }: Margin, current: Float64Array): Float64Arra
   return totals;
 }
 
-/** Returns the total weight and the total share of the codes that have both. */
+/** Returns the total weight and the total share of the codes that have both a weight and a share. */
 function reachable(totals: Float64Array, shares: Float64Array): { weight: number; share: number } {
   let [weight, share] = [0, 0];
   totals.forEach((total, code) => {

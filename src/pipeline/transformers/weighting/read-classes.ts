@@ -5,7 +5,7 @@ import { readGroups } from '../read-columns.ts';
 
 /**
  * Reads the class of each row from its label. If a positive label is named, the classes are '0' and '1'.
- * @param isFit whether the positive label must occur
+ * @param isFit whether the positive label must occur in the rows
  * @throws {DataValidationError} if the column does not exist, or no row has the positive label
  */
 export function readClasses(

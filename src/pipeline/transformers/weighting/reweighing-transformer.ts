@@ -17,12 +17,13 @@ import { crossToCells, type MeanOne, requireMaxWeight, scaleToMeanOne } from './
 import { readClasses } from './read-classes.ts';
 import { type Proportions, readProportions, targetShares } from './target-shares.ts';
 
-/** A numeric column with more distinct values than this is treated as a continuous quantity. */
+/** A numeric column with more than this number of distinct values is treated as a continuous quantity. */
 const MAX_NUMBERS = 20;
 
 /**
  * Checks that the values of a label column can be classes. For a continuous quantity, nearly every row would be a
- * separate class. Its weight would be the share of its group, which would give small groups low weights.
+ * separate class. The weight of the row would then be the share of its group, so rows of small groups would get low
+ * weights.
  * @throws {DataValidationError} if the column is numeric and has more than 20 distinct values
  */
 function assertClasses(table: Table, column: string, { labels }: CategoricalColumn): void {
@@ -41,25 +42,25 @@ function assertClasses(table: Table, column: string, { labels }: CategoricalColu
 
 /** Options of {@link ReweighingTransformer}. */
 export interface ReweighingTransformerOptions {
-  /** The sensitive column, or several: their intersections are the groups. */
+  /** The sensitive column, or several columns, whose intersections are the groups. */
   readonly sensitive: SensitiveColumns;
   /**
-   * The column of true labels. Needed in `fit` only.
-   * @defaultValue none: groups then get the shares of `targets`
+   * The column of true labels. Only `fit` needs this column.
+   * @defaultValue none: groups get the shares of `targets`
    */
   readonly label?: string | undefined;
   /**
-   * The label that counts as positive; all others are negative.
+   * The label that counts as positive. All other labels are negative.
    * @defaultValue none: every label is a separate class; a numeric column may have at most 20 labels
    */
   readonly positiveLabel?: string | undefined;
   /**
-   * Without a label: the target shares of groups, rescaled to a sum of 1.
+   * The target shares of groups, which are rescaled to a sum of 1. This option is used only if `label` is not set.
    * @defaultValue equal shares
    */
   readonly targets?: Proportions | undefined;
   /**
-   * The largest weight, at least 1; the excess is distributed among the other rows.
+   * The maximum weight, at least 1. The excess is distributed among the other rows.
    * @defaultValue 10
    */
   readonly maxWeight?: number | undefined;
@@ -96,19 +97,20 @@ const DEFINITION = {
  *
  *     w = n_s n_y / (n n_sy)
  *
- * This is the expected frequency divided by the observed frequency, from counts or, if `sampleWeight` is given, from
- * sums of weights; the result is a factor on those weights. There can be any number of groups and classes. A label
- * column with more than 20 distinct numbers is rejected. Without a label column, groups get their `targets` (equal
- * shares if omitted), and the weight is the target share divided by the observed share.
+ * This weight is the expected frequency divided by the observed frequency. Frequencies are counts or, if `sampleWeight`
+ * is given, sums of weights. In that case, multiply the weights of the rows by the result. There can be any number of
+ * groups and classes. A label column with more than 20 distinct numbers is rejected. If no label column is given,
+ * groups get the shares in `targets` (equal shares if omitted), and the weight is the target share divided by the
+ * observed share.
  *
- * It constrains the rows that a learner sees: in the weighted rows all groups have the same share of positive labels.
- * A model trained on them with other columns may still have a gap in its decisions. The effective number of rows
- * decreases, and the weighted rows no longer show the actual distribution of labels.
+ * The transformer constrains the rows that a learner sees: in the weighted rows, all groups have the same share of
+ * positive labels. A model that is trained on these rows with other columns may still have a gap in its decisions. The
+ * effective number of rows decreases, and the weighted rows no longer show the actual distribution of labels.
  *
  * Weights have mean 1 over the training rows (weighted by `sampleWeight`). Weights above `maxWeight` are capped, and
- * the excess is distributed among the other rows. Rows without a value have weight 1. So do rows whose group and label
- * never occurred together in `fit`, which are named in `warnings`. Rows without the label column or a sensitive column
- * have no known weight: `sampleWeight` is then null.
+ * the excess is distributed among the other rows. Rows without a value have weight 1. Rows whose group and label never
+ * occurred together in `fit` also have weight 1, and `warnings` names these combinations. If the rows lack the label
+ * column or a sensitive column, their weights are unknown and `sampleWeight` is null.
  *
  * Source: F. Kamiran and T. Calders, "Data preprocessing techniques for
  * classification without discrimination", Knowledge and Information Systems 33,
@@ -138,7 +140,7 @@ export class ReweighingTransformer extends FittedTransformer<Settings, State> {
 
   /**
    * Restores a transformer from the output of `toJSON`.
-   * @throws {DataValidationError} naming the first invalid part
+   * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
    */
   static fromJSON(json: unknown): ReweighingTransformer {
     return FittedTransformer.restore(ReweighingTransformer, DEFINITION, json);
@@ -193,7 +195,7 @@ function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
 }
 
-/** The weight of the rows of a group and a label, or of a group if no label is used. */
+/** The weight of the rows with a group and a label, or with a group if no label is used. */
 interface WeightedCell {
   readonly group: string;
   readonly label: string | null;
@@ -206,7 +208,10 @@ interface CellWeights {
   readonly warnings: readonly string[];
 }
 
-/** Computes the weights of Kamiran and Calders: expected over observed frequency, with mean 1 and capped. O(rows). */
+/**
+ * Computes the weights of Kamiran and Calders: expected frequency divided by observed frequency. The weights have mean
+ * 1 and are capped. Takes O(rows) time.
+ */
 function independenceCells(
   groups: CategoricalColumn,
   classes: CategoricalColumn,

@@ -8,7 +8,7 @@ export type Proportions = Readonly<Record<string, number>>;
 
 /** The target shares of groups. */
 export interface TargetShares {
-  /** One share per label, with sum 1; NaN for groups whose rows have the weight 1. */
+  /** One share per label. The shares sum to 1. The share is NaN for groups whose rows have the weight 1. */
   readonly shares: Float64Array;
   readonly warnings: readonly string[];
 }
@@ -25,7 +25,7 @@ const ROUNDED_SUM = 0.01;
 
 /**
  * Returns a frozen copy of proportions, so that the caller cannot change them later.
- * @throws {ValueError} if a proportion is negative or not finite, or none is above 0
+ * @throws {ValueError} if a proportion is negative or not finite, or if no proportion is above 0
  */
 export function readProportions<Given extends Proportions | undefined>(parameter: string, given: Given): Given {
   if (given === undefined) return given;
@@ -38,7 +38,7 @@ export function readProportions<Given extends Proportions | undefined>(parameter
 
 /**
  * Returns the target shares of groups: the shares of the benchmark, or equal shares if there is none. Groups with fewer
- * rows than `minCount` have no target share, nor do groups that the benchmark does not name.
+ * rows than `minCount` and groups that the benchmark does not name have no target share.
  * @throws {DataValidationError} if no group of the benchmark has both a share and rows
  */
 export function targetShares(
@@ -94,7 +94,7 @@ function benchmarkWarnings(
 
 function unmetBenchmark(what: string, benchmark: Proportions, occurring: readonly string[]): DataValidationError {
   const [first = ''] = Object.keys(benchmark);
-  return new DataValidationError(`No group of ${what} that has rows has a share in the benchmark.`, {
+  return new DataValidationError(`The benchmark of ${what} has no share for any group that occurs in the data.`, {
     code: 'too-few-groups',
     context: { attribute: what, benchmark: Object.keys(benchmark), groups: occurring },
     suggestion: suggestNames(first, occurring, 'groups'),

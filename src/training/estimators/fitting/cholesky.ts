@@ -5,7 +5,7 @@ export interface CholeskyFactor {
   readonly lower: Float64Array;
   /** The diagonal of S. */
   readonly scale: Float64Array;
-  /** The amount added to the diagonal, which is scaled to ones. 0 if the matrix has full rank. */
+  /** The amount added to the diagonal, which is scaled to ones. The amount is 0 if the matrix has full rank. */
   readonly jitter: number;
 }
 
@@ -19,7 +19,7 @@ export interface PivotRule {
 }
 
 /**
- * Factorises a symmetric matrix, O(size^3 / 6).
+ * Factorises a symmetric matrix in O(size^3 / 6) time.
  *
  * If the matrix does not have full rank (collinear columns), a small ridge is added. The solution is then close to the
  * solution with the least norm.
@@ -56,8 +56,8 @@ function lowerFactor(
         ? 1 + jitter
         : (matrix[i * size + j] as number) * (scale[i] as number) * (scale[j] as number);
       for (let k = 0; k < j; k++) sum -= (lower[i * size + k] as number) * (lower[j * size + k] as number);
-      // The comparison is false for NaN, so the factorisation continues. NaN then propagates to the solution, which is
-      // checked.
+      // The comparison is false for NaN, so the factorisation continues. NaN then propagates to the solution, and the
+      // caller checks the solution.
       if (isDiagonal && sum <= minPivot) return undefined;
       lower[i * size + j] = isDiagonal ? Math.sqrt(sum) : sum / (lower[j * size + j] as number);
     }
@@ -65,7 +65,7 @@ function lowerFactor(
   return lower;
 }
 
-/** Solves M x = b. If a column of M is all zeros, x is 0 there. */
+/** Solves M x = b. If all entries of a column of M are 0, the corresponding entry of x is 0. */
 export function solve({ size, lower, scale }: CholeskyFactor, b: Float64Array): Float64Array {
   const x = b.map((value, i) => value * (scale[i] as number));
   for (let i = 0; i < size; i++) {

@@ -1,16 +1,16 @@
 import type { Matrix } from '../../data/read-matrix.ts';
 
 /**
- * The shift and scale of each column before fitting. A value x becomes (x - shift) / scale, within [-1, 1]. Without
- * scaling, columns such as years and timestamps, whose mean is far above their spread, would lose most of their
+ * The shift and scale of each column before fitting. A value x becomes (x - shift) / scale, which is in [-1, 1].
+ * Without scaling, columns whose mean is far above their spread, such as years and timestamps, would lose most of their
  * precision.
  */
 export interface ColumnScales {
-  /** [columns]; the mean, or the smaller value if a column has only two values. */
+  /** The shifts, [columns]: the mean of a column, or the smaller value if a column has only two values. */
   readonly shift: Float64Array;
-  /** [columns], above 0; the largest distance from the shift. */
+  /** The scales, [columns], above 0: the largest distance of a value from the shift. */
   readonly scale: Float64Array;
-  /** The columns with more than two values. Columns with two values become 0 and 1; constant columns become 0. */
+  /** The columns with more than two values. Columns with two values become 0 and 1, and constant columns become 0. */
   readonly dense: readonly number[];
   /** The columns with exactly two values, which become 0 and 1. */
   readonly indicators: readonly number[];
@@ -19,7 +19,8 @@ export interface ColumnScales {
 }
 
 /**
- * Computes the scales of a matrix's columns. The order and repetition of rows affect only the rounding of a mean.
+ * Computes the scales of a matrix's columns. The order and the repetition of rows affect the scales only through the
+ * rounding of a mean.
  */
 export function columnScales(matrix: Matrix): ColumnScales {
   const { low, high, hasMore } = columnRanges(matrix);

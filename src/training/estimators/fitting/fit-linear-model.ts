@@ -42,7 +42,10 @@ function columnsNamed(columns: readonly number[]): string {
 /** The precisions in which fits can be computed. */
 export const PRECISIONS = ['float32', 'float64'] as const;
 
-/** 'float32' computes the products on tensors, on any backend; 'float64' computes everything on the host. */
+/**
+ * The precision of a fit. 'float32' computes the products on tensors, on any backend. 'float64' computes everything on
+ * the host.
+ */
 export type Precision = (typeof PRECISIONS)[number];
 
 /** Rows, a loss, and the settings of the fit. */
@@ -57,7 +60,10 @@ interface LinearTask extends Omit<LossRows, 'scales'>, Pick<NewtonTask, 'maxIter
   readonly backend: BackendChoice | undefined;
 }
 
-/** The result of a fit. `isSingular` means that columns are collinear, so that the rows do not determine them. */
+/**
+ * The result of a fit. `isSingular` means that columns are collinear, so that the rows do not determine the
+ * coefficients.
+ */
 export interface FittedLinearModel extends LinearScore, Omit<NewtonResult, 'parameters'> {
   /** The constant columns, whose coefficients are 0. */
   readonly constants: readonly number[];

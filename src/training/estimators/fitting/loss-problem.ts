@@ -7,17 +7,20 @@ import type { ColumnScales } from './column-scales.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /**
- * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes form far fewer
+ * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes have far fewer
  * combinations than there are rows. Sums over rows are first computed per combination, so that later sums have few
  * terms.
  */
 interface RowPatterns {
-  /** [rows], the pattern index of each row. */
+  /** The pattern index of each row, [rows]. */
   readonly of: Int32Array;
   readonly count: number;
-  /** [count + 1]; the columns of pattern k are at indexes starts[k] to starts[k + 1] of `indices`. */
+  /**
+   * The start of each pattern in `indices`, [count + 1]. The columns of pattern k are at indexes starts[k] to starts[k
+   * + 1].
+   */
   readonly starts: Int32Array;
-  /** Columns that are 1 in a pattern, ascending; each pattern ends with the intercept's column. */
+  /** The columns that are 1 in each pattern, ascending. Each pattern ends with the intercept's column. */
   readonly indices: Int32Array;
 }
 
@@ -49,7 +52,7 @@ function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, interc
 
 /**
  * Creates an index that numbers lists of columns in order of appearance. The index is a hash table with open
- * addressing, because string keys are ten times as slow.
+ * addressing, because a map with string keys takes ten times as long.
  */
 function createPatternIndex(rows: number): {
   numberOf: (found: Int32Array, size: number) => number;
@@ -92,11 +95,11 @@ function hashOf(found: Int32Array, size: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The number of rows processed together. Each sum is then read and written only once per four rows. */
+/** The number of rows processed together. Each sum is therefore read and written only once per four rows. */
 const ROWS_AT_ONCE = 4;
 
 /**
- * Computes the lower triangle of A'WA in float64, with rows k^2 / 2 multiplications.
+ * Computes the lower triangle of A'WA in float64, with rows columns^2 / 2 multiplications.
  * @param a [rows, columns], row-major
  * @param weights [rows]
  * @returns [columns, columns], row-major, 0 above the diagonal
@@ -105,7 +108,7 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
   const gram = new Float64Array(columns * columns);
   const rows = weights.length;
   for (let row = 0; row < rows; row += ROWS_AT_ONCE) {
-    // Past the last row, the first row of the block is used with weight 0.
+    // If the block ends after the last row, its first row is used again with weight 0.
     const [second, third, fourth] = [row + 1, row + 2, row + 3];
     const [w0, w1, w2, w3] = [weights[row] as number, weights[second] ?? 0, weights[third] ?? 0, weights[fourth] ?? 0];
     const a0 = row * columns;
@@ -131,16 +134,16 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
 }
 
 /**
- * The operations of a fit on a shifted and scaled matrix with an appended column of ones. They run on the host in
- * float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and the ones. Terms of S
- * are first summed per pattern and then per column. For m patterns, p dense columns and q ones in a pattern, X'WX costs
- * n p^2 / 2 + n p + m q (q + p).
+ * The operations of a fit on a shifted and scaled matrix with an appended column of ones. The operations run on the
+ * host in float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and the ones.
+ * Terms of S are first summed per pattern and then per column. For n rows, m patterns, p dense columns and q ones in a
+ * pattern, X'WX takes n p^2 / 2 + n p + m q (q + p) operations.
  */
 interface HostDesign {
   readonly rows: number;
   /** The number of columns, including the column of ones, which is last. */
   readonly parameters: number;
-  /** Writes X c into `scores`. */
+  /** Writes X c to `scores`. */
   score(c: Float64Array, scores: Float64Array): void;
   /** Computes X'r. */
   gradient(residuals: Float64Array): Float64Array;
@@ -249,9 +252,9 @@ function denseColumns({ rows, columns, values }: Matrix, { shift, scale, dense }
 export interface LossRows {
   readonly x: Matrix;
   readonly scales: ColumnScales;
-  /** [rows] */
+  /** The targets, [rows]. */
   readonly targets: Float64Array;
-  /** [rows], above 0. */
+  /** The weights, [rows], above 0. */
   readonly weights: Float64Array;
 }
 
@@ -263,7 +266,8 @@ export interface LossProblem {
   readonly rounding: number;
   readonly pivots: PivotRule;
   /**
-   * Whether a factor of X'WX is reused for another step, because computing a new factor costs far more than a gradient.
+   * Whether a factor of X'WX is reused for another step. Reuse is worthwhile if a new factor takes far longer than a
+   * gradient.
    */
   readonly keepsFactor: boolean;
   /** Evaluates the loss at c, the negative gradient, and, if requested, the second derivative. */

@@ -7,16 +7,16 @@ import type { LossProblem } from './loss-problem.ts';
 /** The minimisation task. The objective is the problem's loss plus the sum of ridge c^2 / 2. */
 export interface NewtonTask {
   readonly problem: LossProblem;
-  /** [parameters], 0 or more. */
+  /** The ridge of each parameter, [parameters], 0 or more. */
   readonly ridge: Float64Array;
-  /** The default starting point, [parameters]. It is used unless `start` is better. */
+  /** The default starting point, [parameters]. This point is used unless the objective is lower at `start`. */
   readonly origin: Float64Array;
   /** The objective at the origin. */
   readonly originObjective: number;
   /** An alternative starting point. */
   readonly start: Float64Array | undefined;
   readonly maxIterations: number;
-  /** The method ends with the first step that lowers the objective by less than this value. */
+  /** The minimum gain. The method ends with the first step that lowers the objective by less than this value. */
   readonly minGain: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -31,12 +31,13 @@ export interface NewtonResult {
   /** Whether X'WX did not have full rank. */
   readonly isSingular: boolean;
   /**
-   * Whether the last step had a negligible gain but was about as long as the step before. The loss then has no minimum.
+   * Whether the last step had a negligible gain but was about as long as the previous step. In that case, the loss has
+   * no minimum.
    */
   readonly isDrifting: boolean;
 }
 
-/** A point, with the values computed there. */
+/** A point, with the values that are computed at the point. */
 interface Point {
   readonly c: Float64Array;
   readonly loss: number;
@@ -62,7 +63,7 @@ const LONG_MOVE = 0.25;
 const LOOSE_GAIN = 1e-6;
 
 /**
- * Minimises a convex objective with Newton's method; each step is halved until it lowers the objective.
+ * Minimises a convex objective with Newton's method. Each step is halved until it lowers the objective.
  *
  * A step s solves (X'WX + ridge) s = -gradient and has a predicted gain of -gradient' s / 2. The first step with a
  * predicted gain below `minGain` is also the last step. If X'WX is expensive, its factor is reused while the
@@ -104,7 +105,7 @@ export async function minimise(task: NewtonTask): Promise<NewtonResult> {
   return result(maxIterations, false);
 }
 
-/** Returns the better of the two starting points. Starting far from the minimum would cost more steps than it saves. */
+/** Returns the better of the two starting points. A start far from the minimum would require additional steps. */
 async function startingPoint(task: NewtonTask): Promise<Point> {
   const given = task.start === undefined ? undefined : await pointAt(task, task.start, true);
   if (given !== undefined && given.objective < task.originObjective) return given;
@@ -115,7 +116,7 @@ async function startingPoint(task: NewtonTask): Promise<Point> {
 
 /**
  * Returns the point that a step leads to. The step is halved until it lowers the objective. Returns undefined if no
- * halved step lowers it.
+ * halved step lowers the objective.
  */
 async function takeStep(
   task: NewtonTask,
@@ -153,9 +154,9 @@ function largestMove(from: Float64Array, to: Float64Array): number {
 
 /** A linear score, X b + b0. */
 export interface LinearScore {
-  /** b, one per column. */
+  /** The coefficients b, one per column. */
   readonly coefficients: Float64Array;
-  /** b0 */
+  /** The intercept b0. */
   readonly intercept: number;
 }
 
@@ -176,6 +177,6 @@ export function notFinite(what: string, context: Record<string, unknown>): Train
   return new TrainingError(`${what} of these rows cannot be computed: it is not finite.`, {
     context,
     suggestion:
-      'Check X, y and sampleWeight for values too large or too small to be squared, and standardise the features.',
+      'Check X, y and sampleWeight for values that are too large or too small to be squared, and standardise the features.',
   });
 }

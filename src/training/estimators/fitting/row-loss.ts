@@ -2,7 +2,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import type { BlockTerms, Tf } from '../../../tensor/index.ts';
 
-/** The contributions of rows to the derivatives of a sum of losses. They are overwritten at every step. */
+/** The contributions of rows to the derivatives of a sum of losses. The contributions are overwritten at every step. */
 interface RowTerms {
   /** The negative derivative with respect to the score, times the row's weight. */
   readonly residuals: Float64Array;
@@ -10,17 +10,17 @@ interface RowTerms {
   readonly curvatures: Float64Array;
 }
 
-/** A loss of a score z for a target t, convex in z. */
+/** A loss of a score z for a target t. The loss is convex in z. */
 export interface RowLoss {
   /** Fills `terms` and returns the weighted sum of losses. */
   onHost(scores: Float64Array, targets: Float64Array, weights: Float64Array, terms: RowTerms): number;
-  /** Computes the same values on the tensor backend; each tensor is [1, rows]. */
+  /** Computes the same values as `onHost` on the tensor backend. Each tensor is [1, rows]. */
   onTensors(tf: Tf, scores: Tensor2D, targets: Tensor2D, weights: Tensor2D): BlockTerms;
 }
 
 /**
  * The loss log(1 + exp(-t z)) for t = -1 or 1. Let q = 1 / (1 + exp(t z)) be the probability of the wrong class. The
- * derivatives are -t q and q (1 - q). Both keep full precision for tiny q, unlike y - p.
+ * derivatives are -t q and q (1 - q). Both derivatives keep full precision for tiny q, unlike y - p.
  */
 export const LOGISTIC_LOSS: RowLoss = {
   onHost: (scores, targets, weights, { residuals, curvatures }) => {

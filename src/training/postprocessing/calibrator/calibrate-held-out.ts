@@ -19,19 +19,19 @@ import {
   type GroupFairnessCalibratorOptions,
 } from './group-fairness-calibrator.ts';
 
-/** Options for splitting the data into rows to fit on and rows to calibrate. */
+/** Options for splitting the data into rows for fitting and rows to calibrate. */
 interface PartOptions {
   /**
-   * The number of folds. Each fold is calibrated by a calibrator that was fitted on the other folds. With 1, the rows
-   * used for fitting are themselves calibrated.
+   * The number of folds. Each fold is calibrated by a calibrator that was fitted on the other folds. With 1 fold, the
+   * calibrator is fitted on the same rows that it calibrates.
    * @defaultValue 5, if trainSize is not given
    */
   readonly folds?: number | undefined;
-  /** The share of rows to fit on, as an alternative to `folds`. Only the other rows are calibrated. */
+  /** The share of rows used for fitting, as an alternative to `folds`. Only the other rows are calibrated. */
   readonly trainSize?: number | undefined;
 }
 
-/** The rows that a calibrator is fitted on, and the rows that it calibrates. */
+/** The rows on which a calibrator is fitted, and the rows that it calibrates. */
 interface HeldOutPart {
   readonly train: Int32Array;
   readonly test: Int32Array;
@@ -39,7 +39,7 @@ interface HeldOutPart {
 
 /**
  * Fills in the defaults of the split.
- * @throws {ValueError} if folds or trainSize is out of range, or both are given
+ * @throws {ValueError} if folds or trainSize is out of range, or if both are given
  */
 function resolveParts(options: PartOptions): { folds: number | null; trainSize: number | null } {
   const { folds, trainSize } = options;
@@ -70,14 +70,14 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
     {
       code: 'too-few-rows',
       context: { rows: all.length, folds },
-      suggestion: 'Give more rows, or fit and measure on the same rows with one fold.',
+      suggestion: 'Provide more rows, or fit and measure on the same rows with one fold.',
     },
   );
 }
 
 /**
- * Returns the error for an empty part. The size of a part is its share of the rows, rounded. A part is therefore not
- * empty if rows x share is above one half. The small offset absorbs the rounding error of the share.
+ * Returns the error for an empty part. The size of a part is its share of the rows, rounded to an integer. Therefore, a
+ * part is not empty if rows x share is above one half. A small offset compensates for the rounding error of the share.
  */
 function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
   const smaller = Math.min(trainSize, 1 - trainSize);
@@ -87,7 +87,7 @@ function emptyPart(rows: number, trainSize: number, purpose: string): DataValida
     {
       code: 'too-few-rows',
       context: { rows, trainSize, rowsNeeded: enough },
-      suggestion: 'Give more rows, or a train size closer to one half.',
+      suggestion: 'Provide more rows, or use a train size closer to one half.',
     },
   );
 }
@@ -119,15 +119,21 @@ export const HELD_OUT_DEFAULTS = {
 
 const HELD_OUT_OPTION_NAMES = { ...CALIBRATION_ROW_OPTION_NAMES, ...HELD_OUT_DEFAULTS };
 
-/** Rows calibrated by calibrators that were not fitted on them. */
+/** Rows that were calibrated by calibrators fitted on other rows. */
 export interface HeldOutCalibration {
-  /** The calibrated rows in ascending order: all rows with `folds`, the held-out rows with `trainSize`. */
+  /**
+   * The indexes of the calibrated rows, in ascending order: all rows if `folds` is used, or the held-out rows if
+   * `trainSize` is used.
+   */
   readonly rows: Int32Array;
-  /** The calibrated scores of these rows, [rows]. */
+  /** The calibrated scores of the rows in `rows`, in the same order. */
   readonly calibrated: Float64Array;
-  /** The fold of each row; null with `trainSize`. */
+  /** The fold of each row; null if `trainSize` is used. */
   readonly foldOf: Int32Array | null;
-  /** The calibrator for new rows, fitted on all rows with `folds` or on the training rows with `trainSize`. */
+  /**
+   * The calibrator for new rows. If `folds` is used, it is fitted on all rows. If `trainSize` is used, it is fitted on
+   * the training rows.
+   */
   readonly calibrator: GroupFairnessCalibrator;
   readonly folds: number | null;
   readonly trainSize: number | null;
@@ -136,18 +142,18 @@ export interface HeldOutCalibration {
 }
 
 /**
- * Calibrates rows with calibrators that were not fitted on them. Measurements on these rows therefore estimate the
- * quality on new rows.
+ * Calibrates rows with calibrators that were fitted on other rows. Measurements on the calibrated rows therefore
+ * estimate the quality on new rows.
  *
- * A calibrator fits its own training rows better than other rows; this effect is largest for the isotonic method. With
+ * A calibrator fits its own training rows better than other rows. This effect is largest for the isotonic method. With
  * `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator fitted
- * on the other parts. The returned calibrator is fitted again on all rows. Different folds use slightly different maps,
- * so within a group a higher score does not always get a higher calibrated score.
+ * on the other parts. The returned calibrator is fitted on all rows. Different folds use slightly different maps, so
+ * within a group a higher score does not always get a higher calibrated score.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
- * @throws {ValueError} if folds or trainSize is out of range, both are given, or the seed is not a whole number
- * @throws {DataValidationError} as `GroupFairnessCalibrator.fit`; also if there are more folds than rows, or a part
- * has only one label
+ * @throws {ValueError} if folds or trainSize is out of range, if both are given, or if the seed is not a whole number
+ * @throws {DataValidationError} under the conditions of `GroupFairnessCalibrator.fit`, if there are more folds than
+ *   rows, or if a part has only one label
  * @example
  * ```ts
  * import { calibrateHeldOut, measureCalibration } from 'evenhand/training';
@@ -219,7 +225,7 @@ function fitPart(
     {
       code: 'empty-data',
       context: { folds: parts, fold: part },
-      suggestion: 'Give more rows of the less frequent label, or fit and measure on the same rows with one fold.',
+      suggestion: 'Provide more rows of the less frequent label, or fit and measure on the same rows with one fold.',
     },
   );
 }

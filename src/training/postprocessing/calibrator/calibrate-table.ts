@@ -9,14 +9,14 @@ import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
 
-/** In smaller bins, the share of positives is mostly noise. */
+/** The options of the curves. In bins with fewer than 20 rows, the share of positives is mostly noise. */
 const CURVES = { minBinSize: 20 };
 
 /**
  * Calibrates the scores of a table per group and measures calibration before and after. The measured rows were not used
  * to fit the calibrators, except with `folds: 1`. Rows without a score, a label or a group are excluded and counted.
- * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
- * there is only one label
+ * @throws {DataValidationError} if columns are unknown, if scores are text or outside [0, 1], if labels are not 0 or 1,
+ *   or if there is only one label
  * @throws {ValueError} if an option is out of range
  * @example
  * ```ts

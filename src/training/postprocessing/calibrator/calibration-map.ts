@@ -20,15 +20,15 @@ export type PlattInput = (typeof PLATT_INPUTS)[number];
  * A map from scores to calibrated probabilities, as plain data:
  *
  * - `platt`: p = sigmoid(slope x + intercept), where x is the logit of the score or the score itself;
- * - `isotonic`: linear interpolation between (score, rate) points, with scores and rates ascending; constant beyond the
- *   ends;
+ * - `isotonic`: linear interpolation between (score, rate) points, with scores and rates in ascending order. The
+ *   function is constant beyond the ends;
  * - `temperature`: p = sigmoid(logit(score) / temperature).
  */
 export type CalibrationMap = NonNullable<z.output<typeof calibratorSchema>['state']>['pooled'];
 
 /**
  * Converts a map to a function of one score.
- * @param margin the minimum distance of a score from 0 or 1 before its logit is taken
+ * @param margin the minimum distance from 0 and 1 to which a score is clipped before its logit is computed
  */
 export function calibrationFunction(map: CalibrationMap, margin: number): (score: number) => number {
   switch (map.kind) {
@@ -52,7 +52,7 @@ function interpolate({ scores, rates }: CalibrationMap & { kind: 'isotonic' }, s
   if (above > last) return rates[last] as number;
   const [fromScore, toScore] = [scores[above - 1] as number, scores[above] as number];
   const [fromRate, toRate] = [rates[above - 1] as number, rates[above] as number];
-  // Interpolates with a share of the distance, because the slope between nearly equal scores can overflow.
+  // The interpolation uses a share of the distance, because the slope between nearly equal scores can overflow.
   const share = (score - fromScore) / (toScore - fromScore);
   // Rounding must not raise the value above the next rate.
   return Math.min(toRate, fromRate + (toRate - fromRate) * share);
@@ -60,33 +60,33 @@ function interpolate({ scores, rates }: CalibrationMap & { kind: 'isotonic' }, s
 
 /** The rows of one group, or of all groups. */
 export interface LabelledScores {
-  /** [n], from 0 to 1. */
+  /** The scores, [n], from 0 to 1. */
   readonly scores: Float64Array;
-  /** [n], 0 or 1; both occur. */
+  /** The labels, [n], 0 or 1. Both labels occur. */
   readonly y: Uint8Array;
-  /** [n], above 0. */
+  /** The weights, [n], above 0. */
   readonly weights: Float64Array;
 }
 
-/** A fitted map. Includes a warning if there is a problem with the fit. */
+/** A fitted map. The map includes a warning if there is a problem with the fit. */
 export interface FittedMap {
   readonly map: CalibrationMap;
   readonly warning: string | null;
 }
 
-/** Computes log(s / (1 - s)) of a score that is kept at least `margin` away from 0 and 1. */
+/** Computes log(s / (1 - s)) of a score s, which is first clipped to a distance of at least `margin` from 0 and 1. */
 export function toLogit(score: number, margin: number): number {
   const kept = Math.min(1 - margin, Math.max(margin, score));
   return Math.log(kept / (1 - kept));
 }
 
 /**
- * Returns the minimum distance from 0 or 1 that a score may have before its logit is taken.
+ * Returns the minimum distance from 0 and 1 to which scores are clipped before their logits are computed.
  *
- * A score of exactly 0 or 1 has an infinite logit. Clipped at the spacing of floats, the score would have a logit of
- * about 36, far from all other logits. A few such rows would dominate the fit. If scores of exactly 0 or 1 occur, the
- * margin is therefore half the distance of the nearest other score from 0 or 1. This is similar to replacing a count of
- * 0 by one half. Otherwise the margin is the spacing of floats.
+ * A score of exactly 0 or 1 has an infinite logit. If such a score were clipped by the spacing of floats, its logit
+ * would be about 36, far from all other logits. A few rows with such logits would dominate the fit. If scores of
+ * exactly 0 or 1 occur, the margin is therefore half the distance of the nearest other score from 0 or 1. This margin
+ * is similar to replacing a count of 0 by one half. Otherwise the margin is the spacing of floats.
  */
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));

@@ -14,9 +14,9 @@ import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /** Options that accompany the scores and labels of rows. */
 export interface CalibrationRowOptions {
-  /** One sensitive attribute, or several whose combinations form the groups. */
+  /** One sensitive attribute, or several attributes whose combinations form the groups. */
   readonly groups: SensitiveSource;
-  /** One weight per row, 0 or more; a row of weight 2 counts as two rows. */
+  /** One weight per row, 0 or more. A row with weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
   /** The label of `y` that is treated as 1. Required if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
@@ -29,19 +29,19 @@ export const CALIBRATION_ROW_OPTION_NAMES: OptionNames<CalibrationRowOptions> = 
   positiveLabel: true,
 };
 
-/** Rows to calibrate on, in host memory and without missing values. */
+/** Rows for fitting a calibrator, in host memory and without missing values. */
 export interface CalibrationRows {
-  /** [rows], from 0 to 1. */
+  /** The scores, [rows], from 0 to 1. */
   readonly scores: Float64Array;
-  /** [rows], 0 or 1. */
+  /** The labels, [rows], 0 or 1. */
   readonly y: Uint8Array;
-  /** [rows], 0 or more. */
+  /** The weights, [rows], 0 or more. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
 }
 
 /**
- * Reads the rows to fit on.
+ * Reads the rows for fitting a calibrator.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
  * differ, or there are no rows
  */
@@ -71,7 +71,7 @@ export async function readUnitScores(source: ColumnSource, sensitive: SensitiveS
   assertNoneMissing('scores', scores, Number.isNaN);
   const outside = scores.findIndex((score) => score < 0 || score > 1);
   if (outside >= 0) throw outsideRange('scores', scores[outside] as number, `at index ${String(outside)}`, outside);
-  // Without rows, there is no first value from which the kind of the attribute could be inferred.
+  // If there are no rows, the kind of the attribute cannot be inferred from the first value.
   const groups: CategoricalColumn =
     scores.length === 0 && Array.isArray(rows.sensitive)
       ? { kind: 'categorical', codes: new Int32Array(rows.sensitive.length), labels: [] }
@@ -81,7 +81,7 @@ export async function readUnitScores(source: ColumnSource, sensitive: SensitiveS
   return { scores, groups };
 }
 
-/** Returns the given rows, in the given order. */
+/** Returns the rows at the given indices, in the given order. */
 export function takeCalibrationRows(
   { scores, y, weights, groups }: CalibrationRows,
   rows: Int32Array,
@@ -107,14 +107,14 @@ function pick<Values extends Float64Array | Uint8Array | Int32Array>(
 
 /**
  * Returns the rows with a weight above 0.
- * @throws {DataValidationError} if all weights are 0, or their sum is infinite
+ * @throws {DataValidationError} if all weights are 0, or if their sum is infinite
  */
 export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   assertFiniteTotal(rows.weights);
   if (!rows.weights.includes(0)) return rows;
   const kept = Int32Array.from(rows.weights.keys()).filter((row) => (rows.weights[row] as number) > 0);
   if (kept.length > 0) return takeCalibrationRows(rows, kept);
-  throw withoutWeight('Give the rows to learn from a weight above 0.');
+  throw withoutWeight('Set a weight above 0 for the rows to learn from.');
 }
 
 /** Returns the error for a score that is not a probability. */
@@ -127,9 +127,9 @@ export function outsideRange(argument: string, value: number, where: string, ind
 }
 
 /**
- * Checks that groups are given. This check runs first, because later readers call the groups `sensitive` in their error
- * messages.
- * @throws {DataValidationError} if groups cannot be read as a column, or is an object without columns
+ * Checks that groups are given. This check runs first, because the functions that read the groups later call them
+ * `sensitive` in error messages.
+ * @throws {DataValidationError} if `groups` cannot be read as a column, or if it is an object without columns
  */
 export function assertGroupsGiven(groups: unknown): void {
   if (typeof groups !== 'object' || groups === null) {
@@ -143,6 +143,6 @@ export function assertGroupsGiven(groups: unknown): void {
 function withoutGroups(message: string): DataValidationError {
   return new DataValidationError(message, {
     context: { argument: 'groups' },
-    suggestion: "Give each row's group, as in { groups: ['a', 'b'] }, or several attributes to cross.",
+    suggestion: "Specify the group of each row, as in { groups: ['a', 'b'] }, or several attributes to cross.",
   });
 }

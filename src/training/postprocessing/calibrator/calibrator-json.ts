@@ -6,7 +6,7 @@ import { calibratorSchema } from '../../../schemas/calibrate.ts';
 import { readJson } from '../../data/read-json.ts';
 import type { CalibratorSettings, CalibratorState } from './fit-calibrator.ts';
 
-/** A calibrator as plain data that can be stored and read back. */
+/** A calibrator as plain data that can be stored and restored. */
 export type CalibratorJson = z.output<typeof calibratorSchema>;
 
 /** The settings and the fitted state of a calibrator. */
@@ -28,8 +28,8 @@ export function calibratorToJson({ settings, state }: SavedCalibrator): Calibrat
 }
 
 /**
- * Reads what {@link calibratorToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; the error names the first one
+ * Reads the output of {@link calibratorToJson}.
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 export function calibratorFromJson(value: unknown): SavedCalibrator {
   const { params, state } = readJson(calibratorSchema, value, 'saved calibrator', {

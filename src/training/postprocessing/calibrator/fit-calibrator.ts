@@ -24,17 +24,17 @@ export interface CalibratorSettings {
 interface GroupCalibration {
   readonly label: string;
   readonly n: number;
-  /** Weighted share of positives. */
+  /** The weighted share of positives. */
   readonly positiveRate: number;
-  /** Null if the group uses the pooled map. */
+  /** The group's own map; null if the group uses the pooled map. */
   readonly map: CalibrationMap | null;
-  /** Why the group uses the pooled map; null if it does not. */
+  /** The reason why the group uses the pooled map; null if the group has its own map. */
   readonly reason: string | null;
 }
 
 /** The fitted state of a calibrator. */
 export interface CalibratorState {
-  /** The minimum distance of a score from 0 or 1 before its logit is taken. */
+  /** The minimum distance from 0 and 1 to which a score is clipped before its logit is computed. */
   readonly margin: number;
   /** The map fitted on the rows of all groups. */
   readonly pooled: CalibrationMap;
@@ -46,7 +46,7 @@ export interface CalibratorState {
 
 /**
  * Fits the pooled map and a map for each group that has enough rows and both labels. Rows with weight 0 are ignored.
- * @throws {DataValidationError} if all rows have one label, or no row has a weight above 0
+ * @throws {DataValidationError} if all rows have the same label, or if no row has a weight above 0
  */
 export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettings): CalibratorState {
   const rows = withoutWeightless(given);
@@ -73,14 +73,14 @@ export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettin
   });
 }
 
-/** @throws {DataValidationError} if all rows have one label */
+/** @throws {DataValidationError} if all rows have the same label */
 export function assertBothLabels(y: Uint8Array): void {
   const onlyLabel = soleLabel(y);
   if (onlyLabel === undefined) return;
   throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so no calibrator can be fitted.`, {
     code: 'empty-data',
     context: { argument: 'y', value: onlyLabel },
-    suggestion: 'Give rows of both labels, or name another positive label.',
+    suggestion: 'Provide rows of both labels, or specify another positive label.',
   });
 }
 
@@ -109,7 +109,7 @@ function whyPooled(y: Uint8Array, minSamples: number): string | null {
   return onlyLabel === undefined ? null : `y is ${String(onlyLabel)} in every row`;
 }
 
-/** Returns the label of all rows; undefined if both labels occur. */
+/** Returns the label that all rows have; undefined if both labels occur. */
 function soleLabel(y: Uint8Array): number | undefined {
   return y.includes(0) && y.includes(1) ? undefined : y[0];
 }
@@ -134,9 +134,9 @@ function presentGroups({ groups }: CalibrationRows): { label: string; members: I
 }
 
 /**
- * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. Uses
- * the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log n), and
- * the rest takes O(n).
+ * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. The
+ * fit uses the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log
+ * n) time, and the other steps take O(n) time.
  */
 function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
   const distinct = distinctSorted(scores);

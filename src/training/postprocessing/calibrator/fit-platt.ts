@@ -5,17 +5,17 @@ import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from '.
 const MAX_STEPS = 100;
 
 /**
- * If the predicted decrease of a step is at most this value, rounding hides the improvement. The distance from the
- * minimum is then about 1e-6. Newton's method squares the distance with each step, so two full steps finish the
- * descent.
+ * If the predicted decrease of the loss by a step is at most this value, rounding errors hide the improvement. The
+ * distance from the minimum is then about 1e-6. Each step of Newton's method squares the distance, so two full steps
+ * are enough to finish the descent.
  */
 const HIDDEN_BY_ROUNDING = 1e-12;
 
-/** The loss must fall by at least this share of the decrease that the gradient predicts (Armijo). */
+/** The minimum decrease of the loss, as a share of the decrease that the gradient predicts (Armijo). */
 const SUFFICIENT = 1e-4;
 const SHORTEST = 1e-10;
 
-/** Rows with the targets that Platt's method fits, x standardised. */
+/** Rows with standardised x and the targets of Platt's method. */
 interface PlattRows {
   readonly z: Float64Array;
   readonly targets: Float64Array;
@@ -23,7 +23,7 @@ interface PlattRows {
   readonly total: number;
 }
 
-/** Slope and intercept on standardised values. */
+/** The slope and intercept of a line for standardised values. */
 type Line = readonly [slope: number, intercept: number];
 
 /**
@@ -31,8 +31,8 @@ type Line = readonly [slope: number, intercept: number];
  * targets are (N+ + 1) / (N+ + 2) for positives and 1 / (N- + 2) for negatives, where N+ and N- are the total weights
  * of the labels.
  *
- * Uses the guarded Newton steps of Lin, Lin and Weng (2007). The targets lie strictly between 0 and 1, so the line is
- * unique and finite even for separable scores. If all scores are equal, the slope is 0.
+ * The fit uses the guarded Newton steps of Lin, Lin and Weng (2007). The targets lie strictly between 0 and 1, so the
+ * line is unique and finite even for separable scores. If all scores are equal, the slope is 0.
  * @throws {TrainingError} if the steps do not converge
  */
 export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number, input: PlattInput): FittedMap {

@@ -1,7 +1,10 @@
 import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
-/** The range of temperatures. The lowest sharpens scores the most, and the highest flattens them the most. */
+/**
+ * The range of temperatures. The lowest temperature moves scores the furthest towards 0 and 1. The highest temperature
+ * moves scores the furthest towards 0.5.
+ */
 const MIN = 0.01;
 const MOST = 100;
 
@@ -14,11 +17,11 @@ const TOLERANCE = 1e-12;
  * Finds the temperature T, from 0.01 to 100, that minimises the log loss of sigmoid(logit(score) / T) (Guo et al.
  * 2017).
  *
- * The loss is convex in b = 1 / T. Its derivative, sum w (sigmoid(b x) - y) x, increases with b. If a Newton step would
- * leave the current bracket of the root, a bisection step replaces it.
+ * The loss is convex in b = 1 / T. The derivative of the loss, sum w (sigmoid(b x) - y) x, increases with b. If a
+ * Newton step would leave the current bracket of the root, a bisection step replaces it.
  *
  * If the scores separate the labels, the loss keeps falling as T falls. If the scores rank rows in reverse order, the
- * loss keeps falling as T rises. In both cases T is set to the end of its range, with a warning.
+ * loss keeps falling as T rises. In both cases, T is set to the end of its range, and the result contains a warning.
  */
 export function fitTemperature({ scores, y, weights }: LabelledScores, margin: number): FittedMap {
   const x = scores.map((score) => toLogit(score, margin));
@@ -59,7 +62,7 @@ function zeroOf(derivatives: (b: number) => readonly [number, number], from: num
     if (first < 0) low = b;
     else high = b;
     const newton = b - first / second;
-    // The comparison is also false if `newton` is NaN, because the curvature exceeded the range of float64.
+    // The comparison is also false if `newton` is NaN. `newton` is NaN if the curvature exceeds the range of float64.
     const next = newton > low && newton < high ? newton : (low + high) / 2;
     if (Math.abs(next - b) <= TOLERANCE * b) return next;
     b = next;

@@ -37,7 +37,7 @@ const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: 
   temperature: { temperature: (map) => (map.kind === 'temperature' ? map.temperature : NaN) },
 };
 
-/** Builds a table with one row per group and one for all rows together. */
+/** Builds a table with one row per group and one row for all groups together. */
 function describeCalibrator(state: CalibratorState, method: CalibrationMethod): Table {
   const all = { label: '(pooled)', n: state.n, positiveRate: state.positiveRate, map: null, reason: null };
   const rows = [...state.groups, all];
@@ -58,17 +58,18 @@ function describeCalibrator(state: CalibratorState, method: CalibrationMethod): 
 /** Options of {@link GroupFairnessCalibrator}. */
 export interface GroupFairnessCalibratorOptions {
   /**
-   * How scores are mapped to probabilities.
+   * The method that maps scores to probabilities.
    * @defaultValue 'platt'
    */
   readonly method?: CalibrationMethod | undefined;
   /**
-   * A group with fewer rows uses the pooled calibrator, which is fitted on all rows.
+   * The minimum number of rows of a group. A smaller group uses the pooled calibrator, which is fitted on all rows.
    * @defaultValue 20
    */
   readonly minSamples?: number | undefined;
   /**
-   * For `platt` only: whether the line is fitted to the log-odds of the scores or to the scores themselves.
+   * Whether the line of `platt` is fitted to the log-odds of the scores or to the scores themselves. Other methods do
+   * not accept this option.
    * @defaultValue 'logit'
    */
   readonly input?: PlattInput | undefined;
@@ -97,23 +98,24 @@ const UNSEEN = 'not among the groups fitted';
 const MAX_NAMES = 8;
 
 /**
- * Calibrates scores separately for each group, so that a calibrated score means the same in every group: of the rows of
- * a group with a calibrated score near p, about a share p is positive. Each group gets its own map:
+ * Calibrates scores separately for each group, so that a calibrated score has the same meaning in every group: among
+ * the rows of a group with a calibrated score near p, the share of positives is about p. Each group gets its own map:
  *
  * - `platt`: p = sigmoid(a x + b), where x is logit(score) or the score itself. The targets are (N+ + 1) / (N+ + 2) and
  *   1 / (N- + 2), where N+ and N- are the total weights of the two labels (Platt 1999; Lin, Lin and Weng 2007). The
- *   smoothing therefore treats a row of weight 2 as two rows. The map has two parameters per group, which suits few
- *   rows.
+ *   smoothing therefore treats a row with weight 2 as two rows. The map has only two parameters per group, so it is
+ *   suitable for few rows.
  * - `isotonic`: the non-decreasing rates with the least squared error (pool adjacent violators), interpolated linearly
- *   between the fitted scores and constant beyond them. It fits any increasing shape if a group has at least about a
- *   thousand rows. It can return exactly 0 or 1, and it creates ties.
- * - `temperature`: p = sigmoid(logit(score) / T) with T from 0.01 to 100 (Guo et al. 2017). It has one parameter per
- *   group. It corrects overconfident and underconfident scores, but cannot move all scores of a group up or down.
+ *   between the fitted scores and constant beyond them. The map fits any increasing shape if a group has at least about
+ *   a thousand rows. The map can return exactly 0 or 1, and it creates ties.
+ * - `temperature`: p = sigmoid(logit(score) / T) with T from 0.01 to 100 (Guo et al. 2017). The map has one parameter
+ *   per group. The map corrects overconfident and underconfident scores, but cannot move all scores of a group up or
+ *   down.
  *
  * A group uses a pooled map of the same kind, fitted on all rows, if it has fewer than `minSamples` rows, has only one
  * label, or did not occur in `fit`. `fallbacks` lists these groups. If a method takes logits and the rows of `fit`
- * contain scores of exactly 0 or 1, these scores are moved inward, by half the distance of
- * the nearest other score from 0 or 1.
+ * contain scores of exactly 0 or 1, these scores are moved away from 0 or 1 by half the distance of the nearest other
+ * score from 0 or 1.
  *
  * Calibration per group has a cost. If groups with different base rates are each calibrated, their error rates differ
  * under any common threshold, unless prediction is perfect (Kleinberg, Mullainathan and Raghavan 2016; Chouldechova
@@ -135,7 +137,7 @@ const MAX_NAMES = 8;
 export class GroupFairnessCalibrator {
   readonly method: CalibrationMethod;
   readonly minSamples: number;
-  /** Whether Platt's line is fitted to logits or to scores; other methods ignore it. */
+  /** Whether Platt's line is fitted to logits or to scores. Other methods ignore this value. */
   readonly input: PlattInput;
   #state: CalibratorState | undefined;
   #unseen: ReadonlyMap<string, number> = new Map();
@@ -156,7 +158,8 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Fits a map for each group and replaces the maps of an earlier `fit`. Two fits on the same rows give the same maps.
+   * Fits a map for each group and replaces the maps of an earlier `fit`. If `fit` is called twice with the same rows,
+   * both calls give the same maps.
    * @param scores [rows], from 0 to 1
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
@@ -197,7 +200,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * The groups that use the pooled calibrator: groups that were too small or had only one label in `fit`, and groups
-   * that occurred in the latest `transform` but not in `fit`. Empty before `fit`.
+   * that occurred in the latest `transform` but not in `fit`. The result is empty before `fit`.
    */
   get fallbacks(): CalibrationFallbacks {
     const pooled = (this.#state?.groups ?? []).flatMap(({ label, n, reason }) =>
@@ -213,9 +216,9 @@ export class GroupFairnessCalibrator {
   }
 
   /**
-   * Returns one row per group and one for all rows, with the columns group, n, positive_rate, calibrator (own or
-   * pooled), reason, and the parameters of the map. The parameters are slope and intercept, temperature, or the
-   * number of points of the isotonic curve.
+   * Returns a table with one row per group and one row for all groups together, with the columns group, n,
+   * positive_rate, calibrator (own or pooled), reason, and the parameters of the map. The parameters are slope and
+   * intercept, temperature, or the number of points of the isotonic curve.
    * @throws {TrainingError} before `fit`
    */
   describe(): Table {
@@ -228,7 +231,7 @@ export class GroupFairnessCalibrator {
 
   /**
    * Reads a calibrator that `toJSON` wrote.
-   * @throws {DataValidationError} if a field is invalid; the error names the first one
+   * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
    */
   static fromJSON(json: unknown): GroupFairnessCalibrator {
     const { settings, state } = calibratorFromJson(json);

@@ -22,7 +22,7 @@ export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOpt
 };
 
 /**
- * Reads probabilities, labels and groups; a row with a missing value gets the code -1.
+ * Reads probabilities, labels and groups. A row with a missing value gets the code -1.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, or lengths differ
  */
 export async function readMeasuredRows(
@@ -58,19 +58,20 @@ export function scoreStatsOf({ labels, codes, yScore, yTrue, weights }: Prepared
   });
 }
 
-/** How well the scores of some rows are calibrated. */
+/** Measures of how well the scores of a set of rows are calibrated. */
 export interface CalibrationQuality {
   readonly n: number;
-  /** Weighted share of positives. */
+  /** The weighted share of positives. */
   readonly positiveRate: number;
-  /** Weighted mean of scores. */
+  /** The weighted mean of scores. */
   readonly meanScore: number;
-  /** Expected calibration error over ten bins of equal mass. */
+  /** The expected calibration error over ten bins of equal mass. */
   readonly ece: number;
-  /** Mean of (score - y)^2. */
+  /** The mean of (score - y)^2. */
   readonly brierScore: number;
   /**
-   * Mean of -log(score) over positives and -log(1 - score) over negatives. Scores are kept 2.2e-16 away from 0 and 1.
+   * The mean of -log(score) over positives and -log(1 - score) over negatives. Scores are clipped to a distance of
+   * 2.2e-16 from 0 and 1.
    */
   readonly logLoss: number;
 }
@@ -83,20 +84,20 @@ export interface GroupCalibrationQuality extends CalibrationQuality {
 /** {@link CalibrationQuality} over all rows and per group. */
 export interface CalibrationReport {
   readonly overall: CalibrationQuality;
-  /** Groups with rows, in the order of their labels. */
+  /** The groups that have rows, in the order of their labels. */
   readonly groups: readonly GroupCalibrationQuality[];
-  /** Rows without a score, a label, a group or a weight. */
+  /** The number of excluded rows, which lack a score, a label, a group or a weight. */
   readonly nDropped: number;
 }
 
 /**
- * Measures how well scores are calibrated, overall and per group. It computes the Brier score, the log loss and the
- * expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows x
- * |rate of positives - mean score|.
+ * Measures how well scores are calibrated, overall and per group. The function computes the Brier score, the log loss
+ * and the expected calibration error. The calibration error is the sum over ten bins of equal mass of the share of rows
+ * x |rate of positives - mean score|.
  *
- * Noise inflates the expected calibration error of few rows, so a small group looks worse than a large one. The Brier
- * score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a group
- * before and after calibration, not the values of different groups.
+ * With few rows, noise inflates the expected calibration error, so a small group looks worse than a large group. The
+ * Brier score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a
+ * group before and after calibration, not the values of different groups.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has
@@ -132,8 +133,8 @@ export async function measureCalibration(
 }
 
 /**
- * Measures each group, indexed by its code; rows with weight 0 are ignored. Losses are summed per row, because the
- * grid used for many distinct scores would round small scores to 0.
+ * Measures each group, indexed by its code. Rows with weight 0 are ignored. Losses are summed per row, because the grid
+ * that is used for many distinct scores would round small scores to 0.
  */
 function measureGroups(rows: PreparedScores): CalibrationQuality[] {
   const { labels, codes, yScore, yTrue, weights } = rows;

@@ -13,7 +13,7 @@ import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores and the names of its columns. */
 export interface ScoreTableSource {
-  /** One row per decision. */
+  /** The table, with one row per decision. */
   readonly table: TableSource;
   /**
    * The column of scores, from 0 to 1.
@@ -26,14 +26,14 @@ export interface ScoreTableSource {
    */
   readonly target?: string | undefined;
   /**
-   * The sensitive column, or several to cross.
+   * The sensitive column, or several columns to cross.
    * @defaultValue 'g'
    */
   readonly group?: string | readonly string[] | undefined;
   /** The label of the target that is treated as 1. Required if labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that are treated as missing values in all columns; see the documentation of measuring.
+   * Texts that are treated as missing values in all columns. See the documentation of the metrics.
    * @defaultValue the texts that pandas uses; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
@@ -52,8 +52,8 @@ export interface ScoreTable {
 
 /**
  * Reads the rows of a table that have a score, a label and a group.
- * @throws {DataValidationError} if columns are unknown, scores are text or outside [0, 1], labels are not 0 or 1, or
- * no row has all values
+ * @throws {DataValidationError} if columns are unknown, if scores are text or outside [0, 1], if labels are not 0 or 1,
+ *   or if no row has all values
  */
 export function readScoreTable(source: ScoreTableSource): ScoreTable {
   const columns = {
@@ -84,7 +84,7 @@ export function readScoreTable(source: ScoreTableSource): ScoreTable {
     throw new DataValidationError(`All ${String(scores.length)} rows lack a score, a label or a group.`, {
       code: 'empty-data',
       context: { rows: scores.length, columns },
-      suggestion: 'Check that the named columns hold values.',
+      suggestion: 'Check that the named columns contain values.',
     });
   }
   return {
@@ -127,7 +127,7 @@ function assertDistinct({ score, target, group }: ScoreTable['columns']): void {
         suggestion: 'Name it once.',
       });
     }
-    throw new DataValidationError(`Column '${name}' cannot be the ${earlier[0]} and the ${part} at once.`, {
+    throw new DataValidationError(`Column '${name}' cannot be both the ${earlier[0]} and the ${part}.`, {
       code: 'duplicate-column',
       context: { column: name },
       suggestion: 'Use a different column for each.',

@@ -23,8 +23,8 @@ export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
    */
   readonly bins?: number | undefined;
   /**
-   * If a group has fewer rows than bins x minBinSize, it gets fewer bins, but at least one. The share of positives
-   * among a few rows is mostly noise.
+   * The minimum number of rows per bin, because the share of positives among few rows is mostly noise. If a group has
+   * fewer rows than bins x minBinSize, it gets fewer bins, but at least one bin.
    * @defaultValue 1
    */
   readonly minBinSize?: number | undefined;
@@ -37,19 +37,22 @@ export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
 
 const DEFAULTS = { ...MEASURE_CALIBRATION_OPTION_NAMES, bins: 10, minBinSize: 1, level: 0.95 };
 
-/** Rows of one group with similar scores. */
+/** A bin: rows of one group with similar scores. */
 export interface ReliabilityBin {
   readonly n: number;
-  /** Weighted mean of scores. */
+  /** The weighted mean of scores. */
   readonly meanScore: number;
-  /** Weighted share of positives. */
+  /** The weighted share of positives. */
   readonly positiveRate: number;
-  /** The ends of Wilson's interval for the share of positives, computed from the effective number of rows. */
+  /**
+   * The lower end of Wilson's interval for the share of positives. The interval is computed from the effective number
+   * of rows.
+   */
   readonly low: number;
   readonly high: number;
 }
 
-/** The non-empty bins of one group, by ascending score. */
+/** The non-empty bins of one group, in ascending order of score. */
 export interface GroupReliability {
   readonly group: string;
   readonly n: number;
@@ -58,26 +61,26 @@ export interface GroupReliability {
 
 /** Reliability curves of groups. */
 export interface ReliabilityCurves {
-  /** Groups with rows, in the order of their labels. */
+  /** The groups that have rows, in the order of their labels. */
   readonly groups: readonly GroupReliability[];
   readonly bins: number;
   readonly minBinSize: number;
   readonly level: number;
-  /** Rows without a score, a label, a group or a weight. */
+  /** The number of excluded rows, which lack a score, a label, a group or a weight. */
   readonly nDropped: number;
 }
 
 /**
- * A score this close below the edge of a bin is treated as on the edge. The order in which weights are summed then does
- * not change the bin of the score.
+ * If a score is below the edge of a bin by at most this value, it is treated as equal to the edge. The order in which
+ * weights are summed then does not affect the bin of the score.
  */
 const ON_THE_EDGE = 1e-9;
 
 /**
- * Computes the share of positives and the mean score in bins of equal mass per group. If the two agree, scores are
- * calibrated.
+ * Computes the share of positives and the mean score in bins of equal mass per group. If both values agree in every
+ * bin, the scores are calibrated.
  *
- * Rows with equal scores stay in one bin, which contains the middle of their mass. A group with few distinct scores
+ * Rows with equal scores are in the same bin, which contains the middle of their mass. A group with few distinct scores
  * therefore has fewer bins. With ten bins, the sum over bins of the share of rows times |positiveRate - meanScore| is
  * the expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of
  * 2^-14 at most.
@@ -154,7 +157,7 @@ function finishBin({ n, weight, squaredWeight, yes, score }: BinSums, level: num
   return Object.freeze({ n, meanScore: score / weight, positiveRate: yes / weight, low, high });
 }
 
-/** Curves of the same rows before and after calibration. */
+/** The curves of the same rows before and after calibration. */
 export interface ReliabilityComparison {
   readonly before: ReliabilityCurves;
   readonly after: ReliabilityCurves;
@@ -162,7 +165,7 @@ export interface ReliabilityComparison {
 
 /** Options of {@link plotReliability}. */
 export interface PlotReliabilityOptions {
-  /** Where to save the plot; the extension (.svg, .png or .html) selects the format. */
+  /** The path of the plot. The extension (.svg, .png or .html) determines the format. */
   readonly savePath: string;
   /** The title above the plot. */
   readonly title?: string | undefined;
@@ -179,10 +182,10 @@ const PLOT_RELIABILITY_OPTION_NAMES: OptionNames<PlotReliabilityOptions> = {
 /**
  * Draws reliability curves, with one panel per group. Each curve plots the share of positives in each bin against the
  * mean score of the bin, with confidence intervals. The diagonal shows perfect calibration. If curves before and after
- * calibration are given, each panel shows both. If there are more than sixteen groups, only the largest are drawn, and
- * the plot says so.
+ * calibration are given, each panel shows both. If there are more than sixteen groups, only the sixteen largest groups
+ * are drawn, and a note in the plot says so.
  * @returns the path of the written file
- * @throws {DataValidationError} if there is no group to draw, or the path cannot be written
+ * @throws {DataValidationError} if there is no group to draw, or if the path cannot be written
  * @throws {DependencyError} if the packages for drawing are not installed
  * @example
  * ```ts

@@ -23,11 +23,11 @@ export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'r
   /** The number of rows with a score, a label and a group. */
   readonly n: number;
   readonly nDropped: number;
-  /** Curves of the measured rows, for `plotReliability`. */
+  /** The curves of the measured rows, for `plotReliability`. */
   readonly curves: ReliabilityComparison;
 }
 
-/** Measurements of one set of scores. */
+/** The measured calibration of one set of scores. */
 type QualityJson = SnakeFields<Omit<CalibrationQuality, 'n' | 'positiveRate'>>;
 
 /** Measurements of the same rows before and after calibration. */

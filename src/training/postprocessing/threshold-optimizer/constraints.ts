@@ -45,7 +45,9 @@ export function constrainedRates(constraint: ThresholdConstraintName): readonly 
     : [CONSTRAINED_RATES[constraint]];
 }
 
-/** Returns the labels that every group must have for the rates of a constraint and its objective. */
+/**
+ * Returns the labels that must occur in every group, so that the rates of a constraint and an objective are defined.
+ */
 export function labelsNeeded(
   constraint: ThresholdConstraintName,
   objective: ThresholdObjectiveName,
@@ -54,12 +56,12 @@ export function labelsNeeded(
   return [...new Set(needed)];
 }
 
-/** @throws {ValueError} if the constraint is unknown; the message lists the known constraints */
+/** @throws {ValueError} if the constraint is unknown; the error lists the known constraints */
 export function readConstraint(given: string): ThresholdConstraintName {
   return readName('constraint', given, THRESHOLD_CONSTRAINTS, 'Currently only the following constraints are supported');
 }
 
-/** @throws {ValueError} if the constraint does not support the objective; the message lists the supported objectives */
+/** @throws {ValueError} if the constraint does not support the objective; the error lists the supported objectives */
 export function readObjective(given: string, constraint: ThresholdConstraintName): ThresholdObjectiveName {
   const allowed = constraint === 'equalized_odds' ? OBJECTIVES_OF_ODDS : THRESHOLD_OBJECTIVES;
   return readName('objective', given, allowed, `For ${constraint} only the following objectives are supported`);

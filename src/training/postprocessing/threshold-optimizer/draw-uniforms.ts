@@ -1,7 +1,9 @@
 import { createRandom } from '../../../internal/random.ts';
 import { murmurHash, uniformOf } from '../../murmur-hash.ts';
 
-/** How predictions are drawn: one number per row in turn, or a number derived from the row's content. */
+/**
+ * The ways to draw predictions: with a new random number for each row, or with a number derived from the row's content.
+ */
 export const DRAWS = ['sequence', 'stable'] as const;
 
 /** The name of a draw mode. */

@@ -21,7 +21,7 @@ import {
 } from './threshold-rules.ts';
 import { hullAt, hullOnGrid, ruleAt, type TradeoffHull, tradeoffHull } from './tradeoff-hull.ts';
 
-/** One grid index per curve, and the resulting sum. */
+/** One grid index per curve, and the sum of the curves' values at these indexes. */
 interface PlacesWithinTolerance {
   readonly indices: readonly number[];
   /** The weighted sum of the curves' values at these indexes. */
@@ -29,12 +29,12 @@ interface PlacesWithinTolerance {
 }
 
 /**
- * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves, while their grid
- * values differ by at most `tolerance`. Among equal sums, the indexes that are closest together are selected, then the
- * indexes farthest to the right.
+ * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves' values, subject to
+ * grid values that differ by at most `tolerance`. If several choices have the same sum, the indexes that are closest
+ * together are selected, and then the indexes farthest to the right.
  *
- * A window of that width slides over the grid. Each curve has a queue of descending values, whose head is the largest
- * value in the window. O(curves x grid).
+ * A window with the width `tolerance` slides over the grid. Each curve has a queue of descending values, whose head is
+ * the largest value in the window. Takes O(curves x grid) time.
  * @param x the grid, ascending
  * @param curves for each curve, one value per grid point
  * @param weights one weight per curve
@@ -66,8 +66,8 @@ export function bestWithinTolerance(
 }
 
 /**
- * Finds the index of the largest value in a window that moves right. If values are equal, it returns the last of their
- * indexes.
+ * Finds the index of the largest value in a window that moves right. If several values are the largest, the last index
+ * is returned.
  */
 class WindowMaximum {
   readonly #values: Float64Array;
@@ -85,7 +85,7 @@ class WindowMaximum {
   slide(start: number, end: number): number {
     const value = this.#values[end] as number;
     const valueAt = (index: number): number => this.#values[this.#queue[index] as number] as number;
-    // The value at the queue's end is its smallest.
+    // The value at the end of the queue is the smallest value in the queue.
     while (this.#size > this.#head && valueAt(this.#size - 1) <= value) this.#size--;
     this.#queue[this.#size++] = end;
     while ((this.#queue[this.#head] as number) < start) this.#head++;
@@ -95,8 +95,8 @@ class WindowMaximum {
 
 /**
  * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by their
- * shares. The result is one common rate, or rates that differ by at most `tolerance`. Searches the grid; among equal
- * values, the first is selected. O(groups x grid).
+ * shares. The result is one common rate, or rates that differ by at most `tolerance`. The function searches the grid.
+ * If several values are equally good, the first value is selected. Takes O(groups x grid) time.
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
@@ -121,8 +121,8 @@ function chooseRates(
 
 /**
  * Chooses a point for each group in the plane of false and true positive rates. The points maximise the objective over
- * all rows. Without a tolerance, all groups share one point on the lower envelope of the groups' hulls. Every group can
- * reach the points of this envelope.
+ * all rows. If the tolerance is 0, all groups share one point on the lower envelope of the groups' hulls. Every group
+ * can reach the points of this envelope.
  */
 async function chooseOdds(
   hulls: readonly TradeoffHull[],
@@ -151,7 +151,7 @@ async function chooseOdds(
   return hulls.map(() => point);
 }
 
-/** Returns, for each group's rates, the change of the objective over all rows per unit of the rate. */
+/** Returns, for each rate of each group, the change of the objective over all rows per unit of the rate. */
 function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveName): OddsGain[] {
   const { positives, negatives } = totalsOf(curves);
   const [perPositive, perNegative] =
@@ -171,7 +171,10 @@ function totalsOf(groups: readonly (ScoreCurve | DecisionCounts)[]): { positives
   };
 }
 
-/** A hull this close to the diagonal is treated as on the diagonal, which constant decisions also reach. */
+/**
+ * If the distance of a hull from the diagonal is at most this value, the hull is treated as the diagonal. Constant
+ * decisions also reach the diagonal.
+ */
 const ON_DIAGONAL = 1e-12;
 
 /**
@@ -240,7 +243,10 @@ function ratesOf(counts: DecisionCounts): Omit<GroupThresholds, 'group' | 'n' | 
   };
 }
 
-/** Computes the objective: over all rows for equalized odds, otherwise as the weighted mean of the groups' values. */
+/**
+ * Computes the objective. For equalized odds, it is computed over all rows. For other constraints, it is the weighted
+ * mean of the groups' values.
+ */
 function objectiveOf(groups: readonly DecisionCounts[], { constraint, objective }: ThresholdSettings): number {
   const total = {
     truePositives: sumOf(groups.map(({ truePositives }) => truePositives)),
@@ -275,15 +281,15 @@ function assertLabels(
         code: 'unknown-label',
         context: { argument: 'y', group, label },
         suggestion:
-          'Give more rows, merge the group with another, exclude it, or use demographic_parity with accuracy_score, which does not need both labels in every group.',
+          'Provide more rows, merge the group with another group, exclude it, or use demographic_parity with accuracy_score, which does not need both labels in every group.',
       },
     );
   }
 }
 
 /**
- * Finds the single threshold that is best for all rows. If there are ties, it prefers the threshold that selects the
- * fewest rows, then selecting high scores over selecting low scores.
+ * Finds the single threshold that is best for all rows. If there are ties, the threshold that selects the fewest rows
+ * is preferred, and then a threshold that selects high scores.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
   const indices = curve.scores.length + 1;
@@ -309,13 +315,16 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
   }
 }
 
-/** Computes the expected counts that a rule selects from a group's rows, as a mixture of the counts of its parts. */
+/**
+ * Computes the expected counts of the rows that a rule selects from a group. The counts are a mixture of the counts of
+ * the rule's operations.
+ */
 function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): DecisionCounts {
   const { positives, negatives } = curve;
   const first = countsUnder(curve, rule.operation0);
   const second = countsUnder(curve, rule.operation1);
   const mix = (all: number, selected0: number, selected1: number): number =>
-    // Avoids 0 / 0 for a group without such rows.
+    // This check avoids 0 / 0 if the group has no rows with the label.
     all === 0 ? 0 : all * mixDecisions(rule, selected0 / all, selected1 / all);
   return {
     truePositives: mix(positives, first.truePositives, second.truePositives),
@@ -325,7 +334,7 @@ function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): Decisi
   };
 }
 
-/** Counts what an operation selects. */
+/** Counts the rows that an operation selects. */
 function countsUnder(curve: ScoreCurve, { operator, threshold }: ThresholdOperation): DecisionCounts {
   const { scores } = curve;
   const index = scores.findIndex((score) => (operator === '>' ? score <= threshold : score < threshold));

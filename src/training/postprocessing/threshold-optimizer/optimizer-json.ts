@@ -75,8 +75,8 @@ export function rulesToJson(rules: ThresholdRules): Record<string, unknown> {
 }
 
 /**
- * Reads what {@link rulesToJson} wrote.
- * @throws {DataValidationError} if a field is invalid; the error names the first one
+ * Reads the output of {@link rulesToJson}.
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 function rulesFromJson(json: unknown): ThresholdRules {
   return readJson(rulesSchema, json, 'set of threshold rules', {
@@ -98,18 +98,18 @@ function operationToJson(given: ThresholdInterpolation['operation0']): Record<st
   return { operator, threshold: Number.isFinite(given.threshold) ? given.threshold : String(given.threshold) };
 }
 
-/** A threshold optimizer as plain data that can be stored and read back. */
+/** A threshold optimizer as plain data that can be stored and restored. */
 export interface ThresholdOptimizerJson {
   readonly kind: 'threshold_optimizer';
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** The estimator's JSON; null without an estimator. */
+  /** The JSON of the estimator; null if there is no estimator. */
   readonly estimator: EstimatorJson | null;
   /** The rules; null before `fit`. */
   readonly state: Readonly<Record<string, unknown>> | null;
 }
 
-/** The schema checks types; the constructor checks ranges. */
+/** The schema of a stored optimizer. The schema checks types, and the constructor checks ranges. */
 const optimizerSchema = z.object({
   kind: z.literal('threshold_optimizer'),
   params: z.object({
@@ -126,7 +126,7 @@ const optimizerSchema = z.object({
   state: z.unknown(),
 });
 
-/** Settings that occur in both the params and the rules; their values must agree. */
+/** Settings that occur in both the params and the rules. The values in both must agree. */
 const SETTINGS = ['constraint', 'objective', 'grid_size', 'flip', 'tolerance'] as const;
 
 const SUGGESTION = 'Pass the object that toJSON returned.';
@@ -139,8 +139,9 @@ export function optimizerParams(settings: OptimizerSettings): Record<string, unk
 
 /**
  * Reads an optimizer's options and rules.
- * @throws {DataValidationError} if a field is invalid; the error names the first one
- * @throws {ValueError} if the estimator is missing, is not of the stored kind, or is given although none was stored
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
+ * @throws {ValueError} if the estimator is missing, if it is not of the stored kind, or if it is given although no
+ *   estimator was stored
  */
 export function readOptimizerJson(
   json: unknown,
@@ -156,8 +157,8 @@ export function readOptimizerJson(
 }
 
 /**
- * Reads the rules and checks that they have the optimizer's settings.
- * @throws {DataValidationError} if a field is invalid; the error names the first one
+ * Reads the rules and checks that their settings equal the optimizer's settings.
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 function readRules(state: unknown, params: z.output<typeof optimizerSchema>['params']): ThresholdRules {
   const rules = rulesFromJson(state);
@@ -180,7 +181,7 @@ function assertSameKind(stored: string | undefined, given: string | undefined): 
     context: { parameter: 'estimator', kind: stored, value: given },
     suggestion:
       stored === undefined
-        ? 'Leave it out: the optimizer takes scores.'
-        : "Read it back from the JSON's estimator field and pass it: fromJSON(json, { estimator }).",
+        ? 'Omit the estimator, because the optimizer takes scores.'
+        : "Restore the estimator from the JSON's estimator field and pass it: fromJSON(json, { estimator }).",
   });
 }

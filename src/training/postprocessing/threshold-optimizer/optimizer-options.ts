@@ -12,7 +12,7 @@ import {
 /** Policies for deciding rows whose group was not in the rows of `fit`. */
 export const UNSEEN_GROUPS = ['raise', 'pooled', 'reject'] as const;
 
-/** The maximum number of grid steps. Such a grid takes 8 MB, or 8 MB per group with a tolerance. */
+/** The maximum number of grid steps. A grid of this size takes 8 MB, or 8 MB per group if there is a tolerance. */
 const MAX_STEPS = 1e6;
 
 /** The name of a policy for unseen groups. */
@@ -22,42 +22,43 @@ export type UnseenGroupsName = (typeof UNSEEN_GROUPS)[number];
 export interface ThresholdOptimizerOptions {
   /**
    * The constraint, which requires certain rates to be equal in all groups. `demographic_parity` and
-   * `selection_rate_parity` are the same.
+   * `selection_rate_parity` are two names of the same constraint.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ThresholdConstraintName | undefined;
   /**
-   * The objective to maximise under the constraint; `equalized_odds` supports only `accuracy_score` and
+   * The objective to maximise under the constraint. The constraint `equalized_odds` supports only `accuracy_score` and
    * `balanced_accuracy_score`.
    * @defaultValue 'accuracy_score'
    */
   readonly objective?: ThresholdObjectiveName | undefined;
   /**
-   * The number of steps of the grid of rates to search, from 1 to 1,000,000. With 1000, the common rate is a multiple
-   * of 0.001.
+   * The number of steps of the grid of rates to search, from 1 to 1,000,000. With 1000 steps, the common rate is a
+   * multiple of 0.001.
    * @defaultValue 1000
    */
   readonly gridSize?: number | undefined;
   /**
-   * Whether a group's low scores may be selected instead of its high scores, if the group's scores are reversed.
+   * Whether the rule of a group may select low scores instead of high scores. This option is useful if the scores of a
+   * group are reversed.
    * @defaultValue false
    */
   readonly flip?: boolean | undefined;
   /**
-   * The maximum difference between the constrained rates of any two groups, in [0, 1]. For equalized odds it applies to
-   * both rates, and the grid is not used.
+   * The maximum difference between the constrained rates of any two groups, in [0, 1]. For equalized odds, the maximum
+   * applies to both rates, and the grid is not used.
    * @defaultValue 0
    */
   readonly tolerance?: number | undefined;
   /**
    * The policy for rows whose group was not in the rows of `fit`. `raise` throws an error. `pooled` applies the
-   * threshold that is best for all rows together, without a constraint. `reject` decides 0 and lists the row.
+   * threshold that is best for all rows together, without a constraint. `reject` decides 0 and lists these rows.
    * @defaultValue 'raise'
    */
   readonly unseenGroups?: UnseenGroupsName | undefined;
   /**
-   * A model that predicts the scores, as probabilities. `fit` and the prediction methods then take features instead of
-   * scores. `fit` fits a copy and leaves this object unchanged.
+   * A model that predicts the scores, as probabilities. If an estimator is set, `fit` and the prediction methods take
+   * features instead of scores. `fit` fits a copy of the estimator and does not change the given object.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;
@@ -67,7 +68,7 @@ export interface ThresholdOptimizerOptions {
    */
   readonly prefit?: boolean | undefined;
   /**
-   * The seed of drawn decisions, a whole number.
+   * The seed for drawing decisions, a whole number.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -90,7 +91,7 @@ const DEFAULTS: OptimizerSettings = {
 
 /**
  * Fills in defaults and checks the options.
- * @throws {ValueError} if an option is unknown or a value is not allowed
+ * @throws {ValueError} if an option is unknown, or if a value is not allowed
  */
 export function readOptimizerOptions(options: ThresholdOptimizerOptions): OptimizerSettings {
   const filled = fillOptions('ThresholdOptimizer', options, DEFAULTS);

@@ -1,18 +1,18 @@
-/** Weighted counts of one group: the selected rows of each label, and all rows of each label. */
+/** Weighted counts of the rows of one group: for each label, the selected rows and all rows. */
 export interface DecisionCounts {
   readonly truePositives: number;
   readonly falsePositives: number;
-  /** Rows labelled 1, selected or not. */
+  /** The weighted count of all rows with label 1. */
   readonly positives: number;
-  /** Rows labelled 0, selected or not. */
+  /** The weighted count of all rows with label 0. */
   readonly negatives: number;
 }
 
 type Rate = (counts: DecisionCounts) => number;
 
 /**
- * Rates by name. Each rate is linear in the two counts of selected rows. The rate of a mixture of decisions is
- * therefore the same mixture of the rates of the decisions.
+ * Rates by name. Each rate is linear in the two counts of selected rows. A rate of a mixture of decisions is therefore
+ * the mixture of the rates of the decisions, with the same weights.
  */
 export const RATES = {
   selection_rate: ({ truePositives, falsePositives, positives, negatives }) =>

@@ -15,16 +15,19 @@ export interface OddsGain {
   readonly falsePositiveRate: number;
 }
 
-/** The maximum number of cells in the solver's input matrix. The matrix is dense, so this many numbers take 160 MB. */
+/**
+ * The maximum number of cells in the solver's input matrix. The matrix is dense, so a matrix of this size takes 160 MB.
+ */
 const MAX_CELLS = 2e7;
 
 /**
- * Finds the rates of each group that maximise the objective under relaxed equalized odds, as a linear program. The
- * false positive rates of any two groups differ by at most `tolerance`, and so do the true positive rates.
+ * Solves a linear program to find the rates of each group that maximise the objective under relaxed equalized odds.
+ * Both the false positive rates and the true positive rates of any two groups differ by at most `tolerance`.
  *
- * Variables: x_g and y_g of each group, and the corner (a, b) of the square with side `tolerance` that contains all
- * points. Constraint rows: y_g is on or below each edge of the group's hull, and on or above the diagonal, whose points
- * are reached by decisions that ignore the score. Points below the diagonal are never better.
+ * The variables are x_g and y_g of each group g, and the corner (a, b) of the square with side `tolerance` that
+ * contains all points. The constraints keep each y_g on or below every edge of the group's hull, and on or above the
+ * diagonal. Decisions that ignore the score reach the points of the diagonal. Points below the diagonal are never
+ * better.
  * @throws {ValueError} if there are more groups than the solver supports
  * @throws {TrainingError} if the solver fails
  */
@@ -39,8 +42,8 @@ export async function relaxedOdds(
 }
 
 /**
- * Builds the linear program. Group g's x is variable 2 g and its y is variable 2 g + 1; the corner of the square
- * comes last.
+ * Builds the linear program. For group g, x is variable 2 g and y is variable 2 g + 1. The corner of the square comes
+ * last.
  */
 function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[], tolerance: number): LinearProgram {
   const [a, b] = [2 * hulls.length, 2 * hulls.length + 1];
@@ -67,8 +70,8 @@ function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[],
 }
 
 /**
- * Returns the edges of a hull, each as y dx - x dy <= height. Vertical edges are omitted because they do not limit y.
- * The larger of dx and dy is 1, so that the solver's tolerance on a row is a tolerance on a rate.
+ * Returns the edges of a hull. Each edge has the form y dx - x dy <= height. Vertical edges are omitted because they do
+ * not limit y. The larger of dx and dy is 1, so that the solver's tolerance on a constraint is a tolerance on a rate.
  */
 function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: number }[] {
   const edges = Array.from({ length: x.length - 1 }, (_, left) => {
@@ -81,7 +84,7 @@ function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: numb
   return edges.filter(({ dx }) => dx > 0);
 }
 
-/** Moves a point down to its hull if it lies above the hull, because the solver satisfies rows only to 1e-9. */
+/** Moves a point down to its hull if the point lies above the hull. The solver satisfies constraints only to 1e-9. */
 function insideHull(hull: TradeoffHull, x: number, y: number): OddsPoint {
   const inside = Math.min(1, Math.max(0, x));
   return { x: inside, y: Math.max(inside, Math.min(hullAt(hull, inside), y)) };

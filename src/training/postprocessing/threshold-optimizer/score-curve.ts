@@ -4,17 +4,17 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rules.ts';
 
 /**
- * The total weight of the rows that each threshold on the scores of one group selects. At index k, from 0 to the number
- * of distinct scores, the k highest distinct scores are selected.
+ * The total weight of the rows that each threshold on the scores of one group selects. At index k, the rows with the k
+ * highest distinct scores are selected. k ranges from 0 to the number of distinct scores.
  */
 export interface ScoreCurve {
-  /** The number of rows, regardless of their weight. */
+  /** The number of rows, regardless of their weights. */
   readonly n: number;
-  /** Distinct scores, descending. */
+  /** The distinct scores, in descending order. */
   readonly scores: Float64Array;
-  /** [distinct scores + 1] */
+  /** The weight of the selected rows with label 1 at each index, [distinct scores + 1]. */
   readonly truePositives: Float64Array;
-  /** [distinct scores + 1] */
+  /** The weight of the selected rows with label 0 at each index, [distinct scores + 1]. */
   readonly falsePositives: Float64Array;
   readonly positives: number;
   readonly negatives: number;
@@ -22,13 +22,13 @@ export interface ScoreCurve {
 
 /** The curves of one set of rows. */
 export interface ScoreCurves {
-  /** One per group, in the order of the labels. */
+  /** One curve per group, in the order of the labels. */
   readonly groups: readonly ScoreCurve[];
   /** The curve of all rows together. */
   readonly pooled: ScoreCurve;
 }
 
-/** Computes the curves of each group and of all rows. O(rows log rows). */
+/** Computes the curves of each group and of all rows. Takes O(rows log rows) time. */
 export function scoreCurves(rows: ScoredRows): ScoreCurves {
   const order = byScoreFalling(rows.scores);
   return {
@@ -55,7 +55,10 @@ export function operationAt({ scores }: ScoreCurve, index: number, operator: '>'
   return { operator, threshold: middle > lower ? middle : upper };
 }
 
-/** Counts the rows selected at an index of a curve: rows with scores above it or, with '<', below it. */
+/**
+ * Counts the rows selected at an index of a curve. The operator '>' selects the k highest distinct scores, where k is
+ * the index, and '<' selects the other scores.
+ */
 export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
   const truePositives = curve.truePositives[index] as number;
@@ -66,7 +69,7 @@ export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'):
 }
 
 /**
- * Orders rows by score, highest first; rows with equal scores keep their order. A native sort of the numbers and a
+ * Orders rows by score, highest first. Rows with equal scores keep their order. A native sort of the numbers and a
  * binary search for each row are several times as fast as sorting rows with a comparison function.
  */
 function byScoreFalling(scores: Float64Array): Int32Array {
@@ -82,7 +85,7 @@ function byScoreFalling(scores: Float64Array): Int32Array {
   return order;
 }
 
-/** @param order rows of the group, highest score first */
+/** @param order the rows of the group, highest score first */
 function curveOf({ scores, y, weights }: ScoredRows, order: Int32Array): ScoreCurve {
   const distinct: number[] = [];
   const truePositives = [0];

@@ -11,7 +11,10 @@ import {
 import { assertNoneMissing, assertValues, readWeights } from '../../data/fit-rows.ts';
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
-/** The smallest normal number times 2^53, so that products of a weight with a rate keep full precision. */
+/**
+ * The minimum weight: the smallest normal number times 2^53. Products of larger weights with a rate keep full
+ * precision.
+ */
 const MIN_WEIGHT = 2 ** -969;
 
 /**
@@ -19,9 +22,9 @@ const MIN_WEIGHT = 2 ** -969;
  * rows.
  */
 export interface ScoredRows {
-  /** [rows], finite. */
+  /** The scores, [rows], finite. */
   readonly scores: Float64Array;
-  /** [rows], 0 or 1. */
+  /** The labels, [rows], 0 or 1. */
   readonly y: Int8Array;
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
@@ -40,14 +43,19 @@ export async function readGroupedScores(source: ColumnSource, sensitive: Sensiti
   assertCodesHaveLabels(groups);
   assertSameLength({ scores: scores.length, sensitive: groups.codes.length });
   assertNoneMissing('scores', scores, Number.isNaN);
-  assertNoneMissing('sensitive', groups.codes, (code) => code < 0, 'Remove such rows, or give them a separate group.');
+  assertNoneMissing(
+    'sensitive',
+    groups.codes,
+    (code) => code < 0,
+    'Remove these rows, or assign them to a separate group.',
+  );
   return { scores, groups };
 }
 
 /**
  * Reads the rows for choosing thresholds.
- * @throws {DataValidationError} as {@link readGroupedScores} does; also if labels are not 0 or 1, a weight is negative
- * or too small, the sum of weights is infinite, or no row remains
+ * @throws {DataValidationError} under the conditions of {@link readGroupedScores}, if labels are not 0 or 1, if a
+ *   weight is negative or too small, if the sum of weights is infinite, or if no row remains
  */
 export async function readScoredRows(
   source: ColumnSource,
@@ -67,8 +75,8 @@ export async function readScoredRows(
 
 /**
  * Reads the labels, 0 or 1.
- * @throws {DataValidationError} if there are other labels. The suggestion in the error is specific to `fit`, because
- * `fit` has no option for a positive label.
+ * @throws {DataValidationError} if a label is not 0 or 1. The suggestion in the error is specific to `fit`, which has
+ *   no option for a positive label.
  */
 function readLabels(y: ColumnSource): Int8Array {
   try {
@@ -95,7 +103,10 @@ function assertCountable(weights: Float64Array): void {
   assertValues('sampleWeight', required, weights, (weight) => weight === 0 || weight >= MIN_WEIGHT, suggestion);
 }
 
-/** Removes rows with weight 0, and groups without other rows. A row with weight 0 is treated as if it did not exist. */
+/**
+ * Removes rows with weight 0, and groups that have only such rows. A row with weight 0 is treated as if it did not
+ * exist.
+ */
 function withRowsThatCount(all: ScoredRows): ScoredRows {
   const counting = all.weights.every((weight) => weight > 0) ? all : withPositiveWeight(all);
   if (counting.scores.length > 0) return { ...counting, groups: withUsedLabels(counting.groups) };

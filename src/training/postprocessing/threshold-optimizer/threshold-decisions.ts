@@ -24,16 +24,16 @@ export interface ThresholdDrawOptions extends ThresholdRowOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * How decisions are drawn. `sequence` draws one random number per row in turn, so identical rows may get different
-   * decisions. Calls with one row each and the same seed all use the same number, so pass all rows in one call.
-   * `stable` derives the number from the row's score, group and id, so a row gets the same decision at any position and
-   * in any call.
+   * How decisions are drawn. `sequence` draws one random number for each row, so identical rows may get different
+   * decisions. If you call the method separately for each row with the same seed, all rows get the same number.
+   * Therefore, pass all rows in one call. `stable` derives the number from the row's score, group and id, so a row gets
+   * the same decision at any position and in every call.
    * @defaultValue 'sequence'
    */
   readonly draw?: DrawName | undefined;
   /**
-   * Ids that distinguish rows with the same score and group under `stable`. Without ids, all such rows get the same
-   * decision.
+   * Ids that distinguish rows with the same score and group under `stable`. Without ids, all rows with the same score
+   * and group get the same decision.
    * @defaultValue none
    */
   readonly rowIds?: ColumnSource | undefined;
@@ -49,13 +49,13 @@ export const THRESHOLD_DRAW_OPTION_NAMES: OptionNames<ThresholdDrawOptions> = {
 
 /** The decisions of {@link ThresholdOptimizer.decide}, with their probabilities and the settings of the draw. */
 export interface ThresholdDecisions {
-  /** [rows], 0 or 1. */
+  /** The decisions, [rows], 0 or 1. */
   readonly decisions: Uint8Array;
-  /** [rows]; the probability that the rules decide 1 for the row. */
+  /** The probability that the rules decide 1 for each row, [rows]. */
   readonly probabilities: Float64Array;
   /**
-   * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. Their decision and
-   * probability are 0. The 0 is not an assessment of these rows: have a person review them.
+   * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. The decision and the
+   * probability of these rows are 0. This 0 is not an assessment of the rows. A person should review them.
    */
   readonly rejected: readonly number[];
   /** Groups that were not in the rows of `fit`. */
@@ -92,7 +92,7 @@ export function decisionChances(
   return { probabilities, rejected: Object.freeze(rejected), unseenGroups: Object.freeze(unseenGroups) };
 }
 
-/** Draws a decision for each row: 1 if a random number in [0, 1) is below its probability. */
+/** Draws a decision for each row: 1 if a random number in [0, 1) is below the row's probability. */
 export async function drawDecisions(
   chances: DecisionChances,
   { scores, groups }: GroupedScores,
@@ -135,7 +135,7 @@ function unseen(labels: readonly string[], { groups }: GroupedScores): DataValid
       code: 'invalid-value',
       context: { argument: 'sensitive', index, value: first, groups: labels },
       suggestion:
-        "Fit on rows of that group too, or set unseenGroups to 'pooled' (one threshold, no constraint) or 'reject' (no decision).",
+        "Include rows of this group in fit, or set unseenGroups to 'pooled' (one threshold, no constraint) or 'reject' (no decision).",
     },
   );
 }

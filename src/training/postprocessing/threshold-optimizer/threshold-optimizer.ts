@@ -36,7 +36,7 @@ import {
 
 /** Options of {@link ThresholdOptimizer.fit}. */
 export interface ThresholdFitOptions {
-  /** The group of each row: one attribute, or several whose combinations form the groups. */
+  /** The group of each row: one attribute, or several attributes whose combinations form the groups. */
   readonly sensitive: SensitiveSource;
   /**
    * One weight per row, 0 or at least 2^-969, with a finite sum. All rates and the objective are weighted. A row with
@@ -67,21 +67,22 @@ export type ScoreSource = ColumnSource | MatrixSource;
  * groups, and the objective is maximised under this constraint (Hardt, Price and Srebro 2016, "Equality of Opportunity
  * in Supervised Learning"). On the same data, fairlearn's `ThresholdOptimizer` finds the same rules.
  *
- * For each group, mixtures of thresholds reach the points under the upper convex hull of (constrained rate, objective).
- * For a simple constraint, `fit` selects the common rate x on a grid that maximises sum_g share_g hull_g(x), where
- * share_g is the group's share of the weight. For `equalized_odds`, it selects the best point (FPR, TPR) that every
- * group's ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the score with
- * probability `pIgnore`, and then decides 1 with probability x. With a `tolerance`, rates may differ by at most that
- * value. The solution then uses a window over the grid or, for equalized odds, a linear program over the hulls.
+ * For each group, mixtures of thresholds reach the points on and below the upper convex hull of the points (constrained
+ * rate, objective). For a simple constraint, `fit` selects the common rate x on a grid that maximises sum_g share_g
+ * hull_g(x), where share_g is the group's share of the weight. For `equalized_odds`, it selects the best point (FPR,
+ * TPR) that every group's ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the
+ * score with probability `pIgnore`, and then decides 1 with probability x. If `tolerance` is above 0, rates may differ
+ * by at most this value. In that case, the solution uses a window over the grid or, for equalized odds, a linear
+ * program over the hulls.
  *
  * The constraint holds on the rows of `fit`, in expectation over the random draws. On other rows, rates differ by
  * chance. The method reduces accuracy, treats people with equal scores differently by group, and decides some cases at
- * random. It needs the group for every decision, which some laws forbid.
+ * random. The method needs the group for every decision, which some laws forbid.
  *
- * Scores may have any unit; a larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. With
- * one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the constraint
- * or the objective needs, `fit` throws; `demographic_parity` with `accuracy_score` needs no label. O(rows log rows +
- * groups x gridSize).
+ * Scores may have any unit. A larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. If there
+ * is only one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the
+ * constraint or the objective needs, `fit` throws. The combination of `demographic_parity` and `accuracy_score` needs
+ * no specific label. `fit` takes O(rows log rows + groups x gridSize) time.
  * @example
  * ```ts
  * import { ThresholdOptimizer } from 'evenhand/training';
@@ -110,8 +111,8 @@ export class ThresholdOptimizer {
   #rules: ThresholdRules | undefined;
 
   /**
-   * @throws {ValueError} if a name is unknown, the constraint does not support the objective, or a number is out of
-   * range
+   * @throws {ValueError} if a name is unknown, if the constraint does not support the objective, or if a number is out
+   *   of range
    */
   constructor(options: ThresholdOptimizerOptions = {}) {
     const settings = readOptimizerOptions(options);
@@ -142,9 +143,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Chooses the rules and replaces the rules of an earlier `fit`. Use rows that the scores were not trained on, so that
-   * the constraint holds better on new rows.
-   * @param scores [rows], finite; if there is an estimator, its features, [rows, features]
+   * Chooses the rules and replaces the rules of an earlier `fit`. Use rows that were not used to train the scores, so
+   * that the constraint holds better on new rows.
+   * @param scores the scores, [rows], finite; if there is an estimator, its features, [rows, features]
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if lengths differ, values are missing or infinite, labels are not 0 or 1, weights
    * are out of range, there are no rows, or a group lacks a label that the constraint or the objective needs
@@ -167,9 +168,9 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns the exact probability that the group's rule decides 1 for the score of each row, [rows]. This is not the
-   * probability that y is 1.
-   * @param scores [rows]; if there is an estimator, its features
+   * Returns the exact probability that the group's rule decides 1 for the score of each row, [rows]. The result is not
+   * the probability that y is 1.
+   * @param scores the scores, [rows]; if there is an estimator, its features
    * @throws {DataValidationError} if values are missing or infinite, lengths differ, or, with `unseenGroups:
    * 'raise'`, a group was not in the rows of `fit`
    * @throws {ValueError} before `fit`
@@ -181,9 +182,9 @@ export class ThresholdOptimizer {
 
   /**
    * Returns decisions 0 or 1, [rows], drawn with a seed. The same call returns the same decisions. With `unseenGroups:
-   * 'reject'`, rows of unseen groups get 0; `decide` lists these rows.
-   * @param scores [rows]; if there is an estimator, its features
-   * @throws {DataValidationError} as `predictProba` does
+   * 'reject'`, rows of unseen groups get 0. The result of `decide` lists these rows.
+   * @param scores the scores, [rows]; if there is an estimator, its features
+   * @throws {DataValidationError} under the conditions of `predictProba`
    * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
   async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array> {
@@ -194,8 +195,8 @@ export class ThresholdOptimizer {
   /**
    * Returns decisions with their probabilities, the rejected rows, the groups that were not in the rows of `fit`, and
    * the seed.
-   * @param scores [rows]; if there is an estimator, its features
-   * @throws {DataValidationError} as `predictProba` does
+   * @param scores the scores, [rows]; if there is an estimator, its features
+   * @throws {DataValidationError} under the conditions of `predictProba`
    * @throws {ValueError} before `fit`, or if `draw` is unknown
    */
   async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
@@ -227,15 +228,15 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns a Markdown table for human review. It shows, for each group, the ranges of scores and the probability of a
-   * positive decision in each range.
+   * Returns a Markdown table for human review. The table shows, for each group, the ranges of scores and the
+   * probability of a positive decision in each range.
    * @throws {ValueError} before `fit`
    */
   toMarkdown(): string {
     return rulesToMarkdown(this.describe());
   }
 
-  /** Returns plain data for `JSON.stringify`; infinite thresholds are the texts "Infinity" and "-Infinity". */
+  /** Returns plain data for `JSON.stringify`. Infinite thresholds are the texts "Infinity" and "-Infinity". */
   toJSON(): ThresholdOptimizerJson {
     return {
       kind: 'threshold_optimizer',
@@ -259,9 +260,9 @@ async function scoresOf(estimator: Estimator | undefined, source: ScoreSource): 
   return estimator === undefined ? (source as ColumnSource) : estimator.predictProba(source as MatrixSource);
 }
 
-/** A range of scores between two thresholds that share one probability. */
+/** A range of scores with the same probability, between two thresholds. */
 interface ScoreBand {
-  /** The upper end; undefined if the range is unbounded above. */
+  /** The upper end of the range; undefined if the range has no upper end. */
   readonly upper: Cut | undefined;
   readonly lower: Cut | undefined;
   /** The probability, rounded and formatted as text. */
@@ -296,7 +297,7 @@ function rulesToMarkdown(rules: ThresholdRules): string {
 }
 
 /**
- * Splits the scores of a rule into bands, from high to low scores; neighbouring bands with equal probability are
+ * Splits the scores of a rule into bands, from high to low scores. Neighbouring bands with equal probability are
  * merged.
  */
 function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {
@@ -315,7 +316,7 @@ function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {
   }
   return merged;
 
-  /** Bands 0 to k lie above cut k. */
+  /** Returns the decision of an operation in a band. Bands 0 to k lie above cut k. */
   function decisionIn(operation: ThresholdOperation, band: number): number {
     const { operator, threshold } = operation;
     const cut = cutOf(operation);

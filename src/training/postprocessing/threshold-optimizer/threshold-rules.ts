@@ -3,21 +3,21 @@ import type { ThresholdConstraintName, ThresholdObjectiveName } from './constrai
 /** Decides 1 for scores above (or below) a threshold. An infinite threshold gives all rows the same decision. */
 export interface ThresholdOperation {
   readonly operator: '>' | '<';
-  /** In the units of the scores. A score equal to the threshold is neither above nor below it. */
+  /** The threshold, in the units of the scores. A score that equals the threshold is neither above nor below it. */
   readonly threshold: number;
 }
 
 /**
  * A randomised rule. With probability `pIgnore` it ignores the score and decides 1 with probability
- * `predictionConstant`. Otherwise `operation0` decides with probability `p0` and `operation1` with probability `p1`.
- * p0 + p1 = 1.
+ * `predictionConstant`. Otherwise, `operation0` decides with probability `p0`, and `operation1` decides with
+ * probability `p1`. The sum of p0 and p1 is 1.
  */
 export interface ThresholdInterpolation {
   readonly p0: number;
   readonly operation0: ThresholdOperation;
   readonly p1: number;
   readonly operation1: ThresholdOperation;
-  /** 0 for all constraints except equalized odds. */
+  /** The probability that the rule ignores the score; 0 for all constraints except equalized odds. */
   readonly pIgnore: number;
   readonly predictionConstant: number;
 }
@@ -63,13 +63,13 @@ export function freezeRule(rule: ThresholdInterpolation): ThresholdInterpolation
 }
 
 /**
- * Sums of rounded terms count as equal if they differ by less than this. The same applies to differences of grid
- * values.
+ * Sums of rounded terms are treated as equal if they differ by less than this value. The same tolerance applies to
+ * differences of grid values.
  */
 export const ROUNDING = 1e-12;
 
 /**
- * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. They are multiples of the rounded step, as in numpy's
+ * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. The numbers are multiples of the rounded step, as in numpy's
  * linspace. A rule whose rate equals the rate of a threshold therefore has the same two thresholds as in fairlearn.
  */
 export function unitGrid(gridSize: number): Float64Array {
@@ -78,8 +78,8 @@ export function unitGrid(gridSize: number): Float64Array {
 }
 
 /**
- * Returns the index of the first value that equals the largest value up to rounding. The order in which groups were
- * added then does not affect the choice.
+ * Returns the index of the first value that equals the largest value up to rounding. As a result, the order in which
+ * the groups were added does not affect the choice.
  */
 export function firstOfLargest(values: Float64Array): number {
   const largest = values.reduce((a, b) => Math.max(a, b));
@@ -103,13 +103,13 @@ export interface GroupThresholds {
   readonly group: string;
   /** The number of rows with a weight above 0. */
   readonly n: number;
-  /** The total weight of these rows; the number of rows if no weights were given. */
+  /** The total weight of the rows with a weight above 0. If no weights were given, it is the number of rows. */
   readonly weight: number;
   readonly interpolation: ThresholdInterpolation;
   readonly selectionRate: number;
-  /** Null for a group without rows labelled 1. */
+  /** The true positive rate; null if the group has no rows with label 1. */
   readonly truePositiveRate: number | null;
-  /** Null for a group without rows labelled 0. */
+  /** The false positive rate; null if the group has no rows with label 0. */
   readonly falsePositiveRate: number | null;
   readonly accuracy: number;
 }
@@ -130,8 +130,8 @@ export interface ThresholdRules extends ThresholdSettings {
   /** One entry per group, in the order of the labels. */
   readonly groups: readonly GroupThresholds[];
   /**
-   * For equalized odds, the objective over all rows. For other constraints, the weighted mean of the groups' own
-   * values. For accuracy and selection rate, both definitions give the same value.
+   * The value of the objective. For equalized odds, it is computed over all rows. For other constraints, it is the
+   * weighted mean of the groups' own values. For accuracy and selection rate, both definitions give the same value.
    */
   readonly objectiveValue: number;
   /** The largest difference between two groups' constrained rates. */

@@ -6,21 +6,21 @@ import type { ThresholdInterpolation, ThresholdOperation } from './threshold-rul
 export interface TradeoffHull {
   /** The constrained rate at the hull's points, ascending from 0 to 1. */
   readonly x: Float64Array;
-  /** The maximum of the other rate at these points; concave in x. */
+  /** The maximum of the other rate at the hull's points. The maximum is concave in x. */
   readonly y: Float64Array;
   readonly operations: readonly ThresholdOperation[];
 }
 
 /** A position between two neighbouring points of a hull. */
 interface HullPosition {
-  /** The index of the left point; the right point is the next one. */
+  /** The index of the left point. The right point has the next index. */
   readonly left: number;
   /** The weight of the left point, in [0, 1]. */
   readonly p0: number;
 }
 
 /**
- * Computes the upper hull over all thresholds of one group, in both directions with `flip`.
+ * Computes the upper hull over all thresholds of one group. If `flip` is true, thresholds in both directions are used.
  * @param curve the curve of a group that has the labels needed for both rates
  */
 export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName, flip: boolean): TradeoffHull {
@@ -89,8 +89,8 @@ function heightAt({ y }: TradeoffHull, { left, p0 }: HullPosition): number {
 }
 
 /**
- * Finds the segment that contains x: its left point is below x, and its right point is at or above x. x = 0 is placed
- * at the last point with x = 0, which is the highest.
+ * Finds the segment that contains x: its left point is below x, and its right point is at or above x. For x = 0, the
+ * position is the last point with x = 0, which is the highest point.
  * @param from the index of a point that is known to be at or below x
  */
 function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
@@ -107,8 +107,8 @@ function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
 
 /**
  * Returns the indexes of the points on the upper convex hull, left to right (Andrew's monotone chain). Points on the
- * line between two other points are omitted. If several points share the first x, the lowest and the highest are kept.
- * O(points).
+ * line between two other points are omitted. If several points share the first x, the lowest and the highest of these
+ * points are kept. Takes O(points) time.
  * @param x ascending
  * @param y ascending among points of equal x
  */
@@ -120,7 +120,7 @@ export function upperHull(x: ArrayLike<number>, y: ArrayLike<number>): number[] 
   }
   return kept;
 
-  /** Returns whether a point lies above the line between two others, by comparing slopes without division. */
+  /** Returns whether a point lies above the line between two other points. Slopes are compared without division. */
   function isAbove(middle: number, left: number, right: number): boolean {
     const [x0, y0] = [x[left] as number, y[left] as number];
     return (

@@ -98,7 +98,7 @@ describe('calibration of a table', () => {
     [
       'one column with two roles',
       { table: { score: [0.1, 0.2], y: [0, 1] }, group: ['y'] },
-      /Column 'y' cannot be the target and the group/,
+      /Column 'y' cannot be both the target and the group/,
     ],
     [
       'a group named twice',

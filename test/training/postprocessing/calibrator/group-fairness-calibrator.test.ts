@@ -407,7 +407,7 @@ describe('a calibrator rejects', () => {
     [
       'weights whose sum is infinite',
       fit([0.5, 0.6], [0, 1], ['a', 'a'], [1e308, 1e308]),
-      /sampleWeight add up to more/,
+      /sum of the weights in sampleWeight is too large/,
     ],
     ['lengths that differ', fit([0.5, 0.6], [0, 1, 1], ['a', 'a']), /scores and y differ in length: 2 and 3/],
     ['no rows', fit([], [], []), /no rows to learn from/],

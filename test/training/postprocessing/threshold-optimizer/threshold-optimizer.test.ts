@@ -96,7 +96,7 @@ describe('ThresholdOptimizer, data', () => {
     [
       'weights whose sum is infinite',
       { sampleWeight: Array<number>(8).fill(1e308) },
-      /weights of sampleWeight add up to more than a number can hold/,
+      /sum of the weights in sampleWeight is too large/,
     ],
     [
       'a weight too near 0 for its products',
