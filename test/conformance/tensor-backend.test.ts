@@ -9,7 +9,7 @@ import { consistencyScore, demographicParityDifference, FairnessAnalyzer } from 
 import { RealTimeFairnessTracker } from '../../src/monitoring/index.ts';
 import type { TensorBatch } from '../../src/monitoring/tracker/tensor-batch.ts';
 import { Table } from '../../src/table/index.ts';
-import { countReads, loadTensorflow, type TensorBackend, type Tf } from '../../src/tensor/index.ts';
+import { countReads, loadTensorflow, type Tf } from '../../src/tensor/index.ts';
 import {
   FairnessRegularizerLoss,
   GroupFairnessCalibrator,
@@ -20,9 +20,7 @@ import {
   ThresholdOptimizer,
 } from '../../src/training/index.ts';
 import { onDevice } from '../helpers/on-device.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** Rows in numbers that float32 holds exactly; scores lie on a grid of 64ths. */
 function makeRows(n: number) {
@@ -82,7 +80,7 @@ async function errorOf(work: () => unknown): Promise<unknown> {
   return undefined;
 }
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `tensors on ${backend}`, () => {
     onDevice(backend);
     let tf: Tf;

@@ -99,10 +99,39 @@ export function describeOnSoftwareGpu(title: string, body: () => void): void {
   });
 }
 
-/** Describes a suite on a backend; for `webgpu` like {@link describeOnSoftwareGpu}. */
+/** The backends on which suites compute. */
+export const TESTED_BACKENDS: readonly TensorBackend[] = ['cpu', 'wasm', 'webgpu', 'node'];
+
+/**
+ * Describes a suite on a backend; for `webgpu` like {@link describeOnSoftwareGpu}. For `node` it is skipped if
+ * TensorFlow's native library is not installed, or fails with EVENHAND_REQUIRE_NATIVE=1.
+ */
 export function describeOn(backend: TensorBackend, title: string, body: () => void): void {
   if (backend === 'webgpu') describeOnSoftwareGpu(title, body);
+  else if (backend === 'node') describeOnNative(title, body);
   else describe(title, body);
+}
+
+function describeOnNative(title: string, body: () => void): void {
+  describe(`${title} @slow`, () => {
+    if (!hasPackage('@tensorflow/tfjs-node')) {
+      it('needs the native backend; install it with `npx evenhand backend install node`', function () {
+        if (process.env['EVENHAND_REQUIRE_NATIVE'] === '1') throw new Error('The native backend is not installed.');
+        this.skip();
+      });
+      return;
+    }
+    let restore: (() => Promise<void>) | undefined;
+    before('load the native library', async function () {
+      this.timeout(START_LIMIT_MILLIS);
+      restore = keepSurroundings();
+      await loadTensorflow({ backend: 'node' });
+    });
+    after('restore the backend', async () => {
+      await restore?.();
+    });
+    body();
+  });
 }
 
 /** The cached result of the search. */

@@ -15,8 +15,9 @@ import {
 import { gridStep, toGrid } from '../../src/metrics/statistics/score-grid.ts';
 import type { SensitiveSource } from '../../src/table/index.ts';
 import { countReads, loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
 
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'node'];
 
 /** The number of values that some work reads back from the device. */
 const countRead = async (work: () => Promise<unknown>): Promise<number> => (await countReads(tf, work)).values;
@@ -64,7 +65,7 @@ function assertMomentsClose(actual: RegressionStats, expected: RegressionStats):
 }
 
 for (const backend of BACKENDS) {
-  describe(`statistics of tensors on ${backend}`, () => {
+  describeOn(backend, `statistics of tensors on ${backend}`, () => {
     before(async () => {
       await loadTensorflow({ backend });
     });

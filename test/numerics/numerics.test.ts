@@ -2,11 +2,8 @@ import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { checkNumerics, NUMERICS_CASES } from '../../src/numerics/check-numerics.ts';
-import type { TensorBackend } from '../../src/tensor/index.ts';
 import { onDevice } from '../helpers/on-device.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** A kernel is compiled when it is used for the first time. */
 const CASE_LIMIT_MILLIS = 60_000;
@@ -22,7 +19,7 @@ describe('the cases of tensor ops', () => {
   });
 });
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `every tensor op against float64, on ${backend}`, () => {
     onDevice(backend);
 

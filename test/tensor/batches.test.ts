@@ -11,12 +11,9 @@ import {
   type NetworkRows,
   readTogether,
   splitParameters,
-  type TensorBackend,
 } from '../../src/tensor/index.ts';
 import { onDevice } from '../helpers/on-device.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** Seven rows whose features identify the row: 10 row + feature. */
 const ROWS: NetworkRows = {
@@ -28,7 +25,7 @@ const ROWS: NetworkRows = {
 };
 const ORDER = Int32Array.of(6, 5, 4, 3, 2, 1, 0);
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `batches on ${backend}`, () => {
     let tensors = 0;
     onDevice(backend);

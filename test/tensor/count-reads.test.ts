@@ -1,10 +1,8 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { countReads, loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { countReads, loadTensorflow } from '../../src/tensor/index.ts';
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** Ways to read a tensor of three numbers, and the number of reads of each. */
 const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor) => unknown][] = [
@@ -17,7 +15,7 @@ const WAYS: readonly [title: string, reads: number, work: (tensor: tf.Tensor) =>
   ['nothing', 0, () => tf.tidy(() => tf.gather(tf.sub(1, tf.step(tf.tensor1d([1, -1]))), [0]).size)],
 ];
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `reads counted on ${backend}`, () => {
     let tensor: tf.Tensor;
     before(async () => {

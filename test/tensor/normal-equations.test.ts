@@ -2,16 +2,8 @@ import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
-import {
-  loadTensorflow,
-  type NormalEquations,
-  normalEquations,
-  type TensorBackend,
-  uploadRowBlocks,
-} from '../../src/tensor/index.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { loadTensorflow, type NormalEquations, normalEquations, uploadRowBlocks } from '../../src/tensor/index.ts';
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** Rows with their contributions, as float32 numbers. */
 interface Rows {
@@ -69,7 +61,7 @@ function largestError(values: ArrayLike<number>, expected: ArrayLike<number>): n
   return Math.max(...Array.from(expected, (value, index) => Math.abs(value - (values[index] ?? NaN))));
 }
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `normalEquations on ${backend}`, () => {
     let tensors = 0;
     before(async () => {

@@ -9,12 +9,9 @@ import {
   histogram,
   type HistogramBins,
   loadTensorflow,
-  type TensorBackend,
 } from '../../src/tensor/index.ts';
 import { segmentSums } from '../../src/tensor/ops/reduce-chunks.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** Sums values by code in float64, row by row. */
 function sumsByCode(values: ArrayLike<number>, codes: ArrayLike<number>, cells: number): number[] {
@@ -64,7 +61,7 @@ describe('segmentSums', () => {
   });
 });
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   // A software GPU takes a minute for the largest tables.
   const isSlow = backend === 'webgpu';
   describeOn(backend, `tensor ops that reduce rows, on ${backend}`, () => {

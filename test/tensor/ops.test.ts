@@ -13,11 +13,8 @@ import {
   softRates,
   stackedDense,
   stackedDenseGradients,
-  type TensorBackend,
 } from '../../src/tensor/index.ts';
-import { describeOn } from '../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
 /** The tolerance of float32 against float64, relative to the size of the numbers. */
 const TOLERANCE = 1e-5;
@@ -47,7 +44,7 @@ function transpose(values: readonly number[], rows: number, columns: number): nu
   return Array.from(values, (_, cell) => values[(cell % rows) * columns + Math.floor(cell / rows)] ?? NaN);
 }
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   // A software GPU takes a minute for the largest tables.
   const isSlow = backend === 'webgpu';
   describeOn(backend, `tensor ops on ${backend}`, () => {

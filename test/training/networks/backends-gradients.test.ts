@@ -28,7 +28,7 @@ import {
   plainPressure,
 } from './float64-step.ts';
 
-const BACKENDS: TensorBackend[] = ['wasm', 'webgpu'];
+const BACKENDS: TensorBackend[] = ['wasm', 'webgpu', 'node'];
 
 /** The tolerance to float64, relative to max(1, |g|); two backends then differ by at most 1e-4. */
 const TOLERANCE = 5e-5;

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { DataValidationError, TrainingError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { Table } from '../../../src/table/index.ts';
-import { countReads, loadTensorflow, type TensorBackend, type Tf } from '../../../src/tensor/index.ts';
+import { countReads, loadTensorflow, type Tf } from '../../../src/tensor/index.ts';
 import {
   FAIRNESS_PENALTIES,
   LagrangianFairnessTrainer,
@@ -16,9 +16,7 @@ import {
 } from '../../../src/training/index.ts';
 import { onDevice } from '../../helpers/on-device.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { describeOn } from '../../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../../helpers/software-gpu.ts';
 
 /** Rows of two groups with features that depend on the group, a decision and a number to predict. */
 function makeRows(n: number): { x: Table; y: number[]; value: number[]; s: string[] } {
@@ -57,7 +55,7 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `training on ${backend} leaves no tensor behind`, () => {
     onDevice(backend);
     const folder = useTemporaryFolder();

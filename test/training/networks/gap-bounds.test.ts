@@ -1,19 +1,11 @@
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import {
-  loadTensorflow,
-  type NetworkRows,
-  takeBatchRows,
-  type TensorBackend,
-  type Tf,
-} from '../../../src/tensor/index.ts';
+import { loadTensorflow, type NetworkRows, takeBatchRows, type Tf } from '../../../src/tensor/index.ts';
 import type { FairnessEvent } from '../../../src/training/networks/fairness-events.ts';
 import { type BoundedEvent, createGapBounds, type GapBoundsSpec } from '../../../src/training/networks/gap-bounds.ts';
 import { onDevice } from '../../helpers/on-device.ts';
-import { describeOn } from '../../helpers/software-gpu.ts';
-
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
+import { describeOn, TESTED_BACKENDS } from '../../helpers/software-gpu.ts';
 
 /** The tolerance relative to max(1, |value|): some dozen roundings to 24 bits, and a GPU's exponential. */
 const TOLERANCE = 1e-5;
@@ -151,7 +143,7 @@ function expectNear(found: readonly number[], expected: readonly number[]): void
 
 const EVERY = [1, 1, 1, 1];
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `bounds on gaps on ${backend}`, () => {
     onDevice(backend);
 

@@ -6,8 +6,9 @@ import { createAdam, loadTensorflow, type TensorBackend } from '../../../src/ten
 import { createAdversary } from '../../../src/training/networks/penalties.ts';
 import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
 import { createPatience, rowParts, scheduleFactor } from '../../../src/training/networks/train-networks.ts';
+import { describeOn } from '../../helpers/software-gpu.ts';
 
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm'];
+const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'node'];
 
 /** Returns one network's output on one row in float64: dense layers with rectifiers between them. */
 function outputOf(layers: readonly LayerWeights[], row: readonly number[]): number {
@@ -26,7 +27,7 @@ function outputOf(layers: readonly LayerWeights[], row: readonly number[]): numb
 }
 
 for (const backend of BACKENDS) {
-  describe(`stacked networks on ${backend}`, () => {
+  describeOn(backend, `stacked networks on ${backend}`, () => {
     before(async () => {
       await loadTensorflow({ backend });
     });

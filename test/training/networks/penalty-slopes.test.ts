@@ -2,7 +2,7 @@ import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
-import { loadTensorflow, readTogether, type TensorBackend } from '../../../src/tensor/index.ts';
+import { loadTensorflow, readTogether } from '../../../src/tensor/index.ts';
 import {
   automaticGradient,
   createPenalty,
@@ -10,9 +10,8 @@ import {
   type PenaltyBatch,
   PLAIN_PENALTIES,
 } from '../../../src/training/networks/penalties.ts';
-import { describeOn } from '../../helpers/software-gpu.ts';
+import { describeOn, TESTED_BACKENDS } from '../../helpers/software-gpu.ts';
 
-const BACKENDS: TensorBackend[] = ['cpu', 'wasm', 'webgpu'];
 const [MODELS, GROUPS] = [3, 4];
 
 /** Rows of a batch by their group, -1 for none. */
@@ -42,7 +41,7 @@ function batchOf(groups: readonly number[], labels: readonly number[], scores: r
   };
 }
 
-for (const backend of BACKENDS) {
+for (const backend of TESTED_BACKENDS) {
   describeOn(backend, `slopes of penalties on ${backend}`, () => {
     before(async () => {
       await loadTensorflow({ backend });

@@ -138,14 +138,31 @@ async function tensorMoments(
   const centres = sums.map((sum) =>
     Float32Array.from(sum, (value, cell) => (shares[cell] === 0 ? 0 : value / (shares[cell] as number))),
   );
-  const powers = await powerSums(tf, numbers, centres);
+  let scales: readonly Float32Array[] = centres.map((centre) => centre.map(() => 1));
+  let powers = await powerSums(tf, numbers, centres, scales);
+  const finer = scales.map((_, column) => spreadUnits(powers[3 * column + 1] as Float64Array, shares));
+  if (finer.some((scale) => scale.some((value) => value < SMALL_SPREAD))) {
+    scales = finer;
+    powers = await powerSums(tf, numbers, centres, scales);
+  }
   const units = unitsOf(numbers);
   return makeMoments((name, column) => {
-    const centre = centres[column];
-    if (centre === undefined) return emptyMoments(totals.length - 1);
+    const [centre, scale] = [centres[column], scales[column]];
+    if (centre === undefined || scale === undefined) return emptyMoments(totals.length - 1);
     const [first, second, third] = powers.slice(3 * column) as [Float64Array, Float64Array, Float64Array];
-    return finishMoments({ centre, first, second, third, shares }, units[name], weightUnit);
+    return finishMoments({ centre, scale, first, second, third, shares }, units[name], weightUnit);
   });
+}
+
+/**
+ * The spread of a group, relative to the largest value of all groups, below which third powers may be denormal numbers.
+ * TensorFlow's native library replaces denormal numbers by 0.
+ */
+const SMALL_SPREAD = 1e-9;
+
+/** Returns a power of two near the spread of each group, or 1 if all values are equal. */
+function spreadUnits(second: Float64Array, shares: Float64Array): Float32Array {
+  return Float32Array.from(second, (sum, cell) => (sum > 0 ? unitOf(Math.sqrt(sum / (shares[cell] as number))) : 1));
 }
 
 /** Returns, for each quantity, a divisor that keeps its powers in the range of float32. */
@@ -184,16 +201,23 @@ function prepare(
   return { quantities, weigh };
 }
 
-/** Computes the weighted sums of the first three powers of each quantity's distances from the centres. */
-async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float32Array[]): Promise<Float64Array[]> {
+/** Computes the weighted sums of the first three powers of each quantity's scaled distances from the centres. */
+async function powerSums(
+  tf: Tf,
+  numbers: DeviceNumbers,
+  centres: readonly Float32Array[],
+  scales: readonly Float32Array[],
+): Promise<Float64Array[]> {
   return withTensors(tf, (keep) => {
-    const centreOf = keep(tf.tensor2d(centres.map((centre) => Array.from(centre))));
+    const factors = scales.map((scale) => scale.map((value) => 1 / value));
+    const ofGroups = keep(tf.tensor2d([...centres, ...factors].map((values) => Array.from(values))));
     return groupColumnSums(tf, numbers.cells, 3 * centres.length, (slice, codes) => {
       const { quantities, weigh } = prepare(tf, numbers, slice);
       // One look-up for all quantities, since on wasm each look-up checks every code in JavaScript.
-      const around = tf.gather(centreOf, codes, 1);
+      const around = tf.gather(ofGroups, codes, 1);
+      const rowOf = (row: number): Tensor1D => around.slice([row, 0], [1, codes.size]).reshape([codes.size]);
       return quantities.flatMap((quantity, column) => {
-        const distance = quantity.sub<Tensor1D>(around.slice([column, 0], [1, codes.size]).reshape([codes.size]));
+        const distance = quantity.sub(rowOf(column)).mul<Tensor1D>(rowOf(centres.length + column));
         const first = weigh(distance);
         const second = first.mul<Tensor1D>(distance);
         return [first, second, second.mul<Tensor1D>(distance)];
@@ -207,7 +231,7 @@ async function powerSums(tf: Tf, numbers: DeviceNumbers, centres: readonly Float
  * with mean = c + d and d = S1 / W, are m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
  */
 function finishMoments(
-  sums: Readonly<Record<'centre' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,
+  sums: Readonly<Record<'centre' | 'scale' | 'first' | 'second' | 'third' | 'shares', ArrayLike<number>>>,
   unit: number,
   weightUnit: number,
 ): Moments {
@@ -217,9 +241,10 @@ function finishMoments(
     const share = at(sums.shares);
     if (share === 0) continue;
     const shift = at(sums.first) / share;
-    mean[group] = (at(sums.centre) + shift) * unit;
-    m2[group] = Math.max(0, at(sums.second) - share * shift ** 2) * weightUnit * unit ** 2;
-    m3[group] = (at(sums.third) - 3 * shift * at(sums.second) + 2 * share * shift ** 3) * weightUnit * unit ** 3;
+    const size = at(sums.scale) * unit;
+    mean[group] = at(sums.centre) * unit + shift * size;
+    m2[group] = Math.max(0, at(sums.second) - share * shift ** 2) * weightUnit * size ** 2;
+    m3[group] = (at(sums.third) - 3 * shift * at(sums.second) + 2 * share * shift ** 3) * weightUnit * size ** 3;
   }
   return { mean, m2, m3 };
 }
