@@ -1,4 +1,3 @@
-import { ConfigValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import {
@@ -8,14 +7,14 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
+import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
-import { assertThreshold, metricRange } from '../metrics/threshold-range.ts';
-import { type MeasureOptions, type MetricGate, parseMetricGate } from '../schemas/validate-values.ts';
+import type { Gate, MeasureOptions } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
-import { isHigherBetter, joinVerdicts, judge, type Verdict } from './assertions.ts';
-import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
+import { joinVerdicts, judge, type Verdict } from './assertions.ts';
+import { assertGates, gatesOf, type GateRequest, type GateVerdict, judgeAttribute, metricNamesOf } from './gates.ts';
+import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
 
 /** The default score threshold: scores at or above it are positive decisions. */
 export const SCORE_THRESHOLD = 0.5;
@@ -48,12 +47,6 @@ export function binaryTruth(source: ColumnSource, labels: Parameters<typeof read
 
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
-
-/** The verdict of one gate on one attribute. */
-export interface GateVerdict extends Verdict {
-  readonly attribute: string;
-  readonly metric: string;
-}
 
 /** The result of validating a file or rows. */
 export interface FileValidation {
@@ -97,13 +90,7 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
 }
 
 /** The metrics and options of a validation, independent of where the rows are. */
-export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'> {
-  /** The names of the attributes, in the order of the report. */
-  readonly names: readonly string[];
-  readonly hasTruth: boolean;
-  readonly hasPredictions: boolean;
-  readonly hasScores: boolean;
-}
+export type MeasureRequest = GateRequest & Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'>;
 
 /** Statistics of one kind, for every attribute. */
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
@@ -113,7 +100,7 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
-  assertMetrics(request);
+  assertGates(request);
   const wanted = metricsOf(request);
   return [...new Set(wanted.map(metricKind))].map((kind) => ({
     kind,
@@ -131,20 +118,15 @@ export function* measureAttributes(
   byKind: readonly KindStatistics[],
   { maxDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
-  const { names, strictMissing } = request;
+  const { names } = request;
   const gates = gatesOf(request);
   const wanted = metricsOf(request);
-  const options = optionsOf(request);
-  if (maxDraws !== undefined) assertAllDraws(request, byKind, maxDraws);
+  const options = names.map((_, index) => boundedOptions(request, ofAttribute(byKind, index), index, maxDraws));
   const measured: Measured[] = [];
-  for (const index of names.keys()) measured.push(yield* measure(wanted, options, ofAttribute(byKind, index)));
-  const verdicts = measured.map(({ metrics }, index) =>
-    gates.map((gate): GateVerdict => {
-      const { metric } = metricDefinition(gate.metric);
-      const verdict = judge(metrics[metric] as MetricResult, gate.threshold, gate.comparator, { strictMissing });
-      return { attribute: names[index] as string, metric, ...verdict };
-    }),
-  );
+  for (const index of names.keys()) {
+    measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
+  }
+  const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
   return Object.freeze({
@@ -160,26 +142,9 @@ export function* measureAttributes(
   });
 }
 
-/** A gate with its threshold. */
-type CompleteGate = MetricGate & { readonly threshold: number };
-
 const NO_VERDICT = judge({ metric: '', value: NaN, ci: null, undefinedReason: null }, undefined);
 
-/** Returns the named metrics, each with its own gate if it has one. */
-function namedMetrics({ metric = [] }: Pick<MeasureRequest, 'metric'>): MetricGate[] {
-  return [metric].flat().map(parseMetricGate);
-}
-
-/** Returns the gates of a request. The shared threshold applies to metrics without a gate of their own. */
-function gatesOf(request: MeasureRequest): CompleteGate[] {
-  const { threshold, comparator } = request;
-  return namedMetrics(request).flatMap((gate): CompleteGate[] => {
-    if (gate.threshold !== undefined) return [{ ...gate, threshold: gate.threshold }];
-    return threshold === undefined ? [] : [{ ...gate, threshold, comparator }];
-  });
-}
-
-function commonThreshold(gates: readonly CompleteGate[]): number | null {
+function commonThreshold(gates: readonly Gate[]): number | null {
   const distinct = [...new Set(gates.map(({ threshold }) => threshold))];
   return distinct.length === 1 ? (distinct[0] ?? null) : null;
 }
@@ -201,20 +166,23 @@ interface Measured {
 }
 
 function* measure(
+  request: MeasureRequest,
   wanted: readonly MetricDefinition[],
-  options: MetricOptions,
+  options: FilledMetricOptions,
   own: OwnStatistics,
 ): Generator<void, Measured, void> {
-  const filled = fillMetricOptions(options);
   const stats = Object.fromEntries(own.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind;
   const metrics: [string, MetricResult][] = [];
   for (const definition of wanted) {
     yield;
     const part = { stats: stats[metricKind(definition)] as GroupStats, className: undefined };
-    metrics.push([definition.metric, compareGroups([part], definition, filled)]);
+    metrics.push([definition.metric, compareGroups([part], definition, options)]);
   }
   yield;
-  return { metrics: Object.fromEntries(metrics), frame: frameOf(own, withoutReadings(stats), wanted, options) };
+  return {
+    metrics: Object.fromEntries(metrics),
+    frame: frameOf(own, withoutReadings(stats), wanted, optionsOf(request)),
+  };
 }
 
 /** Removes the readings, since the metrics already carry the warnings about labels. */
@@ -223,24 +191,32 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
 }
 
 /**
- * Checks the number of replicates. Intervals and p-values need replicates for every group, also within levels of the
- * control feature.
+ * Returns the options for one attribute, within the limit of replicates. Intervals and p-values need replicates for
+ * every group, also within levels of the control feature. Only what was requested is rejected above the limit; intervals
+ * by default are omitted.
+ * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
-function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], maxDraws: number): void {
-  if (!request.withCi && !request.withPValue) return;
-  const samples = fillMetricOptions(optionsOf(request)).ciSamples;
-  for (const [, all] of byKind) {
-    all.forEach(({ stats, crossed }, index) => {
-      const groups = stats.labels.length + (crossed?.stats.labels.length ?? 0);
-      assertFewDraws({ attribute: request.names[index] as string, groups, samples }, maxDraws);
-    });
-  }
+function boundedOptions(
+  request: MeasureRequest,
+  own: OwnStatistics,
+  index: number,
+  maxDraws = Infinity,
+): FilledMetricOptions {
+  const options = fillMetricOptions(optionsOf(request));
+  if (!options.withCi && !options.withPValue) return options;
+  const groups = Math.max(
+    ...own.map(([, { stats, crossed }]) => stats.labels.length + (crossed?.stats.labels.length ?? 0)),
+  );
+  const draws = { attribute: request.names[index] as string, groups, samples: options.ciSamples };
+  if (request.withCi === true || options.withPValue) assertFewDraws(draws, maxDraws);
+  const whyNoCi = whyNoInterval(draws, maxDraws);
+  return whyNoCi === undefined ? options : { ...options, withCi: false, whyNoCi };
 }
 
 /** Lists the metrics to measure: the usual metrics of decisions and the named metrics. */
 function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
-  const named = namedMetrics(request).map(({ metric }) => metricDefinition(metric));
+  const named = metricNamesOf(request).map(metricDefinition);
   // Predicted numbers are not decisions; scores become decisions by their threshold.
   const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
@@ -262,63 +238,4 @@ function frameOf(
 
 function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest): MetricOptions {
   return { ...options, withEffectSize };
-}
-
-function assertMetrics(request: MeasureRequest): void {
-  const { threshold, comparator } = request;
-  const named = namedMetrics(request);
-  for (const { metric } of named) assertMeasurable(metric, request);
-  if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
-    throw new ConfigValidationError(
-      `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
-      {
-        context: { parameter: 'threshold', value: threshold },
-        suggestion: 'Omit the threshold, or name a metric without its own gate.',
-      },
-    );
-  }
-  for (const gate of gatesOf(request)) {
-    const definition = knownMetric(gate.metric);
-    const used = gate.comparator ?? (isHigherBetter(definition.metric) ? '>=' : '<=');
-    const range = metricRange(definition, { isSize: gate.comparator === undefined, compat: request.compat });
-    const isShared = gate.threshold === threshold && gate.comparator === comparator;
-    const judged = { metric: definition.metric, threshold: gate.threshold, comparator: used };
-    assertThreshold(judged, range, isShared ? 'threshold' : 'metric');
-  }
-}
-
-function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
-  const definition = knownMetric(metric);
-  const lacking =
-    metricNeedsTruth(definition) && !hasTruth
-      ? (['true labels', 'yTrue'] as const)
-      : metricKind(definition) === 'scores' && !hasScores
-        ? (['scores', 'score'] as const)
-        : metricKind(definition) === 'regression' && !hasPredictions
-          ? (['predicted numbers', 'yPred'] as const)
-          : undefined;
-  if (lacking === undefined) return;
-  throw new ValueError(`${metric} needs ${lacking[0]}.`, {
-    code: 'missing-argument',
-    context: { metric, missing: lacking[1] },
-    suggestion: `Name their column (${lacking[1]}).`,
-  });
-}
-
-/**
- * Returns the metric with this name.
- * @throws {ValueError} if there is none
- */
-export function knownMetric(name: string): MetricDefinition {
-  try {
-    return metricDefinition(name);
-  } catch (cause) {
-    if (!MetricComputationError.isInstance(cause)) throw cause;
-    throw new ValueError(cause.message, {
-      code: 'unknown-name',
-      context: { metric: name },
-      ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
-      cause,
-    });
-  }
 }

@@ -11,7 +11,8 @@ export interface ValidateBounds {
    */
   readonly maxGroups?: number | undefined;
   /**
-   * The maximum product of the replicates and the groups of an attribute, if intervals or p-values are requested.
+   * The maximum product of the replicates and the groups of an attribute. A validation that requests intervals or
+   * p-values and exceeds it is rejected. Intervals that are computed only by default are omitted, with a warning.
    * @defaultValue no limit
    */
   readonly maxDraws?: number | undefined;
@@ -52,6 +53,13 @@ interface Draws {
   readonly attribute: string;
   readonly groups: number;
   readonly samples: number;
+}
+
+/** Returns why intervals that are computed by default are omitted; undefined if they are within the limit. */
+export function whyNoInterval({ groups, samples }: Draws, maxDraws: number): string | undefined {
+  if (groups * samples <= maxDraws) return undefined;
+  const [drawn, many, most] = [samples, groups, maxDraws].map((count) => count.toLocaleString('en-US'));
+  return `${String(drawn)} replicates times ${String(many)} groups exceed the limit of ${String(most)}`;
 }
 
 /**

@@ -87,7 +87,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  *
  * `bounds` limit the cost and allow the work to be stopped; a service sets them. By default there is no limit.
  *
- * Intervals are computed only with `withCi`, effect sizes and p-values only with their own options.
+ * Intervals are computed unless `withCi` is false, effect sizes and p-values only with their own options. Each gate of
+ * `gates` applies to the attributes that it names, or to all of them.
  * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
  *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range

@@ -20,11 +20,42 @@ export const VALIDATE_VALUES = {
   comparator: z.enum(['<=', '<', '>=', '>']),
 } as const;
 
+/** The schema of one gate: a condition that a metric must meet. */
+export const gateSchema = z.strictObject({
+  metric: z
+    .string()
+    .min(1)
+    .meta({
+      description: 'The metric, such as demographic_parity_difference.',
+      examples: ['demographic_parity_difference'],
+    }),
+  comparator: VALIDATE_VALUES.comparator.optional().meta({
+    description: 'The comparison of the metric with the threshold. Default: <= for the absolute value; >= for a ratio.',
+    examples: ['<='],
+  }),
+  threshold: VALIDATE_VALUES.threshold.meta({ description: 'The threshold of the gate.', examples: [0.1] }),
+  attributes: z
+    .array(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]))
+    .min(1)
+    .optional()
+    .meta({
+      description:
+        'The attributes to which the gate applies; an intersection is a list of columns. Default: all attributes.',
+      examples: [['sex', ['sex', 'race']]],
+    }),
+});
+
+/** A condition that a metric must meet, on some or all attributes. */
+export type Gate = z.output<typeof gateSchema>;
+
+/** The schema of a list of gates. A list without gates could be mistaken for gates that passed. */
+export const gatesSchema = z.array(gateSchema).min(1);
+
 /** The options for metrics and gates, with defaults. Each metric fills in the defaults of its own options. */
 const MEASURE_OPTIONS = {
   minGroupSize: VALIDATE_VALUES.minGroupSize.optional(),
   nanPolicy: VALIDATE_VALUES.nanPolicy.default('exclude'),
-  withCi: z.boolean().default(false),
+  withCi: z.boolean().optional(),
   ciLevel: VALIDATE_VALUES.ciLevel.optional(),
   ciMethod: VALIDATE_VALUES.ciMethod.optional(),
   ciSamples: VALIDATE_VALUES.ciSamples.optional(),
@@ -38,6 +69,7 @@ const MEASURE_OPTIONS = {
   threshold: VALIDATE_VALUES.threshold.optional(),
   metric: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
+  gates: gatesSchema.optional(),
   strictMissing: z.boolean().default(false),
   positiveLabel: z.string().optional(),
   yTruePositiveLabel: z.string().optional(),
@@ -57,12 +89,8 @@ export const rowOptionsSchema = z.object({
 /** The options for metrics and gates, with defaults filled in. */
 export type MeasureOptions = z.output<z.ZodObject<typeof MEASURE_OPTIONS>>;
 
-/** A metric with its gate. */
-export interface MetricGate {
-  readonly metric: string;
-  readonly comparator?: '<=' | '<' | '>=' | '>' | undefined;
-  readonly threshold?: number | undefined;
-}
+/** A metric with or without its gate. */
+export type MetricGate = Pick<Gate, 'metric' | 'comparator'> & Partial<Pick<Gate, 'threshold'>>;
 
 /**
  * Parses a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
