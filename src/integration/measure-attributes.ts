@@ -1,4 +1,6 @@
+import { ValueError } from '../exceptions/index.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
+import { assertMacroKind, macroWithPositiveLabel } from '../metrics/metric-rows.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import {
   type MetricDefinition,
@@ -9,7 +11,7 @@ import {
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { ClassStats, GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { Gate, MeasureOptions } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
@@ -21,9 +23,39 @@ export const SCORE_THRESHOLD = 0.5;
 
 /** Statistics of one attribute. */
 export interface AttributeStatistics {
+  /** With `average: 'macro'`, the statistics of the first class. */
   readonly stats: GroupStats;
+  /** With `average: 'macro'`, the statistics of each class against the rest. */
+  readonly classes?: readonly MacroClass[] | undefined;
   /** The statistics of the same rows crossed with the levels of a control feature, without rows that have no level. */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
+}
+
+/** The statistics of one class, and whether it occurs among the decisions. */
+interface MacroClass extends ClassStats {
+  readonly isPredicted: boolean;
+}
+
+/** The classes of an outcome. */
+export interface OutcomeClasses {
+  /** The classes of decisions and, if they are read, of true labels. */
+  readonly all: readonly string[];
+  /** The classes of decisions. Metrics that need no true labels average over these. */
+  readonly predicted: readonly string[];
+}
+
+/** Combines the statistics of each class, in the order of the classes. */
+export function ofClasses(
+  { all, predicted }: OutcomeClasses,
+  counted: readonly GroupStats[],
+  readings: GroupStats['readings'],
+): AttributeStatistics {
+  const classes = all.map((className, index): MacroClass => ({
+    className,
+    stats: { ...(counted[index] as GroupStats), readings },
+    isPredicted: predicted.includes(className),
+  }));
+  return { stats: (classes[0] as MacroClass).stats, classes, crossed: undefined };
 }
 
 /** The kind of statistics to compute, and whether it needs true labels. */
@@ -90,7 +122,9 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
 }
 
 /** The metrics and options of a validation, independent of where the rows are. */
-export type MeasureRequest = GateRequest & Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'>;
+export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest | 'scoreThreshold'> {
+  readonly hasControl: boolean;
+}
 
 /** Statistics of one kind, for every attribute. */
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
@@ -102,10 +136,25 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
   assertGates(request);
   const wanted = metricsOf(request);
+  if (request.average !== undefined) assertAverage(request, wanted);
   return [...new Set(wanted.map(metricKind))].map((kind) => ({
     kind,
     needsTruth: wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition)),
   }));
+}
+
+function assertAverage(
+  { hasPredictions, hasControl, positiveLabel, yTruePositiveLabel }: MeasureRequest,
+  wanted: readonly MetricDefinition[],
+): void {
+  if (positiveLabel !== undefined || yTruePositiveLabel !== undefined) throw macroWithPositiveLabel();
+  for (const definition of wanted) assertMacroKind(metricKind(definition), definition.metric);
+  if (hasPredictions && !hasControl) return;
+  const problem = hasControl ? 'cannot be combined with control' : 'needs decisions, because scores have two classes';
+  throw new ValueError(`average: 'macro' ${problem}.`, {
+    context: { parameter: 'average', value: 'macro' },
+    suggestion: hasControl ? 'Remove one of them.' : 'Remove average, or give decisions (yPred).',
+  });
 }
 
 /**
@@ -175,14 +224,21 @@ function* measure(
   const metrics: [string, MetricResult][] = [];
   for (const definition of wanted) {
     yield;
-    const part = { stats: stats[metricKind(definition)] as GroupStats, className: undefined };
-    metrics.push([definition.metric, compareGroups([part], definition, options)]);
+    metrics.push([definition.metric, compareGroups(partsOf(own, definition), definition, options)]);
   }
   yield;
   return {
     metrics: Object.fromEntries(metrics),
     frame: frameOf(own, withoutReadings(stats), wanted, optionsOf(request)),
   };
+}
+
+/** Returns the statistics of a metric: of the binary outcome, or of each class that it averages over. */
+function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly ClassStats[] {
+  const [, statistics] = own.find(([kind]) => kind === metricKind(definition)) as OwnStatistics[number];
+  const { stats, classes } = statistics;
+  if (classes === undefined) return [{ stats, className: undefined }];
+  return metricNeedsTruth(definition) ? classes : classes.filter(({ isPredicted }) => isPredicted);
 }
 
 /** Removes the readings, since the metrics already carry the warnings about labels. */
@@ -192,7 +248,7 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
 
 /**
  * Returns the options for one attribute, within the limit of replicates. Intervals and p-values need replicates for
- * every group, also within levels of the control feature. Only what was requested is rejected above the limit; intervals
+ * every group, also within levels of the control feature, and for every class. Only what was requested is rejected above the limit; intervals
  * by default are omitted.
  * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
@@ -205,7 +261,10 @@ function boundedOptions(
   const options = fillMetricOptions(optionsOf(request));
   if (!options.withCi && !options.withPValue) return options;
   const groups = Math.max(
-    ...own.map(([, { stats, crossed }]) => stats.labels.length + (crossed?.stats.labels.length ?? 0)),
+    ...own.map(
+      ([, { stats, classes, crossed }]) =>
+        stats.labels.length * (classes?.length ?? 1) + (crossed?.stats.labels.length ?? 0),
+    ),
   );
   const draws = { attribute: request.names[index] as string, groups, samples: options.ciSamples };
   if (request.withCi === true || options.withPValue) assertFewDraws(draws, maxDraws);

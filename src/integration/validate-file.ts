@@ -30,13 +30,13 @@ export async function validateFile(
 ): Promise<FileValidation> {
   assertKnownOptions('validateFile', bounds, VALIDATE_BOUNDS_NAMES);
   const request = parseBy(validateSchema, input, 'validateFile');
-  const measured = { ...request, ...gateRequestOf(request) };
+  const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
   if (bounds.maxGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.maxGroups);
   for (const needed of kinds) {
     bounds.signal?.throwIfAborted();
-    byKind.push([needed.kind, await fileStatistics(path, needed, request)]);
+    byKind.push([needed.kind, await fileStatistics(path, needed, request, bounds)]);
   }
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }

@@ -95,6 +95,11 @@ export const MEASURE_WIRE_FIELDS = {
     'Equalized odds: the larger gap, or the mean of both. Default: worst_case.',
     'mean',
   ),
+  average: optionalField(
+    VALIDATE_VALUES.average,
+    'For decisions of more than two classes: macro computes each metric for each class against the rest, and averages over the classes. Default: decisions are binary.',
+    'macro',
+  ),
   compat: optionalField(VALIDATE_VALUES.compat, 'Follows the conventions of another library.', 'fairlearn'),
   nan_policy: described(
     VALIDATE_VALUES.nanPolicy.default('exclude'),

@@ -41,8 +41,8 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
 
 /** Returns whether a validation costs about as much as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
-  const { backend = 'native', control, withCi, withPValue, sensitive, intersections = [] } = input;
-  if (backend !== 'native' || control !== undefined || withPValue === true) return false;
+  const { backend = 'native', average, control, withCi, withPValue, sensitive, intersections = [] } = input;
+  if (backend !== 'native' || control !== undefined || average !== undefined || withPValue === true) return false;
   const columns = Array.isArray(sensitive) ? [sensitive] : Object.values(sensitive);
   const counted = columns.length + intersections.reduce((sum, names) => sum + names.length, 0);
   if (counted > (withCi === false ? MAX_COLUMNS : MAX_COLUMNS_WITH_CI)) return false;

@@ -50,6 +50,7 @@ ${OPTION.naValues}
 --method <name>  comparison of groups: between_groups, to_overall or to_reference (default: between_groups)
 --reference-group <label>  group to compare the others with, for to_reference (default: the largest)
 --agg <name>  aggregation of the two gaps of equalized odds: worst_case or mean (default: worst_case)
+--average <name>  for decisions of more than two classes: macro, the mean of each metric over the classes, each against the rest (default: decisions are binary)
 --compat <library>  use the conventions of fairlearn, aif360 or aequitas
 --backend <name>  engine that counts the rows: duckdb, native or danfo (default: duckdb, which does not load all rows into memory)
 --metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
