@@ -14,7 +14,8 @@ import {
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { assertThreshold, findThresholdProblem, metricRange } from '../metrics/threshold-range.ts';
-import { type Gate, type MeasureOptions, type MetricGate, parseMetricGate } from '../schemas/validate-values.ts';
+import { type Gate, type MetricGate, parseMetricGate } from '../schemas/gates.ts';
+import type { MeasureOptions } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { isHigherBetter, judge, type Verdict } from './assertions.ts';
 

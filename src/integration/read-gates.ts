@@ -2,7 +2,7 @@ import { type ConfigDialect, problemsError } from '../io/config-text/config-prob
 import { openConfigText, readConfigFile } from '../io/config-text/open-config-text.ts';
 import { type PathProblem, positionProblem, problemAt, wordingOf } from '../io/config-text/path-problem.ts';
 import { readFields } from '../io/config-text/read-fields.ts';
-import { type Gate, gatesSchema } from '../schemas/validate-values.ts';
+import { type Gate, gatesSchema } from '../schemas/gates.ts';
 import { gateProblems, type GateRequest } from './gates.ts';
 
 const EXAMPLE = "Write a list of gates, such as '- { metric: demographic_parity_difference, threshold: 0.1 }'.";

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ConfigValidationError } from '../exceptions/index.ts';
+import { comparator, gatesSchema } from './gates.ts';
 import { minGroupSize } from './min-group-size.ts';
 
 /** The validation options that do not depend on the source of the rows, with their value ranges. */
@@ -18,39 +18,8 @@ export const VALIDATE_VALUES = {
   backend: z.enum(['duckdb', 'native', 'danfo']),
   seed: z.number().int(),
   threshold: z.number(),
-  comparator: z.enum(['<=', '<', '>=', '>']),
+  comparator,
 } as const;
-
-/** The schema of one gate: a condition that a metric must meet. */
-export const gateSchema = z.strictObject({
-  metric: z
-    .string()
-    .min(1)
-    .meta({
-      description: 'The metric, such as demographic_parity_difference.',
-      examples: ['demographic_parity_difference'],
-    }),
-  comparator: VALIDATE_VALUES.comparator.optional().meta({
-    description: 'The comparison of the metric with the threshold. Default: <= for the absolute value; >= for a ratio.',
-    examples: ['<='],
-  }),
-  threshold: VALIDATE_VALUES.threshold.meta({ description: 'The threshold of the gate.', examples: [0.1] }),
-  attributes: z
-    .array(z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]))
-    .min(1)
-    .optional()
-    .meta({
-      description:
-        'The attributes to which the gate applies; an intersection is a list of columns. Default: all attributes.',
-      examples: [['sex', ['sex', 'race']]],
-    }),
-});
-
-/** A condition that a metric must meet, on some or all attributes. */
-export type Gate = z.output<typeof gateSchema>;
-
-/** The schema of a list of gates. A list without gates could be mistaken for gates that passed. */
-export const gatesSchema = z.array(gateSchema).min(1);
 
 /** The options for metrics and gates, with defaults. Each metric fills in the defaults of its own options. */
 const MEASURE_OPTIONS = {
@@ -90,29 +59,6 @@ export const rowOptionsSchema = z.object({
 
 /** The options for metrics and gates, with defaults filled in. */
 export type MeasureOptions = z.output<z.ZodObject<typeof MEASURE_OPTIONS>>;
-
-/** A metric with or without its gate. */
-export type MetricGate = Pick<Gate, 'metric' | 'comparator'> & Partial<Pick<Gate, 'threshold'>>;
-
-/**
- * Parses a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
- * @throws {ConfigValidationError} if a gate has no name or no number
- */
-export function parseMetricGate(text: string): MetricGate {
-  const [, name = '', comparator, value = ''] = /^([^<>=]*)(?:([<>=]+)(.*))?$/s.exec(text) ?? [];
-  const metric = name.trim();
-  if (comparator === undefined) return { metric: text };
-  const threshold = value.trim() === '' ? NaN : Number(value);
-  if (metric !== '' && isComparator(comparator) && Number.isFinite(threshold)) return { metric, comparator, threshold };
-  throw new ConfigValidationError(`metric: '${text}' is not a gate.`, {
-    context: { parameter: 'metric', value: text },
-    suggestion: "Write NAME<=VALUE with <=, <, >= or >, as in 'demographic_parity_difference<=0.1'.",
-  });
-}
-
-function isComparator(text: string): text is '<=' | '<' | '>=' | '>' {
-  return ['<=', '<', '>=', '>'].includes(text);
-}
 
 /**
  * The options of `validate`, shared by library, command line and service. The metrics fill in the defaults of their own

@@ -4,7 +4,8 @@ import { described, optionalField } from './fields.ts';
 import { camelFields } from '../internal/arguments.ts';
 import { type BrokenRule, brokenRules } from './problems-of.ts';
 import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
-import { gateSchema, type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
+import { gateSchema } from './gates.ts';
+import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
 /** The maximum number of replicates in a request. Computing them occupies a thread. */
 const MAX_SAMPLES = 100_000;

@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 
+import { GATES_SCHEMA_FILE, gatesSchemaText } from '../../scripts/config-schema.ts';
 import { ConfigValidationError } from '../../src/exceptions/index.ts';
 import { readGates } from '../../src/integration/read-gates.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -75,6 +77,14 @@ describe('a file of gates', () => {
       expect(error.message.split('\n')).to.have.length(lines.length);
     });
   }
+
+  it('has a JSON Schema for editors, which is the committed one and accepts the same files', async () => {
+    expect(readFileSync(GATES_SCHEMA_FILE, 'utf8')).to.equal(await gatesSchemaText());
+    const validate = new Ajv2020().compile(JSON.parse(readFileSync(GATES_SCHEMA_FILE, 'utf8')) as object);
+    expect(validate(GIVEN)).to.equal(true);
+    for (const wrong of [[], {}, [{ metric: 'm' }], [{ metric: 'm', threshold: '1' }], [{ metric: 'm', threshold: 1, x: 1 }], [{ metric: 'm', threshold: 1, attributes: [] }]])
+      expect(validate(wrong), JSON.stringify(wrong)).to.equal(false);
+  }); // prettier-ignore
 
   it('is rejected if it does not exist', async () => {
     const error = await readGates(path.join(folder(), 'none.yml'), REQUEST).catch(String);
