@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 
 /** An element of an XML document. */
-export interface XmlElement {
+interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: XmlElement[];

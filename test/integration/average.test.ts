@@ -5,6 +5,7 @@ import { expect } from 'chai';
 
 import { validateFile } from '../../src/integration/validate-file.ts';
 import { validateRows, type ValidateRowsInput } from '../../src/integration/validate-rows.ts';
+import type { ValidateInput } from '../../src/schemas/validate-values.ts';
 import { FairnessAnalyzer } from '../../src/metrics/index.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
 
@@ -42,7 +43,13 @@ describe('a validation that averages over classes', () => {
     writeFileSync(name, ['decision,truth,group', ...TABLE.map((row) => row.join(','))].join('\n'));
     return name;
   }
-  const columns = { attributes: [['group']], yPred: 'decision', yTrue: 'truth', minGroupSize: 5, average: 'macro' } as const; // prettier-ignore
+  const columns: ValidateInput = {
+    attributes: [['group']],
+    yPred: 'decision',
+    yTrue: 'truth',
+    minGroupSize: 5,
+    average: 'macro',
+  };
 
   for (const backend of ['native', 'danfo', 'duckdb'] as const) {
     it(`gives the mean of one-against-rest metrics, with ${backend}`, async () => {
@@ -84,7 +91,7 @@ describe('a validation that averages over classes', () => {
   ];
   for (const [title, input, text] of refused) {
     it(`is rejected with ${title}`, async () => {
-      const error = await validateRows({ ...ROWS, ...input } as ValidateRowsInput).then(
+      const error = await validateRows({ ...ROWS, ...input }).then(
         () => expect.fail('it was accepted'),
         (reason: unknown) => reason as Error,
       );
@@ -94,8 +101,8 @@ describe('a validation that averages over classes', () => {
 
   it('is bounded by the number of classes', async () => {
     const many = { ...ROWS, yPred: TABLE.map((_, row) => `c${String(row)}`), yTrue: undefined };
-    const error = await validateRows(many, { maxClasses: 19 }).catch((reason: unknown) => reason as Error);
-    expect(String(error)).to.match(/20 classes.*at most 19/);
+    const error = await validateRows(many, { maxClasses: 19 }).catch(String);
+    expect(error).to.match(/20 classes.*at most 19/);
     await validateRows(many, { maxClasses: 20 });
     const ofFile = await validateFile(file(), columns, { maxClasses: 2 }).catch(String);
     expect(ofFile).to.match(/3 classes.*at most 2/);
