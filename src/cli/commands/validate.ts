@@ -121,14 +121,15 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
  * @throws {ConfigValidationError} if the file is invalid, or a report of gates is requested and there is no gate
  */
 async function withGates(request: ValidateRequest, { gate, junit }: ValidateOptions): Promise<ValidateRequest> {
-  const [{ readGates }, { gatesOf }, { gateRequestOf }] = await Promise.all([
-    import('../../integration/read-gates.ts'),
+  if (gate === undefined && junit === undefined) return request;
+  const [{ gatesOf }, { gateRequestOf }] = await Promise.all([
     import('../../integration/gates.ts'),
     import('../../integration/validate-file.ts'),
   ]);
-  const gates = gate === undefined ? undefined : await readGates(gate, gateRequestOf(request));
-  const complete = { ...request, gates };
-  if (junit === undefined || gatesOf(gateRequestOf(complete)).length > 0) return complete;
+  const gateRequest = gateRequestOf(request);
+  const gates = gate === undefined ? [] : await (await import('../../integration/read-gates.ts')).readGates(gate, gateRequest); // prettier-ignore
+  if (gates.length > 0) return { ...request, gates };
+  if (gatesOf(gateRequest).length > 0) return request;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
   throw new ConfigValidationError('--junit reports gates, and there is none.', {
     context: { parameter: 'junit' },
