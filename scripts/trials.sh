@@ -92,11 +92,30 @@ if asked gate; then
     --metric 'demographic_parity_difference<=0.2' --metric 'demographic_parity_ratio>=0.9'
   check 'two metrics are both checked: both pass' 0 'PASS' "${validate[@]}" \
     --metric 'demographic_parity_difference<=0.2' --metric 'demographic_parity_ratio>=0.8'
+  rows 'approved,sex,region' 1,f,n 25 0,f,n 25 1,f,s 25 0,f,s 25 1,m,n 31 0,m,n 19 1,m,s 31 0,m,s 19 >regions.csv
+  regions=(evenhand validate --csv regions.csv --y-pred approved --sensitive sex --sensitive region)
+  echo '[{ metric: demographic_parity_difference, threshold: 0.05, attributes: [region] }, { metric: demographic_parity_ratio, threshold: 0.8, attributes: [sex] }]' >gates.yml
+  check 'gates of a file apply to their attributes: both pass' 0 'PASS' "${regions[@]}" --gate gates.yml --junit pass.xml
+  check 'and together with a stricter gate of --metric one fails' 1 'FAIL' "${regions[@]}" --gate gates.yml \
+    --metric 'demographic_parity_difference<=0.1' --junit fail.xml
+  check 'the test report of a failed run has the failure' 0 'tests="4" failures="1" errors="0"' cat fail.xml
+  check 'an undefined metric is an error in the test report, never a pass' 1 'undefined' "${regions[@]}" --gate gates.yml --min-group-size 500 --junit undefined.xml
+  check 'with an error for each gate' 0 'tests="2" failures="0" errors="2"' cat undefined.xml
+  sed 's/threshold: 0.05/threshold: 5/' gates.yml >percent.yml
+  check 'a threshold of 5 in a file is rejected with its line and column' 2 'percent\.yml:1:[0-9]+: gates\[0\]\.threshold.*0\.05' "${regions[@]}" --gate percent.yml
+  sed 's/region\]/regoin]/' gates.yml >attribute.yml
+  check 'a mistyped attribute in a file is rejected, not ignored' 2 "Did you mean 'region'" "${regions[@]}" --gate attribute.yml
+  echo '# none yet' >empty.yml
+  check 'an empty file of gates does not pass' 2 'empty' "${regions[@]}" --gate empty.yml
+  check 'a test report without a gate is rejected, since it would look like a pass' 2 'no gate|there is none' "${regions[@]}" --junit none.xml
   check 'an option that cannot be repeated is rejected if it is' 2 'given twice' "${validate[@]}" --seed 1 --seed 2
   rows 'approved,sex' ,f 50 0,f 50 0,m 100 >holes.csv
   holes=(evenhand validate --csv holes.csv --y-pred approved --sensitive sex --metric demographic_parity_difference --threshold 0.1)
   check 'missing decisions of one group do not pass without a warning' 0 '[Ww]arning' "${holes[@]}"
   check 'and fail under --strict-missing' 1 'FAIL' "${holes[@]}" --strict-missing
+  echo '[{ metric: demographic_parity_difference, threshold: 0.1 }]' >one.yml
+  check 'also with a file of gates' 1 'strict missing' \
+    evenhand validate --csv holes.csv --y-pred approved --sensitive sex --strict-missing --gate one.yml
   {
     echo 'approved,group'
     for _ in $(seq 400); do printf '1,9007199254740992\n0,9007199254740993\n'; done

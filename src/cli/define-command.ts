@@ -24,6 +24,7 @@ export const OPTION = {
   hidden: '--hidden <units>  units of each hidden layer, comma-separated (default: 32)',
   backend: '--backend <name>  tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)',
   rawCsv: '--raw-csv  do not mark texts that a spreadsheet would run as formulas',
+  junit: '--junit <path>  write the verdict of each gate as a JUnit XML file, for continuous integration',
   report: '--out <path>  write a report: .html (with charts), .md or .json',
   mlflow: `--mlflow-experiment <name>  log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI
 --mlflow-run-name <name>  name of the logged MLflow run`,

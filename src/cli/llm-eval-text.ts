@@ -131,14 +131,13 @@ export interface LlmEvalReportPaths {
   readonly reportMd?: string | undefined;
   readonly reportHtml?: string | undefined;
   readonly reportJson?: string | undefined;
-  readonly junit?: string | undefined;
 }
 
 /** Writes the requested reports. */
 export async function writeLlmEvalReports(
   result: LlmEvalResult,
   verdict: LlmEvalVerdict,
-  { reportMd, reportHtml, reportJson, junit }: LlmEvalReportPaths,
+  { reportMd, reportHtml, reportJson }: LlmEvalReportPaths,
 ): Promise<void> {
   const [{ writeFileAtomic }, report] = await Promise.all([
     import('../io/atomic-write.ts'),
@@ -151,5 +150,4 @@ export async function writeLlmEvalReports(
     const body = JSON.stringify(report.llmEvalToJson(result, options), undefined, 2);
     await writeFileAtomic(reportJson, `${body}\n`);
   }
-  if (junit !== undefined) await writeFileAtomic(junit, report.llmEvalToJunit(result, options));
 }

@@ -24,7 +24,7 @@ function assertDistinct(paths: readonly string[]): void {
  * Checks that no output overwrites an input file, or replaces a folder that contains one.
  * @throws {ConfigValidationError} if an output would replace an input; the message names both
  */
-export function assertInputsKept(outputs: readonly string[], inputs: readonly (string | undefined)[]): void {
+function assertInputsKept(outputs: readonly string[], inputs: readonly (string | undefined)[]): void {
   for (const output of outputs) {
     const input = inputs.find((path) => path !== undefined && holds(realPath(output), realPath(path)));
     if (input === undefined || output === '') continue;

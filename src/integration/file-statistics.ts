@@ -1,6 +1,8 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { loadData } from '../io/index.ts';
+import { classLabels } from '../io/positive-label.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
+import { assertClasses } from '../metrics/metric-rows.ts';
 import { crossControl } from '../metrics/frame/index.ts';
 import {
   reduceClassificationSource,
@@ -17,8 +19,11 @@ import {
   binaryTruth,
   decideScores,
   type NeededStatistics,
+  ofClasses,
+  type OutcomeClasses,
   SCORE_THRESHOLD,
 } from './measure-attributes.ts';
+import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';
 
 /**
  * Computes the statistics of a file for every requested attribute. The duckdb backend uses SQL scans that do not load
@@ -28,8 +33,12 @@ export async function fileStatistics(
   path: string,
   needed: NeededStatistics,
   request: ValidateRequest,
+  { maxClasses, signal }: ValidateBounds,
 ): Promise<readonly AttributeStatistics[]> {
-  if (request.backend !== 'duckdb') return loadAndCount(path, needed, request);
+  const classes = request.average === undefined ? undefined : await fileClasses(path, needed, request);
+  assertFewClasses(classes?.all.length ?? 0, maxClasses);
+  if (request.backend !== 'duckdb') return loadAndCount(path, needed, request, classes);
+  if (classes !== undefined) return countClasses(path, needed, request, { classes, signal });
   const { kind, needsTruth } = needed;
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
@@ -54,6 +63,42 @@ export async function fileStatistics(
   });
 }
 
+/** Returns the classes of the decisions, and of the true labels if they are needed. */
+async function fileClasses(
+  path: string,
+  { needsTruth }: NeededStatistics,
+  { yPred = '', yTrue, naValues }: ValidateRequest,
+): Promise<OutcomeClasses> {
+  const missing = missingOutcomes(naValues);
+  const labelsOf = async (...columns: string[]): Promise<readonly string[]> =>
+    assertClasses((await classLabels(path, columns)).filter((label) => !missing.has(label)));
+  const predicted = await labelsOf(yPred);
+  return { predicted, all: needsTruth && yTrue !== undefined ? await labelsOf(yTrue, yPred) : predicted };
+}
+
+/** Counts each class against the rest, with one scan for each class. */
+async function countClasses(
+  path: string,
+  { needsTruth }: NeededStatistics,
+  request: ValidateRequest,
+  { classes, signal }: { readonly classes: OutcomeClasses } & Pick<ValidateBounds, 'signal'>,
+): Promise<readonly AttributeStatistics[]> {
+  const { attributes, yPred = '', yTrue, sampleWeight, nanPolicy, naValues } = request;
+  const byClass: (readonly GroupStats[])[] = [];
+  for (const positiveLabel of classes.all) {
+    signal?.throwIfAborted();
+    const reductions = await reduceClassificationSource(path, {
+      ...{ attributes, yPred, sampleWeight, nanPolicy, naValues, positiveLabel, isOneOfMany: true },
+      yTrue: needsTruth ? yTrue : undefined,
+    });
+    byClass.push(reductions.map(({ stats }) => stats));
+  }
+  return attributes.map((_, index) => {
+    const counted = byClass.map((stats) => stats[index] as GroupStats);
+    return ofClasses(classes, counted, counted[0]?.readings ?? []);
+  });
+}
+
 function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
   readonly yPred: string;
   readonly scoreThreshold?: number;
@@ -67,6 +112,7 @@ async function loadAndCount(
   path: string,
   { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
+  classes: OutcomeClasses | undefined,
 ): Promise<AttributeStatistics[]> {
   const [{ metricBackend }, { rowsSource }] = await Promise.all([
     import('../metrics/backends/metric-backend.ts'),
@@ -79,21 +125,26 @@ async function loadAndCount(
   const columns = rowColumns(table, kind, request);
   const labels = { positiveLabel: request.positiveLabel, yTruePositiveLabel: request.yTruePositiveLabel };
   const { nanPolicy, naValues } = request;
-  const count = (sensitive: MetricRows['sensitive']): Promise<GroupStats> =>
+  const count = (sensitive: MetricRows['sensitive'], className?: string): Promise<GroupStats> =>
     rowsSource(metricBackend(request.backend), { ...columns, sensitive, nanPolicy, naValues }).statistics({
       kind,
       metric: 'validate',
       needsTruth,
+      className,
     });
   const outcome = outcomeReadings(request.score !== undefined && kind === 'classification' ? 'scores' : kind, {
     ...columns,
     ...labels,
+    average: request.average,
     yTrue: needsTruth && request.yTrue !== undefined ? table.column(request.yTrue) : undefined,
     naValues,
   });
   const counted = attributes.map(async (attribute): Promise<AttributeStatistics> => {
     const sensitive = columnsOf(attribute);
     const readings = [...outcome, ...groupReadings(columnsOf([...attribute, ...control]), naValues)];
+    if (classes !== undefined) {
+      return ofClasses(classes, await Promise.all(classes.all.map((name) => count(sensitive, name))), readings);
+    }
     const stats = { ...(await count(sensitive)), readings };
     if (control.length === 0) return { stats, crossed: undefined };
     const { column, cells } = crossControl(sensitive, columnsOf(control), nanPolicy, naValues);

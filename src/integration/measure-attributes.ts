@@ -1,5 +1,6 @@
-import { ConfigValidationError, MetricComputationError, ValueError } from '../exceptions/index.ts';
+import { ValueError } from '../exceptions/index.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
+import { assertMacroKind, macroWithPositiveLabel } from '../metrics/metric-rows.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
 import {
   type MetricDefinition,
@@ -8,23 +9,54 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
-import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
+import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import type { GroupStats } from '../metrics/statistics/group-stats.ts';
-import { assertThreshold, metricRange } from '../metrics/threshold-range.ts';
-import { type MeasureOptions, type MetricGate, parseMetricGate } from '../schemas/validate-values.ts';
+import type { ClassStats, GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { Gate } from '../schemas/gates.ts';
+import type { MeasureOptions } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
-import { isHigherBetter, joinVerdicts, judge, type Verdict } from './assertions.ts';
-import { assertFewDraws, type ValidateBounds } from './validate-bounds.ts';
+import { joinVerdicts, judge, type Verdict } from './assertions.ts';
+import { assertGates, gatesOf, type GateRequest, type GateVerdict, judgeAttribute, metricNamesOf } from './gates.ts';
+import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
 
 /** The default score threshold: scores at or above it are positive decisions. */
 export const SCORE_THRESHOLD = 0.5;
 
 /** Statistics of one attribute. */
 export interface AttributeStatistics {
+  /** With `average: 'macro'`, the statistics of the first class. */
   readonly stats: GroupStats;
+  /** With `average: 'macro'`, the statistics of each class against the rest. */
+  readonly classes?: readonly MacroClass[] | undefined;
   /** The statistics of the same rows crossed with the levels of a control feature, without rows that have no level. */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
+}
+
+/** The statistics of one class, and whether it occurs among the decisions. */
+interface MacroClass extends ClassStats {
+  readonly isPredicted: boolean;
+}
+
+/** The classes of an outcome. */
+export interface OutcomeClasses {
+  /** The classes of decisions and, if they are read, of true labels. */
+  readonly all: readonly string[];
+  /** The classes of decisions. Metrics that need no true labels average over these. */
+  readonly predicted: readonly string[];
+}
+
+/** Combines the statistics of each class, in the order of the classes. */
+export function ofClasses(
+  { all, predicted }: OutcomeClasses,
+  counted: readonly GroupStats[],
+  readings: GroupStats['readings'],
+): AttributeStatistics {
+  const classes = all.map((className, index): MacroClass => ({
+    className,
+    stats: { ...(counted[index] as GroupStats), readings },
+    isPredicted: predicted.includes(className),
+  }));
+  return { stats: (classes[0] as MacroClass).stats, classes, crossed: undefined };
 }
 
 /** The kind of statistics to compute, and whether it needs true labels. */
@@ -48,12 +80,6 @@ export function binaryTruth(source: ColumnSource, labels: Parameters<typeof read
 
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
-
-/** The verdict of one gate on one attribute. */
-export interface GateVerdict extends Verdict {
-  readonly attribute: string;
-  readonly metric: string;
-}
 
 /** The result of validating a file or rows. */
 export interface FileValidation {
@@ -97,12 +123,8 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
 }
 
 /** The metrics and options of a validation, independent of where the rows are. */
-export interface MeasureRequest extends Omit<MeasureOptions, 'nanPolicy' | 'positiveLabel' | 'scoreThreshold'> {
-  /** The names of the attributes, in the order of the report. */
-  readonly names: readonly string[];
-  readonly hasTruth: boolean;
-  readonly hasPredictions: boolean;
-  readonly hasScores: boolean;
+export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest | 'scoreThreshold'> {
+  readonly hasControl: boolean;
 }
 
 /** Statistics of one kind, for every attribute. */
@@ -113,12 +135,27 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
-  assertMetrics(request);
+  assertGates(request);
   const wanted = metricsOf(request);
+  if (request.average !== undefined) assertAverage(request, wanted);
   return [...new Set(wanted.map(metricKind))].map((kind) => ({
     kind,
     needsTruth: wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition)),
   }));
+}
+
+function assertAverage(
+  { hasPredictions, hasControl, positiveLabel, yTruePositiveLabel }: MeasureRequest,
+  wanted: readonly MetricDefinition[],
+): void {
+  if (positiveLabel !== undefined || yTruePositiveLabel !== undefined) throw macroWithPositiveLabel();
+  for (const definition of wanted) assertMacroKind(metricKind(definition), definition.metric);
+  if (hasPredictions && !hasControl) return;
+  const problem = hasControl ? 'cannot be combined with control' : 'needs decisions, because scores have two classes';
+  throw new ValueError(`average: 'macro' ${problem}.`, {
+    context: { parameter: 'average', value: 'macro' },
+    suggestion: hasControl ? 'Remove one of them.' : 'Remove average, or give decisions (yPred).',
+  });
 }
 
 /**
@@ -131,20 +168,15 @@ export function* measureAttributes(
   byKind: readonly KindStatistics[],
   { maxDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
-  const { names, strictMissing } = request;
+  const { names } = request;
   const gates = gatesOf(request);
   const wanted = metricsOf(request);
-  const options = optionsOf(request);
-  if (maxDraws !== undefined) assertAllDraws(request, byKind, maxDraws);
+  const options = names.map((_, index) => boundedOptions(request, ofAttribute(byKind, index), index, maxDraws));
   const measured: Measured[] = [];
-  for (const index of names.keys()) measured.push(yield* measure(wanted, options, ofAttribute(byKind, index)));
-  const verdicts = measured.map(({ metrics }, index) =>
-    gates.map((gate): GateVerdict => {
-      const { metric } = metricDefinition(gate.metric);
-      const verdict = judge(metrics[metric] as MetricResult, gate.threshold, gate.comparator, { strictMissing });
-      return { attribute: names[index] as string, metric, ...verdict };
-    }),
-  );
+  for (const index of names.keys()) {
+    measured.push(yield* measure(request, wanted, options[index] as FilledMetricOptions, ofAttribute(byKind, index)));
+  }
+  const verdicts = measured.map(({ metrics }, index) => judgeAttribute(request, names[index] as string, metrics));
   const byName = <T>(values: readonly T[]): Record<string, T> =>
     Object.fromEntries(names.map((name, index) => [name, values[index] as T]));
   return Object.freeze({
@@ -160,26 +192,9 @@ export function* measureAttributes(
   });
 }
 
-/** A gate with its threshold. */
-type CompleteGate = MetricGate & { readonly threshold: number };
-
 const NO_VERDICT = judge({ metric: '', value: NaN, ci: null, undefinedReason: null }, undefined);
 
-/** Returns the named metrics, each with its own gate if it has one. */
-function namedMetrics({ metric = [] }: Pick<MeasureRequest, 'metric'>): MetricGate[] {
-  return [metric].flat().map(parseMetricGate);
-}
-
-/** Returns the gates of a request. The shared threshold applies to metrics without a gate of their own. */
-function gatesOf(request: MeasureRequest): CompleteGate[] {
-  const { threshold, comparator } = request;
-  return namedMetrics(request).flatMap((gate): CompleteGate[] => {
-    if (gate.threshold !== undefined) return [{ ...gate, threshold: gate.threshold }];
-    return threshold === undefined ? [] : [{ ...gate, threshold, comparator }];
-  });
-}
-
-function commonThreshold(gates: readonly CompleteGate[]): number | null {
+function commonThreshold(gates: readonly Gate[]): number | null {
   const distinct = [...new Set(gates.map(({ threshold }) => threshold))];
   return distinct.length === 1 ? (distinct[0] ?? null) : null;
 }
@@ -201,20 +216,30 @@ interface Measured {
 }
 
 function* measure(
+  request: MeasureRequest,
   wanted: readonly MetricDefinition[],
-  options: MetricOptions,
+  options: FilledMetricOptions,
   own: OwnStatistics,
 ): Generator<void, Measured, void> {
-  const filled = fillMetricOptions(options);
   const stats = Object.fromEntries(own.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind;
   const metrics: [string, MetricResult][] = [];
   for (const definition of wanted) {
     yield;
-    const part = { stats: stats[metricKind(definition)] as GroupStats, className: undefined };
-    metrics.push([definition.metric, compareGroups([part], definition, filled)]);
+    metrics.push([definition.metric, compareGroups(partsOf(own, definition), definition, options)]);
   }
   yield;
-  return { metrics: Object.fromEntries(metrics), frame: frameOf(own, withoutReadings(stats), wanted, options) };
+  return {
+    metrics: Object.fromEntries(metrics),
+    frame: frameOf(own, withoutReadings(stats), wanted, optionsOf(request)),
+  };
+}
+
+/** Returns the statistics of a metric: of the binary outcome, or of each class that it averages over. */
+function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly ClassStats[] {
+  const [, statistics] = own.find(([kind]) => kind === metricKind(definition)) as OwnStatistics[number];
+  const { stats, classes } = statistics;
+  if (classes === undefined) return [{ stats, className: undefined }];
+  return metricNeedsTruth(definition) ? classes : classes.filter(({ isPredicted }) => isPredicted);
 }
 
 /** Removes the readings, since the metrics already carry the warnings about labels. */
@@ -223,24 +248,35 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
 }
 
 /**
- * Checks the number of replicates. Intervals and p-values need replicates for every group, also within levels of the
- * control feature.
+ * Returns the options for one attribute, within the limit of replicates. Intervals and p-values need replicates for
+ * every group, also within levels of the control feature, and for every class. Only what was requested is rejected above the limit; intervals
+ * by default are omitted.
+ * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
-function assertAllDraws(request: MeasureRequest, byKind: readonly KindStatistics[], maxDraws: number): void {
-  if (!request.withCi && !request.withPValue) return;
-  const samples = fillMetricOptions(optionsOf(request)).ciSamples;
-  for (const [, all] of byKind) {
-    all.forEach(({ stats, crossed }, index) => {
-      const groups = stats.labels.length + (crossed?.stats.labels.length ?? 0);
-      assertFewDraws({ attribute: request.names[index] as string, groups, samples }, maxDraws);
-    });
-  }
+function boundedOptions(
+  request: MeasureRequest,
+  own: OwnStatistics,
+  index: number,
+  maxDraws = Infinity,
+): FilledMetricOptions {
+  const options = fillMetricOptions(optionsOf(request));
+  if (!options.withCi && !options.withPValue) return options;
+  const groups = Math.max(
+    ...own.map(
+      ([, { stats, classes, crossed }]) =>
+        stats.labels.length * (classes?.length ?? 1) + (crossed?.stats.labels.length ?? 0),
+    ),
+  );
+  const draws = { attribute: request.names[index] as string, groups, samples: options.ciSamples };
+  if (request.withCi === true || options.withPValue) assertFewDraws(draws, maxDraws);
+  const whyNoCi = whyNoInterval(draws, maxDraws);
+  return whyNoCi === undefined ? options : { ...options, withCi: false, whyNoCi };
 }
 
 /** Lists the metrics to measure: the usual metrics of decisions and the named metrics. */
 function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
-  const named = namedMetrics(request).map(({ metric }) => metricDefinition(metric));
+  const named = metricNamesOf(request).map(metricDefinition);
   // Predicted numbers are not decisions; scores become decisions by their threshold.
   const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
@@ -262,63 +298,4 @@ function frameOf(
 
 function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest): MetricOptions {
   return { ...options, withEffectSize };
-}
-
-function assertMetrics(request: MeasureRequest): void {
-  const { threshold, comparator } = request;
-  const named = namedMetrics(request);
-  for (const { metric } of named) assertMeasurable(metric, request);
-  if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
-    throw new ConfigValidationError(
-      `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
-      {
-        context: { parameter: 'threshold', value: threshold },
-        suggestion: 'Omit the threshold, or name a metric without its own gate.',
-      },
-    );
-  }
-  for (const gate of gatesOf(request)) {
-    const definition = knownMetric(gate.metric);
-    const used = gate.comparator ?? (isHigherBetter(definition.metric) ? '>=' : '<=');
-    const range = metricRange(definition, { isSize: gate.comparator === undefined, compat: request.compat });
-    const isShared = gate.threshold === threshold && gate.comparator === comparator;
-    const judged = { metric: definition.metric, threshold: gate.threshold, comparator: used };
-    assertThreshold(judged, range, isShared ? 'threshold' : 'metric');
-  }
-}
-
-function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
-  const definition = knownMetric(metric);
-  const lacking =
-    metricNeedsTruth(definition) && !hasTruth
-      ? (['true labels', 'yTrue'] as const)
-      : metricKind(definition) === 'scores' && !hasScores
-        ? (['scores', 'score'] as const)
-        : metricKind(definition) === 'regression' && !hasPredictions
-          ? (['predicted numbers', 'yPred'] as const)
-          : undefined;
-  if (lacking === undefined) return;
-  throw new ValueError(`${metric} needs ${lacking[0]}.`, {
-    code: 'missing-argument',
-    context: { metric, missing: lacking[1] },
-    suggestion: `Name their column (${lacking[1]}).`,
-  });
-}
-
-/**
- * Returns the metric with this name.
- * @throws {ValueError} if there is none
- */
-export function knownMetric(name: string): MetricDefinition {
-  try {
-    return metricDefinition(name);
-  } catch (cause) {
-    if (!MetricComputationError.isInstance(cause)) throw cause;
-    throw new ValueError(cause.message, {
-      code: 'unknown-name',
-      context: { metric: name },
-      ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
-      cause,
-    });
-  }
 }

@@ -11,7 +11,13 @@ export interface ValidateBounds {
    */
   readonly maxGroups?: number | undefined;
   /**
-   * The maximum product of the replicates and the groups of an attribute, if intervals or p-values are requested.
+   * The maximum number of classes with `average: 'macro'`, which counts the rows once for each class.
+   * @defaultValue no limit
+   */
+  readonly maxClasses?: number | undefined;
+  /**
+   * The maximum product of the replicates and the groups of an attribute. A validation that requests intervals or
+   * p-values and exceeds it is rejected. Intervals that are computed only by default are omitted, with a warning.
    * @defaultValue no limit
    */
   readonly maxDraws?: number | undefined;
@@ -23,7 +29,12 @@ export interface ValidateBounds {
 }
 
 /** Lists the options of {@link ValidateBounds}. */
-export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = { maxGroups: true, maxDraws: true, signal: true };
+export const VALIDATE_BOUNDS_NAMES: OptionNames<ValidateBounds> = {
+  maxGroups: true,
+  maxClasses: true,
+  maxDraws: true,
+  signal: true,
+};
 
 /**
  * Runs work in steps and yields to the event loop between them, so that a signal can stop it.
@@ -47,11 +58,34 @@ export function atOnce<T>(steps: Generator<void, T, void>): T {
   }
 }
 
+/**
+ * Checks the number of classes.
+ * @throws {DataValidationError} if there are more than the limit
+ */
+export function assertFewClasses(classes: number, maxClasses = Infinity): void {
+  if (classes <= maxClasses) return;
+  throw new DataValidationError(
+    `The outcome has ${classes.toLocaleString('en-US')} classes; with average: 'macro' there may be at most ${maxClasses.toLocaleString('en-US')}.`,
+    {
+      code: 'data-too-large',
+      context: { argument: 'yPred', classes },
+      suggestion: 'Check that the column of decisions holds classes and not ids.',
+    },
+  );
+}
+
 /** The number of replicates and groups of an attribute. */
 interface Draws {
   readonly attribute: string;
   readonly groups: number;
   readonly samples: number;
+}
+
+/** Returns why intervals that are computed by default are omitted; undefined if they are within the limit. */
+export function whyNoInterval({ groups, samples }: Draws, maxDraws: number): string | undefined {
+  if (groups * samples <= maxDraws) return undefined;
+  const [drawn, many, most] = [samples, groups, maxDraws].map((count) => count.toLocaleString('en-US'));
+  return `${String(drawn)} replicates times ${String(many)} groups exceed the limit of ${String(most)}`;
 }
 
 /**

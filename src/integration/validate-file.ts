@@ -4,10 +4,12 @@ import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { fileStatistics } from './file-statistics.ts';
+import type { GateRequest } from './gates.ts';
 import { type FileValidation, type KindStatistics, measureAttributes, neededStatistics } from './measure-attributes.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
-export type { AttributeMetrics, FileValidation, GateVerdict } from './measure-attributes.ts';
+export type { GateVerdict } from './gates.ts';
+export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
 
 /**
  * Measures the decisions (or predictions, or scores) in a file for every requested attribute and applies the gate. The
@@ -28,21 +30,26 @@ export async function validateFile(
 ): Promise<FileValidation> {
   assertKnownOptions('validateFile', bounds, VALIDATE_BOUNDS_NAMES);
   const request = parseBy(validateSchema, input, 'validateFile');
-  const measured = {
+  const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };
+  const byKind: KindStatistics[] = [];
+  const kinds = neededStatistics(measured);
+  if (bounds.maxGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.maxGroups);
+  for (const needed of kinds) {
+    bounds.signal?.throwIfAborted();
+    byKind.push([needed.kind, await fileStatistics(path, needed, request, bounds)]);
+  }
+  return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
+}
+
+/** Returns what determines the gates of a request for a file. */
+export function gateRequestOf(request: ValidateRequest): GateRequest {
+  return {
     ...request,
     names: request.attributes.map((attribute) => attribute.join(INTERSECTION_SEPARATOR)),
     hasTruth: request.yTrue !== undefined,
     hasPredictions: request.yPred !== undefined,
     hasScores: request.score !== undefined,
   };
-  const byKind: KindStatistics[] = [];
-  const kinds = neededStatistics(measured);
-  if (bounds.maxGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.maxGroups);
-  for (const needed of kinds) {
-    bounds.signal?.throwIfAborted();
-    byKind.push([needed.kind, await fileStatistics(path, needed, request)]);
-  }
-  return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }
 
 /** Lists each attribute by itself and crossed with the control feature. */

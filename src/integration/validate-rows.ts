@@ -7,7 +7,7 @@ import { rowsSource } from '../metrics/analyzer/rows-source.ts';
 import { metricBackend } from '../metrics/backends/metric-backend.ts';
 import { countRows } from '../metrics/compute-metric.ts';
 import { type ControlCell, crossControl } from '../metrics/frame/index.ts';
-import { rowsRead } from '../metrics/metric-rows.ts';
+import { classNamesOf, rowsRead } from '../metrics/metric-rows.ts';
 import { toFiniteNumbers } from '../metrics/reduce/row-arguments.ts';
 import { groupReadings, outcomeReadings } from '../metrics/reduce/row-readings.ts';
 import type { MetricRows } from '../metrics/row-options.ts';
@@ -32,8 +32,10 @@ import {
   type MeasureRequest,
   type NeededStatistics,
   neededStatistics,
+  ofClasses,
+  type OutcomeClasses,
 } from './measure-attributes.ts';
-import { atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
+import { assertFewClasses, atOnce, inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 /** Input of {@link validateRows}: the rows as arrays, the metrics and the gate. */
 export interface ValidateRowsInput extends MeasureOptionsInput {
@@ -87,7 +89,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  *
  * `bounds` limit the cost and allow the work to be stopped; a service sets them. By default there is no limit.
  *
- * Intervals are computed only with `withCi`, effect sizes and p-values only with their own options.
+ * Intervals are computed unless `withCi` is false, effect sizes and p-values only with their own options. Each gate of
+ * `gates` applies to the attributes that it names, or to all of them.
  * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
  *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range
@@ -119,14 +122,19 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
   const byKind: KindStatistics[] = [];
   for (const needed of neededStatistics(plan.request)) {
     signal?.throwIfAborted();
-    const request = { ...needed, metric: 'validate' };
-    const count = async (rows: AttributeRows['own']): ReturnType<ReturnType<typeof rowsSource>['statistics']> =>
-      rowsSource(loadBackend, rows).statistics(request);
+    const classes = classesOf(plan.columns, needed, bounds);
+    const count = async (rows: AttributeRows['own'], className?: string): Promise<GroupStats> =>
+      rowsSource(loadBackend, rows).statistics({ ...needed, metric: 'validate', className });
     const counted = attributeRows(plan.columns, needed).map(
-      async ({ own, crossed, readings }): Promise<AttributeStatistics> => ({
-        stats: { ...(await count(own)), readings },
-        crossed: crossed === undefined ? undefined : { stats: await count(crossed.rows), cells: crossed.cells },
-      }),
+      async ({ own, crossed, readings }): Promise<AttributeStatistics> => {
+        if (classes !== undefined) {
+          return ofClasses(classes, await Promise.all(classes.all.map((name) => count(own, name))), readings);
+        }
+        return {
+          stats: { ...(await count(own)), readings },
+          crossed: crossed === undefined ? undefined : { stats: await count(crossed.rows), cells: crossed.cells },
+        };
+      },
     );
     byKind.push([needed.kind, await Promise.all(counted)]);
   }
@@ -156,19 +164,40 @@ interface RowPlan {
 
 function* measureSteps({ request, columns }: RowPlan, bounds: ValidateBounds): Generator<void, FileValidation, void> {
   const byKind: KindStatistics[] = [];
-  for (const needed of neededStatistics(request)) byKind.push([needed.kind, yield* countSteps(columns, needed)]);
+  for (const needed of neededStatistics(request)) {
+    byKind.push([needed.kind, yield* countSteps(columns, needed, classesOf(columns, needed, bounds))]);
+  }
   return yield* measureAttributes(request, byKind, bounds);
+}
+
+/** Returns the classes to average over, or undefined without `average`. */
+function classesOf(
+  { average, yPred, yTrue, naValues }: DecisionColumns,
+  { needsTruth }: NeededStatistics,
+  { maxClasses }: ValidateBounds,
+): OutcomeClasses | undefined {
+  if (average === undefined) return undefined;
+  const predicted = classNamesOf({ yPred, naValues });
+  const all = needsTruth ? classNamesOf({ yPred, yTrue, naValues }) : predicted;
+  assertFewClasses(all.length, maxClasses);
+  return { all, predicted };
 }
 
 function* countSteps(
   columns: DecisionColumns,
   { kind, needsTruth }: NeededStatistics,
+  classes: OutcomeClasses | undefined,
 ): Generator<void, AttributeStatistics[], void> {
   const count = (rows: AttributeRows['own']): AttributeStatistics['stats'] =>
     countRows(kind, rowsRead(rows, needsTruth), 'validate');
   const counted: AttributeStatistics[] = [];
   for (const { own, crossed, readings } of attributeRows(columns, { kind, needsTruth })) {
     yield;
+    if (classes !== undefined) {
+      const ofEach = classes.all.map((name) => count({ ...own, positiveLabel: name, average: 'macro' }));
+      counted.push(ofClasses(classes, ofEach, readings));
+      continue;
+    }
     counted.push({
       stats: { ...count(own), readings },
       crossed: crossed === undefined ? undefined : { stats: count(crossed.rows), cells: crossed.cells },
@@ -197,6 +226,7 @@ function planRows(input: ValidateRowsInput): RowPlan {
     hasTruth: yTrue !== undefined,
     hasPredictions: yPred !== undefined,
     hasScores: yScore !== undefined,
+    hasControl: control !== undefined,
   };
   const columns: DecisionColumns = {
     ...options,
@@ -307,7 +337,7 @@ interface DecisionColumns
     Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight'>,
     Pick<
       z.output<typeof rowOptionsSchema>,
-      'nanPolicy' | 'naValues' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
+      'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
     > {
   readonly sensitive: NamedGroups;
   /** Names of columns of `sensitive`; several names are crossed. */

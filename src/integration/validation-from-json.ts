@@ -1,6 +1,6 @@
 import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
 import type { Verdict } from './assertions.ts';
-import type { GateVerdict } from './measure-attributes.ts';
+import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
 
 /** A verdict as JSON. */

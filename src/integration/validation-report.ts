@@ -2,7 +2,8 @@ import { formatCount } from '../internal/format.ts';
 import type { MetricFrame } from '../metrics/index.ts';
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
 import { own } from '../internal/values.ts';
-import type { FileValidation, GateVerdict } from './measure-attributes.ts';
+import type { GateVerdict } from './gates.ts';
+import type { FileValidation } from './measure-attributes.ts';
 
 /** The header of {@link labelRows}. */
 export const LABEL_HEADER: readonly string[] = ['Column', 'Label', 'Counts as', 'Rows'];

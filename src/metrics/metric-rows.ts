@@ -51,7 +51,7 @@ export function missingColumn(metric: string, what: string, argument: string): M
  * @throws {ValueError} if a positive label is also given
  * @throws {DataValidationError} if there are fewer than two classes
  */
-export function classNamesOf(rows: MetricRows): readonly string[] {
+export function classNamesOf(rows: Omit<MetricRows, 'sensitive'>): readonly string[] {
   if (rows.positiveLabel !== undefined || rows.yTruePositiveLabel !== undefined) throw macroWithPositiveLabel();
   const labels = [rows.yTrue, rows.yPred].flatMap((source) =>
     source === undefined ? [] : Table.from({ outcome: source }).categorical('outcome').labels,

@@ -94,6 +94,8 @@ export type FilledMetricOptions = {
 } & {
   readonly compat: Compat | undefined;
   readonly referenceGroup: readonly string[] | undefined;
+  /** Why there are no intervals, if `withCi` would be true without a limit. The result reports it as a warning. */
+  readonly whyNoCi?: string | undefined;
 };
 
 /** The maximum number of replicates. More replicates need more memory but add no precision. */

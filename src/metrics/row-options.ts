@@ -33,7 +33,7 @@ export interface RowOptions {
 }
 
 /** Lists the options of {@link RowOptions}. */
-export const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
+const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
   sampleWeight: true,
   positiveLabel: true,
   yTruePositiveLabel: true,

@@ -30,6 +30,9 @@ const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiv
   examples: ['sex', 'sex,race'],
 });
 
+/** The options that a query can hold. A list of gates needs a JSON body; `metric` takes gates for all attributes. */
+const { gates: _, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
+
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
   y_pred: optionalField(column, 'The column of decisions, or of numbers for metrics of numbers.', 'approved'),
@@ -39,7 +42,7 @@ const VALIDATE_TABLE_FIELDS = {
   sensitive: sensitiveNames,
   sample_weight: optionalField(column, 'The column of weights.', 'weight'),
   control: optionalField(names, 'Also compares groups within the levels of these columns: a comma list.', 'region'),
-  ...MEASURE_WIRE_FIELDS,
+  ...QUERY_FIELDS,
   positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
   y_true_positive_label: optionalField(z.string(), 'The label of y_true that counts as 1, if it differs.', 'repaid'),
   na_values: optionalField(

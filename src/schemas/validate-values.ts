@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { ConfigValidationError } from '../exceptions/index.ts';
+import { comparator, gatesSchema } from './gates.ts';
 import { minGroupSize } from './min-group-size.ts';
 
 /** The validation options that do not depend on the source of the rows, with their value ranges. */
@@ -13,18 +13,19 @@ export const VALIDATE_VALUES = {
   ciSamples: z.number().int().min(1),
   method: z.enum(['between_groups', 'to_overall', 'to_reference']),
   agg: z.enum(['worst_case', 'mean']),
+  average: z.enum(['macro']),
   compat: z.enum(['fairlearn', 'aif360', 'aequitas']),
   backend: z.enum(['duckdb', 'native', 'danfo']),
   seed: z.number().int(),
   threshold: z.number(),
-  comparator: z.enum(['<=', '<', '>=', '>']),
+  comparator,
 } as const;
 
 /** The options for metrics and gates, with defaults. Each metric fills in the defaults of its own options. */
 const MEASURE_OPTIONS = {
   minGroupSize: VALIDATE_VALUES.minGroupSize.optional(),
   nanPolicy: VALIDATE_VALUES.nanPolicy.default('exclude'),
-  withCi: z.boolean().default(false),
+  withCi: z.boolean().optional(),
   ciLevel: VALIDATE_VALUES.ciLevel.optional(),
   ciMethod: VALIDATE_VALUES.ciMethod.optional(),
   ciSamples: VALIDATE_VALUES.ciSamples.optional(),
@@ -33,11 +34,13 @@ const MEASURE_OPTIONS = {
   method: VALIDATE_VALUES.method.optional(),
   referenceGroup: z.string().optional(),
   agg: VALIDATE_VALUES.agg.optional(),
+  average: VALIDATE_VALUES.average.optional(),
   compat: VALIDATE_VALUES.compat.optional(),
   seed: VALIDATE_VALUES.seed.optional(),
   threshold: VALIDATE_VALUES.threshold.optional(),
   metric: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
+  gates: gatesSchema.optional(),
   strictMissing: z.boolean().default(false),
   positiveLabel: z.string().optional(),
   yTruePositiveLabel: z.string().optional(),
@@ -56,33 +59,6 @@ export const rowOptionsSchema = z.object({
 
 /** The options for metrics and gates, with defaults filled in. */
 export type MeasureOptions = z.output<z.ZodObject<typeof MEASURE_OPTIONS>>;
-
-/** A metric with its gate. */
-export interface MetricGate {
-  readonly metric: string;
-  readonly comparator?: '<=' | '<' | '>=' | '>' | undefined;
-  readonly threshold?: number | undefined;
-}
-
-/**
- * Parses a metric with or without its gate: `NAME`, or `NAME<=VALUE` with `<=`, `<`, `>=` or `>`.
- * @throws {ConfigValidationError} if a gate has no name or no number
- */
-export function parseMetricGate(text: string): MetricGate {
-  const [, name = '', comparator, value = ''] = /^([^<>=]*)(?:([<>=]+)(.*))?$/s.exec(text) ?? [];
-  const metric = name.trim();
-  if (comparator === undefined) return { metric: text };
-  const threshold = value.trim() === '' ? NaN : Number(value);
-  if (metric !== '' && isComparator(comparator) && Number.isFinite(threshold)) return { metric, comparator, threshold };
-  throw new ConfigValidationError(`metric: '${text}' is not a gate.`, {
-    context: { parameter: 'metric', value: text },
-    suggestion: "Write NAME<=VALUE with <=, <, >= or >, as in 'demographic_parity_difference<=0.1'.",
-  });
-}
-
-function isComparator(text: string): text is '<=' | '<' | '>=' | '>' {
-  return ['<=', '<', '>=', '>'].includes(text);
-}
 
 /**
  * The options of `validate`, shared by library, command line and service. The metrics fill in the defaults of their own

@@ -4,6 +4,7 @@ import { described, optionalField } from './fields.ts';
 import { camelFields } from '../internal/arguments.ts';
 import { type BrokenRule, brokenRules } from './problems-of.ts';
 import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
+import { gateSchema } from './gates.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
 /** The maximum number of replicates in a request. Computing them occupies a thread. */
@@ -13,6 +14,8 @@ const MAX_SAMPLES = 100_000;
 const MAX_NA_VALUES = 1000;
 /** The maximum number of metrics in a request. */
 const MAX_METRICS = 50;
+/** The maximum number of gates in a request. */
+const MAX_GATES = 100;
 
 const metricName = z.string().min(1).max(200);
 
@@ -57,6 +60,11 @@ export const MEASURE_WIRE_FIELDS = {
     'The comparison of the gate. Default: <= for the absolute value; >= for a ratio.',
     '<=',
   ),
+  gates: optionalField(
+    z.array(gateSchema).min(1).max(MAX_GATES),
+    'Gates in addition to those of `metric`, each with the attributes to which it applies. All must pass; an attribute in no gate has no verdict.',
+    [{ metric: 'demographic_parity_difference', threshold: 0.1, attributes: ['sex'] }],
+  ),
   strict_missing: described(
     z.boolean().default(false),
     'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
@@ -67,7 +75,11 @@ export const MEASURE_WIRE_FIELDS = {
     `Smaller groups are excluded and listed. ${MIN_GROUP_SIZE_DEFAULT}`,
     DEFAULT_MIN_GROUP_SIZE,
   ),
-  with_ci: described(z.boolean().default(false), 'Adds intervals.', true),
+  with_ci: optionalField(
+    z.boolean(),
+    'Whether metrics have confidence intervals. Default: yes, unless replicates times groups exceed the limit of the service; a warning then says so. With true, such a request is rejected.',
+    false,
+  ),
   ci_level: optionalField(VALIDATE_VALUES.ciLevel, 'The confidence level of intervals. Default: 0.95.', 0.95),
   ci_method: optionalField(VALIDATE_VALUES.ciMethod, 'The method of intervals. Default: simultaneous.', 'simultaneous'),
   ci_samples: optionalField(
@@ -83,6 +95,11 @@ export const MEASURE_WIRE_FIELDS = {
     VALIDATE_VALUES.agg,
     'Equalized odds: the larger gap, or the mean of both. Default: worst_case.',
     'mean',
+  ),
+  average: optionalField(
+    VALIDATE_VALUES.average,
+    'For decisions of more than two classes: macro computes each metric for each class against the rest, and averages over the classes. Default: decisions are binary.',
+    'macro',
   ),
   compat: optionalField(VALIDATE_VALUES.compat, 'Follows the conventions of another library.', 'fairlearn'),
   nan_policy: described(
@@ -155,7 +172,7 @@ function textOf(label: string | number | boolean | undefined): string | undefine
 
 /** Converts a request's fields to the options of the library. */
 export function measureOptionsOf(
-  wire: MeasureWire,
+  wire: Omit<MeasureWire, 'gates'> & Partial<Pick<MeasureWire, 'gates'>>,
 ): MeasureOptionsInput & { readonly backend: MeasureWire['backend'] } {
   const fields = Object.fromEntries(
     Object.keys(MEASURE_WIRE_FIELDS).map((name) => [name, wire[name as keyof MeasureWire]]),

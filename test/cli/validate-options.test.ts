@@ -47,6 +47,19 @@ describe('further options of evenhand validate', () => {
     return { code, body: JSON.parse(stdout) as Body };
   }
 
+  it('give every metric an interval, unless --no-with-ci is given', async () => {
+    const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender'];
+    const metricOf = async (...more: string[]) => (await validate(...args, ...more)).body.metrics['demographic_parity_difference']; // prettier-ignore
+    const byDefault = await metricOf();
+    expect(byDefault).to.deep.equal(await metricOf('--with-ci'));
+    const [low, high] = byDefault?.ci ?? [NaN, NaN];
+    const gap = 1198 / 2691 - 557 / 1835;
+    expect(low).to.be.within(gap - 0.05, gap - 0.01);
+    expect(high).to.be.within(gap + 0.01, gap + 0.05);
+    const without = await metricOf('--no-with-ci');
+    expect([without?.value, without?.ci]).to.deep.equal([byDefault?.value, null]);
+  });
+
   it('apply the four-fifths rule: a ratio must be at least its threshold', async () => {
     const gate = ['--metric', 'demographic_parity_ratio', '--threshold'];
     const args = ['--csv', await berkeley(), '--y-pred', 'admitted', '--sensitive', 'gender', ...gate];

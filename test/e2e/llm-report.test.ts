@@ -94,7 +94,7 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
           parsed.documentElement.getAttribute('tests'), parsed.querySelectorAll('skipped').length];
       })()`,
     );
-    expect(found).to.deep.equal([null, 7, '7', 2]);
+    expect(found).to.deep.equal([null, 7, '7', 6]);
     await page.close();
   });
 });

@@ -107,7 +107,7 @@ describe('several gates', () => {
     const json = validationToJson(validation) as unknown as ValidationJson;
     expect(json).to.include({ passed: false, threshold: null });
     const gates = json.gates?.map(({ message: _, ...gate }) => gate);
-    const common = { attribute: 'sex', straddles: false, unevenly_missing: false };
+    const common = { attribute: 'sex', straddles: true, unevenly_missing: false };
     expect(gates).to.deep.equal([
       {
         ...common,
@@ -161,6 +161,92 @@ describe('several gates', () => {
       expect(error).to.be.instanceOf(ConfigValidationError);
       expect(error.suggestion).to.include('NAME<=VALUE');
     }
+  });
+});
+
+describe('gates with attributes', () => {
+  // By sex 20 of 40 and 16 of 40 are selected, a difference of 0.1. By hand, every second person has a degree: 18 of 40
+  // and 18 of 40, a difference of 0; by both, 10 of 20 in each group of sex a and 8 of 20 in each group of sex b.
+  const rows: ValidateRowsInput = {
+    ...ROWS,
+    minGroupSize: 5,
+    sensitive: {
+      ...(ROWS.sensitive as object),
+      degree: Array.from({ length: 80 }, (_, row) => ['no', 'yes'][row % 2]),
+    },
+    intersections: [['sex', 'degree']],
+  };
+  const gate = { metric: 'demographic_parity_difference', threshold: 0.05 };
+
+  it('apply to these attributes only, and other attributes have no verdict', async () => {
+    const { passed, gates, verdicts } = await validateRows({ ...rows, gates: [{ ...gate, attributes: ['degree'] }] });
+    expect(passed).to.equal(true);
+    expect(gates.map(({ attribute, status }) => [attribute, status])).to.deep.equal([['degree', 'pass']]);
+    const statuses = Object.entries(verdicts).map(([name, { passed: own, status }]) => [name, own, status]);
+    expect(statuses).to.deep.equal([
+      ['sex', null, null],
+      ['degree', true, 'pass'],
+      ['sex||degree', null, null],
+    ]);
+    const json = validationToJson(await validateRows({ ...rows, gates: [{ ...gate, attributes: ['degree'] }] }));
+    expect((json['attributes'] as Record<string, object>)['sex']).to.include({ passed: null, verdict: null });
+  });
+
+  it('apply to every attribute if they name none', async () => {
+    const { passed, gates } = await validateRows({ ...rows, gates: [gate] });
+    expect(passed).to.equal(false);
+    expect(gates.map(({ attribute, status }) => [attribute, status])).to.deep.equal([
+      ['sex', 'fail'],
+      ['degree', 'pass'],
+      ['sex||degree', 'fail'],
+    ]);
+  });
+
+  it('name an intersection as a list, with || or with a comma', async () => {
+    for (const name of [['sex', 'degree'], 'sex||degree', 'sex,degree']) {
+      const { gates } = await validateRows({ ...rows, gates: [{ ...gate, attributes: [name] }] });
+      expect(gates.map(({ attribute }) => attribute)).to.deep.equal(['sex||degree']);
+    }
+  });
+
+  it('are checked together with the gates of metrics and the shared threshold', async () => {
+    const { gates, passed } = await validateRows({
+      ...rows,
+      metric: ['demographic_parity_ratio>=0.75', 'selection_rate_difference'],
+      threshold: 0.2,
+      gates: [{ ...gate, comparator: '<', attributes: ['sex'] }],
+    });
+    expect(passed).to.equal(false);
+    expect(gates.filter(({ attribute }) => attribute === 'sex').map(({ metric, comparator, threshold, status }) => [metric, comparator, threshold, status])).to.deep.equal([
+      ['demographic_parity_ratio', '>=', 0.75, 'pass'],
+      ['selection_rate_difference', '<=', 0.2, 'pass'],
+      ['demographic_parity_difference', '<', 0.05, 'fail'],
+    ]); // prettier-ignore
+    expect(gates).to.have.length(7);
+  });
+
+  const refused: readonly (readonly [title: string, gate: object, text: RegExp, path?: readonly unknown[]])[] = [
+    ['an unknown metric', { ...gate, metric: 'demographic_parity_diference' }, /gates\[1\]\.metric: .*'demographic_parity_diference'.* Did you mean 'demographic_parity_difference'/, ['gates', 1, 'metric']],
+    ['an unknown attribute', { ...gate, attributes: ['sexx'] }, /gates\[1\]\.attributes: .*'sexx'.* Did you mean 'sex'\?/, ['gates', 1, 'attributes']],
+    ['a threshold that always passes', { ...gate, threshold: 5 }, /gates\[1\]\.threshold: .* 5 always passes.* write 0\.05/, ['gates', 1, 'threshold']],
+    ['a metric whose data are missing', { ...gate, metric: 'equalized_odds_difference' }, /gates\[1\]\.metric: .*needs true labels/, ['gates', 1, 'metric']],
+    ['an unknown key', { ...gate, treshold: 0.1 }, /treshold/],
+    ['a missing threshold', { metric: gate.metric }, /gates/],
+    ['a threshold that is not a number', { ...gate, threshold: NaN }, /gates/],
+    ['an unknown comparator', { ...gate, comparator: '=' }, /gates/],
+    ['an empty list of attributes', { ...gate, attributes: [] }, /gates/],
+  ]; // prettier-ignore
+  for (const [title, wrong, text, at] of refused) {
+    it(`are rejected with ${title}`, async () => {
+      const error = await thrownBy(() => validateRows({ ...rows, gates: [gate, wrong as typeof gate] }));
+      expect(`${error.message} ${error.suggestion ?? ''}`).to.match(text);
+      if (at !== undefined) expect(error).to.have.nested.property('context.path').that.deep.equals(at);
+    });
+  }
+
+  it('are rejected if there is none, because a run without gates must not look like a pass', async () => {
+    const error = await thrownBy(() => validateRows({ ...rows, gates: [] }));
+    expect(error.message).to.match(/gates must be .*at least 1/);
   });
 });
 

@@ -85,8 +85,20 @@ describe('bounds of a validation', function () {
     await validateRows(rowsOf(50), { maxGroups: 50 });
     await validateRows({ ...rowsOf(10), withCi: true, ciSamples: 10 }, { maxDraws: 100 });
     // Without intervals there are no replicates.
-    await validateRows({ ...rowsOf(10), ciSamples: 11 }, { maxDraws: 100 });
+    await validateRows({ ...rowsOf(10), withCi: false, ciSamples: 11 }, { maxDraws: 100 });
     await validateRows(rowsOf(300));
+  });
+
+  it('omits the intervals that nobody asked for, with the reason in the result', async () => {
+    const [within, above] = [10, 11].map((ciSamples) => ({ ...rowsOf(10), ciSamples }));
+    const metricOf = async (input: ValidateRowsInput) =>
+      (await validateRows(input, { maxDraws: 100 })).attributes['sensitive']?.['demographic_parity_difference'];
+    expect((await metricOf(within as ValidateRowsInput))?.ci).to.be.an('array');
+    const omitted = await metricOf(above as ValidateRowsInput);
+    expect([omitted?.value, omitted?.ci]).to.deep.equal([0, null]);
+    expect(omitted?.warnings.join()).to.match(/no interval: 11 replicates times 10 groups exceed the limit of 100/);
+    const silent = await metricOf({ ...above, withCi: false } as ValidateRowsInput);
+    expect(silent?.warnings.join()).not.to.include('no interval');
   });
 
   it('stops at the next step after a signal, also from the event loop', async () => {

@@ -92,7 +92,7 @@ describe('parseValidateRows', () => {
   it('accepts decisions as numbers, booleans, texts and null, together with scores', () => {
     const body = { y_pred: [1, true, '1', null], y_score: [0.1, null, 0.3, 1], sensitive: ['a', 1, false, null] };
     expect(problemsIn(body)).to.deep.equal([]);
-    expect(parseValidateRows(body)).to.include({ with_ci: false, nan_policy: 'exclude', backend: 'native' });
+    expect(parseValidateRows(body)).to.include({ strict_missing: false, nan_policy: 'exclude', backend: 'native' });
   });
 
   it('does not show data in full', () => {

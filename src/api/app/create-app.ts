@@ -40,8 +40,8 @@ const DRAIN_MILLIS = 30_000;
  *   body: JSON.stringify({ y_pred: [1, 1, 1, 0], sensitive: ['a', 'a', 'b', 'b'], threshold: 0.1, min_group_size: 2 }),
  * });
  * const { passed, verdict } = await answer.json();
- * console.log(answer.status, passed, verdict.message);
- * // 200 false FAIL: demographic_parity_difference 0.5000 > 0.1.
+ * console.log(answer.status, passed, verdict.status);
+ * // 200 false fail
  * server.close();
  * await app.close();
  * ```

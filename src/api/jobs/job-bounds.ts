@@ -7,7 +7,7 @@ export const MAX_GROUPS = 10_000;
  * The limits of a validation. `maxDraws` is the maximum product of replicates and groups. At this size, a thread
  * computes for several seconds without a pause.
  */
-export const VALIDATION_BOUNDS = Object.freeze({ maxGroups: MAX_GROUPS, maxDraws: 2_000_000 });
+export const VALIDATION_BOUNDS = Object.freeze({ maxGroups: MAX_GROUPS, maxClasses: 100, maxDraws: 2_000_000 });
 
 const MEBIBYTE = 2 ** 20;
 

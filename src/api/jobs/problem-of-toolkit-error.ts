@@ -57,6 +57,8 @@ type KnownJob = Job | { readonly kind: Job['kind'] };
 /** Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known. */
 function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string[] {
   const { kind } = job;
+  const { path } = error.context;
+  if (isValidation(kind) && Array.isArray(path)) return [toPointer(path as (string | number)[])];
   const field = fieldOf(error, kind);
   if (field !== undefined) {
     if (kind === 'validate-table') return [field];

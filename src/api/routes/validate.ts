@@ -1,8 +1,7 @@
-import { knownMetric } from '../../integration/measure-attributes.ts';
+import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
 import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
-import { parseMetricGate } from '../../schemas/validate-values.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody, writeBody } from '../intake/receive-body.ts';
@@ -16,6 +15,9 @@ const MAX_GROUPS = 12;
 
 /** The maximum number of counted columns, including crossed ones. */
 const MAX_COLUMNS = 6;
+
+/** The maximum number of counted columns with intervals, which cost several milliseconds each. */
+const MAX_COLUMNS_WITH_CI = 1;
 
 /** The maximum number of replicates. With more, a validation would block the event loop for too long. */
 const MAX_SAMPLES = 1000;
@@ -39,21 +41,19 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
 
 /** Returns whether a validation costs about as much as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
-  const { backend = 'native', control, withCi, withPValue, sensitive, intersections = [] } = input;
-  if (backend !== 'native' || control !== undefined || withPValue === true) return false;
-  if (!Array.isArray(sensitive)) {
-    const crossed = intersections.reduce((sum, names) => sum + names.length, 0);
-    const columns = Object.values(sensitive);
-    return withCi !== true && columns.length + crossed <= MAX_COLUMNS && columns.every(hasFewGroups);
-  }
-  return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
+  const { backend = 'native', average, control, withCi, withPValue, sensitive, intersections = [] } = input;
+  if (backend !== 'native' || control !== undefined || average !== undefined || withPValue === true) return false;
+  const columns = Array.isArray(sensitive) ? [sensitive] : Object.values(sensitive);
+  const counted = columns.length + intersections.reduce((sum, names) => sum + names.length, 0);
+  if (counted > (withCi === false ? MAX_COLUMNS : MAX_COLUMNS_WITH_CI)) return false;
+  return columns.every(hasFewGroups) && (withCi === false || hasLightInterval(input));
 }
 
 /** Returns whether the interval can be computed from counts alone. This is only possible for rates. */
-function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
+function hasLightInterval(input: ValidateRowsInput): boolean {
+  const { ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES } = input;
   if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
-  const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
-  return named.every((gate) => metricKind(knownMetric(gate.metric)) === 'classification');
+  return metricNamesOf(input).every((name) => metricKind(knownMetric(name)) === 'classification');
 }
 
 /** Returns whether there are few groups. Searching a short list is faster than building a set of all labels. */

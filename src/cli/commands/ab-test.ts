@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 
-import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
+import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import type { ABTestResult, FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { Table } from '../../table/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
+import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { isSamePosition, reportWriter, terminalText } from '../output-places.ts';
+import { assertOutputs, isSamePosition, reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
@@ -17,6 +19,7 @@ interface ABTestCommandOptions extends OutputOptions {
   readonly treatmentCsv?: string;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: string;
+  readonly junit?: string;
 }
 
 /** Returns the command `evenhand ab-test`. */
@@ -49,7 +52,8 @@ ${OPTION.naValues}
 --min-group-size <n>  minimum rows of a group in each arm; smaller groups are listed but not compared (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
 --treatment-share <share>  intended share of rows in the treatment arm (default: 0.5)
 --seed <n>  seed of the interval for the largest gap of many groups (default: 42)
-${OPTION.report}`,
+${OPTION.report}
+${OPTION.junit}`,
     parsers: { sensitive: repeatable(parseNames) },
     required: ['outcome', 'sensitive'],
     schema: async () => (await import('../../schemas/ab-test.ts')).abTestSchema,
@@ -76,7 +80,8 @@ async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRe
   const { FairnessABTestAnalyzer } = await import('../../monitoring/ab-test/index.ts');
   await assertTwoFiles(request);
   const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
-  const { out, csv, controlCsv, treatmentCsv } = options;
+  const { out, junit, csv, controlCsv, treatmentCsv } = options;
+  await assertOutputs([out, junit], [csv, controlCsv, treatmentCsv]);
   const writeReport = await reportWriter(out, [csv, controlCsv, treatmentCsv]);
   const { control, treatment } = await readBoth(request, analyzer);
   const result = analyzer.analyze(control, treatment);
@@ -86,8 +91,21 @@ async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRe
     html: () => result.toHtml(),
   });
   await printResult(options, { json: () => result.toJSON(), text: () => terminalText(result.toMarkdown()) });
-  remarkWritten([out], options);
+  await writeGateReports(gateReportOf(result, settingsOf(options)), junit);
+  remarkWritten([out, junit], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
+}
+
+/** Returns the comparisons of a test for the reports of continuous integration. Only a change for the worse fails. */
+function gateReportOf({ finding, rows }: ABTestResult, settings: Readonly<Record<string, string>>): GateReport {
+  const cases = rows.map(({ attribute, metric, measure, group, reference, finding: found, verdict }): GateCase => ({
+    attribute,
+    name: `${metric}: ${measure} of ${group} and ${reference} did not get worse`,
+    status: found === 'worse' ? 'fail' : found === 'cannot_tell' ? null : 'pass',
+    message: verdict,
+  }));
+  const isJudged = cases.some(({ status }) => status !== null);
+  return { command: 'evenhand ab-test', passed: isJudged ? finding !== 'worse' : null, cases, settings };
 }
 
 function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {

@@ -11,7 +11,7 @@ interface CheckOptions extends OutputOptions {
 }
 
 interface SchemaOptions extends OutputOptions {
-  readonly kind?: ConfigKind;
+  readonly kind?: SchemaKind;
   readonly out?: string;
 }
 
@@ -19,6 +19,11 @@ const KINDS = ['pipeline', 'llm-eval'] as const;
 
 /** The kind of a configuration. */
 type ConfigKind = (typeof KINDS)[number];
+
+const SCHEMA_KINDS = [...KINDS, 'gates'] as const;
+
+/** The kind of a file with a JSON Schema. */
+type SchemaKind = (typeof SCHEMA_KINDS)[number];
 
 /** The exit code for a configuration with errors. */
 const INVALID = 2;
@@ -146,9 +151,9 @@ function schemaCommand(): Command {
     name: 'schema',
     description: 'Print the JSON Schema (draft 2020-12) of configuration files.',
     options: `
---kind <kind>  kind of configuration (default: pipeline)
+--kind <kind>  kind of configuration; gates is the file of validate --gate (default: pipeline)
 --out <path>  write the schema to a file instead of stdout`,
-    parsers: { kind: KINDS },
+    parsers: { kind: SCHEMA_KINDS },
     help: `
 Examples:
   $ evenhand config schema --out pipeline.schema.json
@@ -169,7 +174,8 @@ Editors with a YAML language server complete and check files that start with thi
   });
 }
 
-async function schemaOf(kind: ConfigKind): Promise<Record<string, unknown>> {
+async function schemaOf(kind: SchemaKind): Promise<Record<string, unknown>> {
+  if (kind === 'gates') return (await import('../../schemas/gates.ts')).gatesJsonSchema();
   if (kind === 'llm-eval') return (await import('../../schemas/llm-eval/llm-eval-document.ts')).llmEvalJsonSchema();
   return (await import('../../schemas/pipeline/pipeline-json-schema.ts')).pipelineJsonSchema();
 }

@@ -10,12 +10,14 @@ import type { LlmEvalRequest } from '../../schemas/llm-eval-body.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
+import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { describeLlmEval, type LlmEvalReportPaths, writeLlmEvalReports } from '../llm-eval-text.ts';
 import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
 interface LlmEvalOptions extends OutputOptions, LlmEvalReportPaths {
+  readonly junit?: string;
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
 }
@@ -48,7 +50,7 @@ export function llmEvalCommand(): Command {
 --report-md <path>  write the report as Markdown
 --report-html <path>  write the report as an HTML page with charts
 --report-json <path>  write the metrics as JSON
---junit <path>  write a test report as JUnit XML
+${OPTION.junit}
 ${OPTION.mlflow}`,
     required: ['config'],
     schema: async () => (await import('../../schemas/llm-eval-body.ts')).llmEvalRequestSchema,
@@ -196,7 +198,9 @@ async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: Llm
   const { judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
-  const { llmEvalToJson } = await import('../../llm-evals/report/index.ts');
+  const { llmEvalGateReport, llmEvalToJson } = await import('../../llm-evals/report/index.ts');
+  const gates = llmEvalGateReport(result, verdict);
+  await writeGateReports({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }, options.junit);
   await printResult(options, {
     json: () => llmEvalToJson(result, { verdict }),
     text: () => describeLlmEval(result, verdict),

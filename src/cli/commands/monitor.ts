@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
 import { bracketText, counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
@@ -9,6 +10,7 @@ import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
+import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, textTable, warn } from '../output.ts';
@@ -16,6 +18,10 @@ import { onInterrupt, progressBar } from '../progress-bar.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_PROBLEMS = 5;
+
+interface MonitorOptions extends OutputOptions {
+  readonly junit?: string;
+}
 
 /** Returns the command `evenhand monitor`. */
 export function monitorCommand(): Command {
@@ -49,6 +55,7 @@ ${OPTION.naValues}
 --records <path>  append the metrics of every check to this file: .csv or .ndjson
 --alerts <path>  append alert events to this file: .ndjson
 --webhook <url>  send alert events to this URL by POST, with retries
+${OPTION.junit}
 --state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors`,
     parsers: { sensitive: repeatable(parseNames) },
     required: ['yPred', 'sensitive'],
@@ -78,15 +85,17 @@ state are written first).`,
   });
 }
 
-async function runMonitorCommand(options: OutputOptions, request: MonitorRequest): Promise<void> {
-  await assertPaths(request);
+async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
+  const { junit } = options;
+  await assertPaths(request, junit);
   const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
     await printResult(options, { json: () => monitorToJson(outcome), text: () => describeOutcome(outcome) });
     for (const sentence of [...problemSentences(outcome), ...outcome.warnings]) warn(sentence);
-    remarkWritten(outcome.written, options);
+    await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
+    remarkWritten([...outcome.written, junit], options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
     if (input.isStopped()) process.exitCode = INTERRUPTED;
     // The result is printed first. An output that could not be written then determines the exit code.
@@ -97,9 +106,12 @@ async function runMonitorCommand(options: OutputOptions, request: MonitorRequest
 }
 
 /** Checks the output paths before the work starts, so that a bad path does not lose the result. */
-async function assertPaths({ csv, outputDir, records, alerts, state }: MonitorRequest): Promise<void> {
+async function assertPaths(
+  { csv, outputDir, records, alerts, state }: MonitorRequest,
+  junit: string | undefined,
+): Promise<void> {
   const dashboard = outputDir === undefined ? undefined : `${outputDir}/dashboard.html`;
-  await assertOutputs([records, alerts, state, dashboard], [csv]);
+  await assertOutputs([records, alerts, state, dashboard, junit], [csv]);
 }
 
 interface Input {
@@ -186,6 +198,24 @@ function alarmLine({ timestamp, severity, id, reason, value, low }: AlertEvent, 
 /** Returns the line for a watch. */
 function watchLine({ timestamp, id, reason }: AlertEvent): string {
   return asOneLine(`watch ${minute(timestamp)} ${id}: ${reason}`);
+}
+
+/**
+ * Returns the monitored metrics for the reports of continuous integration. A metric fails if it has an alarm, as the
+ * exit code says; an inconclusive metric has no verdict.
+ */
+function gateReportOf(
+  { view, raised, stillOpen, preview, isAlarmed }: MonitorOutcome,
+  settings: Readonly<Record<string, string>>,
+): GateReport {
+  const alarms = [...raised, ...stillOpen.map(({ alert }) => alert), ...(preview?.alerts ?? [])];
+  const cases = view.watched.map(({ attribute, metric, limit, state, sentence }): GateCase => {
+    const alarm = alarms.find((one) => one.attribute === attribute && one.metric === metric);
+    const status = alarm !== undefined ? 'fail' : state === 'unknown' ? null : 'pass';
+    return { attribute, name: `no alarm: ${metric} <= ${String(limit)}`, status, message: alarm?.reason ?? sentence };
+  });
+  const isJudged = cases.some(({ status }) => status !== null);
+  return { command: 'evenhand monitor', passed: isJudged ? !isAlarmed : null, cases, settings };
 }
 
 /** Returns the state of every metric, and the alarms and watches. */

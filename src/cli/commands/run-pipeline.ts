@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 
+import type { GateReport } from '../../document/gate-report.ts';
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
 import { bracketText, formatChange, formatCount, formatNumber, withPlus } from '../../internal/format.ts';
 import type { MetricResult } from '../../metrics/index.ts';
@@ -9,8 +10,17 @@ import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts
 import type { runPipelineSchema } from '../../schemas/workflow-fields.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { assertInputsKept } from '../output-places.ts';
-import { asOneLine, type OutputOptions, printResult, remark, remarkTracking, textTable } from '../output.ts';
+import { settingsOf, writeGateReports } from '../gate-reports.ts';
+import { assertOutputs } from '../output-places.ts';
+import {
+  asOneLine,
+  type OutputOptions,
+  printResult,
+  remark,
+  remarkTracking,
+  remarkWritten,
+  textTable,
+} from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 import { outcomeText, quoted } from '../training-job.ts';
 
@@ -21,6 +31,7 @@ interface RunPipelineOptions extends OutputOptions {
   readonly naValues?: readonly string[];
   readonly outputDir?: string;
   readonly threshold?: number;
+  readonly junit?: string;
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
 }
@@ -43,6 +54,7 @@ ${OPTION.trainSize}
 --threshold <number>  largest difference, or smallest ratio, that passes (default: the configuration's)
 --class-weight <name>  class weights in training: balanced or none (default: balanced)
 ${OPTION.backend}
+${OPTION.junit}
 ${OPTION.mlflow}`,
     required: ['csv'],
     schema: async () => (await import('../../schemas/workflow-fields.ts')).runPipelineSchema,
@@ -65,6 +77,8 @@ or data; 3 a step of the pipeline or the training failed.`,
       const result = await run(options, request);
       const { workflowToJson } = await import('../../integration/workflow-report/workflow-to-json.ts');
       await printResult(options, { json: () => workflowToJson(result), text: () => describe(result) });
+      await writeGateReports(gateReportOf(result, settingsOf(options)), options.junit);
+      remarkWritten([options.junit], options);
       const { outputDir, files, tracking } = result.artifacts;
       if (outputDir !== null) remark(`Wrote ${outputDir}: ${files.join(', ')}`, options);
       if (tracking !== null) await remarkTracking(tracking, options);
@@ -80,8 +94,8 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     import('../../io/load-data.ts'),
   ]);
   const { threshold, classWeight, ...how } = request;
-  if (options.outputDir !== undefined)
-    assertInputsKept([options.outputDir], [options.csv, options.config ?? findConfigFile()]);
+  const inputs = [options.csv, options.config ?? findConfigFile()];
+  await assertOutputs([options.junit], inputs, [options.outputDir]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
   if (config.reportOut !== undefined) remark('Only evenhand pipeline writes report_out.', options);
   const judged = {
@@ -89,6 +103,7 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     ...(threshold === undefined ? {} : { validationThreshold: threshold }),
     ...(options.naValues === undefined ? {} : { naValues: options.naValues }),
   };
+  if (options.junit !== undefined && judged.validationThreshold === undefined) throw await nothingJudged();
   const workflowOptions: WorkflowOptions = {
     ...how,
     classWeight: classWeight === 'none' ? null : classWeight,
@@ -97,6 +112,26 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     onProgress: progressBar(options),
   };
   return executeWorkflow(judged, await loadData(options.csv, { labels: config.sensitive }), workflowOptions);
+}
+
+async function nothingJudged(): Promise<Error> {
+  const { ConfigValidationError } = await import('../../exceptions/index.ts');
+  return new ConfigValidationError('--junit reports the gate, and there is no threshold.', {
+    context: { parameter: 'junit' },
+    suggestion: 'Add --threshold, or validation_threshold in the configuration.',
+  });
+}
+
+/** Returns the gate of a workflow for the reports of continuous integration. */
+function gateReportOf({ validation }: WorkflowResult, settings: Readonly<Record<string, string>>): GateReport {
+  const { passed, metric, attribute, threshold, message, verdict } = validation;
+  const name = `${metric} ${verdict.comparator ?? ''} ${String(threshold)}`;
+  return {
+    command: 'evenhand run-pipeline',
+    passed,
+    cases: [{ attribute, name, status: verdict.status, message }],
+    settings,
+  };
 }
 
 function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): WorkflowOptions['tracking'] {

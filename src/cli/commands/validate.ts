@@ -1,17 +1,22 @@
 import type { Command } from 'commander';
 
+import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import type { FileValidation } from '../../integration/validate-file.ts';
+import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { flagName, parseNames, repeatable } from '../option-parsers.ts';
-import { reportWriter, terminalText } from '../output-places.ts';
+import { settingsOf, writeGateReports } from '../gate-reports.ts';
+import { parseNames, repeatable } from '../option-parsers.ts';
+import { assertOutputs, reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: string;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: string;
-  readonly threshold?: number;
+  readonly gate?: string;
+  readonly junit?: string;
 }
 
 /** Returns the command `evenhand validate`. */
@@ -34,7 +39,8 @@ ${OPTION.naValues}
 --control <columns>  control features: also compare groups within each level of these columns; warns if a gap changes its sign
 --min-group-size <n>  minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
 --nan-policy <policy>  rows without a group: exclude, or include as group "(missing)" (default: exclude)
---with-ci  add confidence intervals
+--with-ci  add confidence intervals (default: yes)
+--no-with-ci  omit confidence intervals
 --ci-level <level>  confidence level of intervals (default: 0.95)
 --ci-method <name>  interval method: simultaneous, percentile or bca (default: simultaneous)
 --ci-samples <n>  number of replicates for intervals and p-values (default: 1000)
@@ -44,13 +50,16 @@ ${OPTION.naValues}
 --method <name>  comparison of groups: between_groups, to_overall or to_reference (default: between_groups)
 --reference-group <label>  group to compare the others with, for to_reference (default: the largest)
 --agg <name>  aggregation of the two gaps of equalized odds: worst_case or mean (default: worst_case)
+--average <name>  for decisions of more than two classes: macro, the mean of each metric over the classes, each against the rest (default: decisions are binary)
 --compat <library>  use the conventions of fairlearn, aif360 or aequitas
 --backend <name>  engine that counts the rows: duckdb, native or danfo (default: duckdb, which does not load all rows into memory)
 --metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
 --threshold <number>  threshold of the gate, for each --metric that does not include one: exit with 1 if the metric does not satisfy it
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)
+--gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each applies to its attributes, or to all; all gates must pass
 --strict-missing  fail the gate if missing values are more common in some groups than in others (default: warn only)
-${OPTION.report}`,
+${OPTION.report}
+${OPTION.junit}`,
     parsers: { sensitive: repeatable(parseNames), metric: repeatable((text) => text) },
     required: ['csv', 'sensitive'],
     schema: async () => (await import('../../schemas/validate-values.ts')).validateSchema,
@@ -71,6 +80,10 @@ Examples:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --strict-missing \\
       --metric 'demographic_parity_difference<=0.1' --metric 'demographic_parity_ratio>=0.8'
 
+  The gates of a file, with a test report for continuous integration:
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --sensitive race \\
+      --gate gates.yml --junit gates.xml
+
   Compare groups within each department, to find gaps that the overall rates hide or reverse:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department
 
@@ -81,9 +94,10 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
         import('../../integration/validate-file.ts'),
         import('../../integration/validation-report.ts'),
       ]);
-      const { csv } = options;
-      const writeReport = await reportWriter(options.out);
-      const validation = await validateFile(csv, request);
+      const { csv, out, gate, junit } = options;
+      await assertOutputs([out, junit], [csv, gate]);
+      const writeReport = await reportWriter(out);
+      const validation = await validateFile(csv, await withGates(request, options));
       const body = validationToJson(validation);
       const report = validationToMarkdown(validation, csv);
       await writeReport?.({
@@ -95,21 +109,50 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
           }),
       });
       await printResult(options, { json: () => body, text: () => terminalText(report) });
-      remarkWritten([options.out], options);
+      await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
+      remarkWritten([out, junit], options);
       if (validation.passed === false) process.exitCode = CHECK_FAILED;
     },
   });
 }
 
-/** Returns the options that were given, by name, so that the report shows how to reproduce it. */
-function settingsOf({
-  json: _,
-  quiet: __,
-  verbose: ___,
-  out: ____,
-  ...given
-}: ValidateOptions): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [flagName(name), (value as unknown) === true ? 'yes' : String(value)]),
-  );
+/**
+ * Adds the gates of --gate to a request.
+ * @throws {ConfigValidationError} if the file is invalid, or a report of gates is requested and there is no gate
+ */
+async function withGates(request: ValidateRequest, { gate, junit }: ValidateOptions): Promise<ValidateRequest> {
+  if (gate === undefined && junit === undefined) return request;
+  const [{ gatesOf }, { gateRequestOf }] = await Promise.all([
+    import('../../integration/gates.ts'),
+    import('../../integration/validate-file.ts'),
+  ]);
+  const gateRequest = gateRequestOf(request);
+  const gates = gate === undefined ? [] : await (await import('../../integration/read-gates.ts')).readGates(gate, gateRequest); // prettier-ignore
+  if (gates.length > 0) return { ...request, gates };
+  if (gatesOf(gateRequest).length > 0) return request;
+  const { ConfigValidationError } = await import('../../exceptions/index.ts');
+  throw new ConfigValidationError('--junit reports gates, and there is none.', {
+    context: { parameter: 'junit' },
+    suggestion: "Add a gate: --metric 'demographic_parity_difference<=0.1', --threshold or --gate.",
+  });
+}
+
+/** Returns the gates of a validation for the reports of continuous integration. An attribute without a gate is listed. */
+function gateReportOf(
+  { passed, gates, attributes }: FileValidation,
+  settings: Readonly<Record<string, string>>,
+): GateReport {
+  const cases = Object.keys(attributes).flatMap((attribute): GateCase[] => {
+    const own = gates.filter((gate) => gate.attribute === attribute);
+    if (own.length === 0) {
+      return [{ attribute, name: 'no gate', status: null, message: 'No gate applies to this attribute.' }];
+    }
+    return own.map(({ metric, comparator, threshold, status, message }) => ({
+      attribute,
+      name: `${metric} ${comparator ?? ''} ${String(threshold)}`,
+      status,
+      message,
+    }));
+  });
+  return { command: 'evenhand validate', passed, cases, settings };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../table/index.ts';
 import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
-import { knownMetric } from '../measure-attributes.ts';
+import { knownMetric } from '../gates.ts';
 
 /** The judged metric if a configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';

@@ -56,7 +56,9 @@ export function gatherEvidence(
     pValueMethod: hasPValue ? (byPermutation ? 'permutation' : isDrawn ? 'max-t' : 'bonferroni') : null,
     isRandom: (hasPValue && (byPermutation || isDrawn)) || (interval?.ci !== undefined && !isBound(interval.method)),
     warnings: [
-      ...(interval?.reason === undefined ? [] : [`no interval: ${interval.reason}`]),
+      ...[interval?.reason ?? options.whyNoCi].flatMap((reason) =>
+        reason === undefined ? [] : [`no interval: ${reason}`],
+      ),
       ...(withoutPValue
         ? [`no p-value: ${typeof simultaneous === 'string' ? simultaneous : 'not available here'}`]
         : []),

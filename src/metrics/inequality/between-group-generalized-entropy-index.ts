@@ -1,8 +1,9 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import {
+  BENEFIT_ROW_OPTION_NAMES,
+  type BenefitRowOptions,
   benefitMasses,
   BENEFITS,
   ENTROPY_OPTION_NAMES,
@@ -36,7 +37,7 @@ export function betweenGroupGeneralizedEntropyIndexOf(
   return means.length < 2 ? NaN : generalizedEntropy(means, weights, alpha);
 }
 
-const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...ROW_OPTION_NAMES };
+const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...BENEFIT_ROW_OPTION_NAMES };
 
 /**
  * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that lies between
@@ -72,7 +73,7 @@ export function betweenGroupGeneralizedEntropyIndex(
   yTrue: ColumnSource,
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: EntropyOptions & RowOptions = {},
+  options: EntropyOptions & BenefitRowOptions = {},
 ): number {
   assertKnownOptions('betweenGroupGeneralizedEntropyIndex', options, KNOWN_OPTIONS);
   const stats = reduceColumns({ yTrue, yPred, sensitive }, options);
@@ -113,9 +114,9 @@ export function betweenGroupCoefficientOfVariation(
   yTrue: ColumnSource,
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: RowOptions = {},
+  options: BenefitRowOptions = {},
 ): number {
-  assertKnownOptions('betweenGroupCoefficientOfVariation', options, ROW_OPTION_NAMES);
+  assertKnownOptions('betweenGroupCoefficientOfVariation', options, BENEFIT_ROW_OPTION_NAMES);
   return betweenGroupCoefficientOfVariationOf(reduceColumns({ yTrue, yPred, sensitive }, options));
 }
 
@@ -151,8 +152,8 @@ export function betweenGroupTheilIndex(
   yTrue: ColumnSource,
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: RowOptions = {},
+  options: BenefitRowOptions = {},
 ): number {
-  assertKnownOptions('betweenGroupTheilIndex', options, ROW_OPTION_NAMES);
+  assertKnownOptions('betweenGroupTheilIndex', options, BENEFIT_ROW_OPTION_NAMES);
   return betweenGroupTheilIndexOf(reduceColumns({ yTrue, yPred, sensitive }, options));
 }

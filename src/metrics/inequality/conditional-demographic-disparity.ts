@@ -1,9 +1,8 @@
 import { sumOf } from '../../internal/values.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
-import { reduceColumns } from './entropy.ts';
+import { DECISION_ROW_OPTION_NAMES, type DecisionRowOptions, reduceColumns } from './entropy.ts';
 
 /** Computes the metric from per-group statistics. */
 export function conditionalDemographicDisparityOf(stats: ClassificationStats): number {
@@ -50,8 +49,8 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
 export function conditionalDemographicDisparity(
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: RowOptions = {},
+  options: DecisionRowOptions = {},
 ): number {
-  assertKnownOptions('conditionalDemographicDisparity', options, ROW_OPTION_NAMES);
+  assertKnownOptions('conditionalDemographicDisparity', options, DECISION_ROW_OPTION_NAMES);
   return conditionalDemographicDisparityOf(reduceColumns({ yPred, sensitive }, options));
 }

@@ -1,6 +1,5 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { cellsWith, type ClassificationStats } from '../statistics/group-stats.ts';
 import {
   DIFFERENTIAL_FAIRNESS_OPTION_NAMES,
@@ -8,7 +7,7 @@ import {
   fillConcentration,
   largestLogRatio,
 } from './differential-fairness.ts';
-import { assertTruth, reduceColumns } from './entropy.ts';
+import { assertTruth, BENEFIT_ROW_OPTION_NAMES, type BenefitRowOptions, reduceColumns } from './entropy.ts';
 
 /** The cells of rows that have a label, by decision and by label. */
 const BY_DECISION = { positive: cellsWith([0, 1], [1]), negative: cellsWith([0, 1], [0]) };
@@ -29,7 +28,7 @@ export function differentialFairnessBiasAmplificationOf(
   return largestLogRatio(stats, BY_DECISION, concentration) - largestLogRatio(stats, BY_LABEL, concentration);
 }
 
-const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
+const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...BENEFIT_ROW_OPTION_NAMES };
 
 /**
  * Computes the differential fairness bias amplification: the empirical differential fairness (EDF) of the decisions
@@ -62,7 +61,7 @@ export function differentialFairnessBiasAmplification(
   yTrue: ColumnSource,
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: DifferentialFairnessOptions & RowOptions = {},
+  options: DifferentialFairnessOptions & BenefitRowOptions = {},
 ): number {
   assertKnownOptions('differentialFairnessBiasAmplification', options, KNOWN_OPTIONS);
   const stats = reduceColumns({ yTrue, yPred, sensitive }, options);

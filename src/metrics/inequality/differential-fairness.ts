@@ -1,8 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { ROW_OPTION_NAMES, type RowOptions } from '../row-options.ts';
 import { CELLS_BY_DECISION, type ClassificationStats, sumCells } from '../statistics/group-stats.ts';
-import { finiteNumber, reduceColumns } from './entropy.ts';
+import { DECISION_ROW_OPTION_NAMES, type DecisionRowOptions, finiteNumber, reduceColumns } from './entropy.ts';
 
 /** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
@@ -64,7 +63,7 @@ export function empiricalDifferentialFairnessOf(
   return largestLogRatio(stats, CELLS_BY_DECISION, fillConcentration('empiricalDifferentialFairness', options));
 }
 
-const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAMES };
+const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_OPTION_NAMES };
 
 /**
  * Computes the smoothed empirical differential fairness: the largest logarithm of the ratio of two groups'
@@ -98,7 +97,7 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...ROW_OPTION_NAM
 export function empiricalDifferentialFairness(
   yPred: ColumnSource,
   sensitive: SensitiveSource,
-  options: DifferentialFairnessOptions & RowOptions = {},
+  options: DifferentialFairnessOptions & DecisionRowOptions = {},
 ): number {
   assertKnownOptions('empiricalDifferentialFairness', options, KNOWN_OPTIONS);
   const stats = reduceColumns({ yPred, sensitive }, options);

@@ -20,14 +20,37 @@ export function benefitMasses(stats: ClassificationStats, metric: string): reado
 }
 
 /**
- * Reduces columns to statistics, with the row options that inequality metrics use.
+ * The row options of inequality metrics that read true labels. The benefits are those of a binary decision, so there is
+ * no average over classes.
+ */
+export type BenefitRowOptions = Omit<RowOptions, 'average'>;
+
+/** The row options of inequality metrics that read decisions only. */
+export type DecisionRowOptions = Omit<BenefitRowOptions, 'yTruePositiveLabel'>;
+
+/** Lists the options of {@link DecisionRowOptions}. */
+export const DECISION_ROW_OPTION_NAMES: OptionNames<DecisionRowOptions> = {
+  sampleWeight: true,
+  positiveLabel: true,
+  nanPolicy: true,
+  naValues: true,
+};
+
+/** Lists the options of {@link BenefitRowOptions}. */
+export const BENEFIT_ROW_OPTION_NAMES: OptionNames<BenefitRowOptions> = {
+  ...DECISION_ROW_OPTION_NAMES,
+  yTruePositiveLabel: true,
+};
+
+/**
+ * Reduces columns to statistics.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export function reduceColumns(
   columns: Pick<ClassificationRows, 'yTrue' | 'yPred' | 'sensitive'>,
-  { sampleWeight, positiveLabel, nanPolicy }: RowOptions,
+  { sampleWeight, positiveLabel, yTruePositiveLabel, naValues, nanPolicy }: BenefitRowOptions,
 ): ClassificationStats {
-  return reduceClassification({ ...columns, sampleWeight, positiveLabel, nanPolicy });
+  return reduceClassification({ ...columns, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, nanPolicy });
 }
 
 /** @throws {MetricComputationError} if no true labels were counted */

@@ -1,9 +1,9 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { columnLength, type ColumnSource, unwrap } from '../../table/index.ts';
-import type { RowOptions } from '../row-options.ts';
 import type { ClassificationStats } from '../statistics/group-stats.ts';
 import {
   benefitMasses,
+  type BenefitRowOptions,
   BENEFITS,
   ENTROPY_OPTION_NAMES,
   type EntropyOptions,
@@ -13,10 +13,15 @@ import {
 } from './entropy.ts';
 
 /** Options for rows that are not divided into groups. */
-export type UngroupedRowOptions = Pick<RowOptions, 'sampleWeight' | 'positiveLabel'>;
+export type UngroupedRowOptions = Omit<BenefitRowOptions, 'nanPolicy'>;
 
 /** Lists the options of {@link UngroupedRowOptions}. */
-const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = { sampleWeight: true, positiveLabel: true };
+const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = {
+  sampleWeight: true,
+  positiveLabel: true,
+  yTruePositiveLabel: true,
+  naValues: true,
+};
 
 /**
  * Reduces labels and decisions to the statistics of a single group of all rows.

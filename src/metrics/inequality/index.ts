@@ -13,7 +13,7 @@ export {
   type NormalizedGainOptions,
   type RankingOptions,
 } from './discounted-cumulative-gain.ts';
-export type { EntropyOptions } from './entropy.ts';
+export type { BenefitRowOptions, DecisionRowOptions, EntropyOptions } from './entropy.ts';
 export type { FeatureSource } from './feature-columns.ts';
 export * from './generalized-entropy-index.ts';
 export * from './infeasible-index.ts';

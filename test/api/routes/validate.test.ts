@@ -31,6 +31,71 @@ describe('POST /validate', function () {
     expect(metric?.['undefined_reason']).to.be.a('string');
   });
 
+  it('gives intervals unless with_ci is false', async () => {
+    const ciOf = async (body: Json): Promise<unknown> =>
+      (await service.post('/validate', body)).json<{ metrics: Record<string, Json> }>().metrics[
+        'demographic_parity_difference'
+      ]?.['ci'];
+    const [low, high] = (await ciOf(ROWS)) as [number, number];
+    expect(low).to.be.within(0, 0.5);
+    expect(high).to.be.within(0.5, 1);
+    expect(await ciOf({ ...ROWS, with_ci: false })).to.equal(null);
+  });
+
+  it('answers a request above the limit of replicates without the intervals that it did not ask for', async () => {
+    const answer = await service.post('/validate', { ...ROWS, sensitive: { x: ROWS.sensitive }, ci_samples: 100_000, min_group_size: 1 }); // prettier-ignore
+    expect(answer.statusCode).to.equal(200);
+    const groups = Array.from({ length: 100 }, (_, row) => `g${String(row % 25)}`);
+    const body = { y_pred: groups.map((_, row) => row % 2), sensitive: groups, min_group_size: 1, ci_samples: 100_000 };
+    const many = await service.post('/validate', body);
+    expect(many.statusCode, many.payload).to.equal(200);
+    expect(many.payload).to.match(/no interval: 100,000 replicates times 25 groups exceed the limit of 2,000,000/);
+    expect((await service.post('/validate', { ...body, with_ci: true })).statusCode).to.equal(422);
+  });
+
+  it('applies gates to their attributes', async () => {
+    const sensitive = { sex: ['f', 'f', 'm', 'm'], race: ['x', 'y', 'x', 'y'] };
+    const gate = { metric: 'demographic_parity_difference', threshold: 0.6, attributes: ['sex'] };
+    const answer = await service.post('/validate', { ...ROWS, sensitive, gates: [gate] });
+    const body = answer.json<{ passed: boolean; gates: Json[]; attributes: Record<string, Json> }>();
+    expect(body).to.include({ passed: true });
+    expect(body.gates.map(({ attribute, status }) => [attribute, status])).to.deep.equal([['sex', 'pass']]);
+    expect(body.attributes['race']).to.include({ passed: null, verdict: null });
+    const refused: readonly (readonly [gates: unknown, pointer: string, text: RegExp])[] = [
+      [[], '/gates', /at least 1/],
+      [[gate, { ...gate, metric: 'demographic_parity_diference' }], '/gates/1/metric', /gates\[1\]\.metric/],
+      [[{ ...gate, attributes: ['sexx'] }], '/gates/0/attributes', /'sexx'/],
+      [[{ ...gate, threshold: 5 }], '/gates/0/threshold', /5 always passes/],
+      [[{ ...gate, treshold: 1 }], '/gates/0/treshold', /treshold/],
+      [[{ metric: gate.metric }], '/gates/0/threshold', /number/],
+    ];
+    for (const [gates, pointer, text] of refused) {
+      const problem = await service.post('/validate', { ...ROWS, sensitive, gates });
+      expect(problem.statusCode, problem.payload).to.equal(422);
+      const { detail, errors } = problem.json<{ detail: string; errors: Json[] }>();
+      expect([detail, errors[0]?.['pointer']]).to.satisfy(
+        ([said, at]: [string, string]) => text.test(said) && at === pointer,
+        problem.payload,
+      );
+    }
+  });
+
+  it('averages over classes', async () => {
+    const body = { y_pred: ['x', 'x', 'y', 'z'], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 1, average: 'macro' };
+    const answer = await service.post('/validate', body);
+    expect(answer.statusCode, answer.payload).to.equal(200);
+    // By hand: x 1 and 0, y 0 and 0.5, z 0 and 0.5.
+    expect(answer.json<Json>()['metrics']).to.have.nested.property('demographic_parity_difference.value').that.is.closeTo(2 / 3, 1e-12); // prettier-ignore
+    const many = Array.from({ length: 101 }, (_, row) => `c${String(row)}`);
+    const refused = await service.post('/validate', {
+      ...body,
+      y_pred: many,
+      sensitive: many.map((_, row) => row % 2),
+    });
+    expect(refused.statusCode).to.equal(422);
+    expect(refused.json<Json>()['detail']).to.match(/101 classes/);
+  });
+
   it('measures several attributes separately, and their intersection', async () => {
     const answer = await service.post('/validate', {
       ...ROWS,

@@ -17,6 +17,7 @@ import {
   tableUnder,
   unbalancedTags,
 } from '../../integration/workflow-report/report-checks.ts';
+import { readJunit } from '../../helpers/junit.ts';
 import { answerOf, byName, madeMetrics, madeResult } from './made-results.ts';
 
 const sentence = { threshold: 0.1, comparator: '<=', straddles: false };
@@ -362,28 +363,28 @@ describe('an evaluation as JSON', () => {
 });
 
 describe('an evaluation as JUnit XML', () => {
-  const counts = (xml: string): string => /<testsuites [^>]*>/.exec(xml)?.[0] ?? '';
-
-  it('has a test for each judged metric, which fails if it is undefined or on the wrong side of its threshold', () => {
+  it('has a test for each judged metric: a failure on the wrong side of its threshold, an error if undefined', () => {
     const xml = llmEvalToJunit(madeResult(), { verdict: FAILED });
-    expect(counts(xml)).to.include('tests="4" failures="2" errors="0" skipped="0"');
+    const { counts, output } = readJunit(xml);
+    expect(counts).to.include({ tests: '4', failures: '1', errors: '1', skipped: '0', time: '12.346' });
+    expect(output).to.include('seed: 42');
     expect(xml).to.include('<failure message="FAIL: it is 0.2100 &gt; 0.1."');
-    expect(xml).to.include('<failure message="FAIL: it is undefined (few)."');
+    expect(xml).to.include('<error message="FAIL: it is undefined (few)."');
     expect(xml).not.to.include('refusal_gap');
   });
 
-  it('skips undefined metrics with the reason without a gate, and fails no test', () => {
+  it('skips every metric without a gate, since nothing was tested', () => {
     const xml = llmEvalToJunit(madeResult());
-    expect(counts(xml)).to.include('tests="6" failures="0" errors="0" skipped="1"');
+    const { counts, outcomes } = readJunit(xml);
+    expect(counts).to.include({ tests: '6', failures: '0', errors: '0', skipped: '5' });
+    expect(outcomes).to.include({ 'run: the run completed the plan': 'pass' });
     expect(xml).to.include('<skipped message="fewer than 5 answers"/>');
-    expect([...xml.matchAll(/<testsuite name="(\w+)"/g)].map(([, name]) => name)).to.deep.equal(
-      'run counterfactual refusal toxicity_sentiment stereotype'.split(' '),
-    );
+    expect(xml).to.include('<skipped message="No threshold, no verdict."/>');
   });
 
   it('fails if the run ended early', () => {
     const xml = llmEvalToJunit(madeResult({ stopped: 'requests' }));
-    expect(counts(xml)).to.include('failures="1"');
+    expect(readJunit(xml).counts).to.include({ failures: '1' });
     expect(xml).to.include('<failure message="The run ended early because its limit of requests was reached."');
   });
 

@@ -1,0 +1,44 @@
+import { appendFileSync } from 'node:fs';
+
+import type { GateReport } from '../document/gate-report.ts';
+import { flagName } from './option-parsers.ts';
+import { warn } from './output.ts';
+
+/**
+ * Writes the gates of a run as JUnit XML, if a file was requested, and appends them to the summary of the step if the
+ * run is part of a GitHub Actions workflow. The summary never fails the run.
+ */
+export async function writeGateReports(report: GateReport, junit: string | undefined): Promise<void> {
+  const summary = process.env['GITHUB_STEP_SUMMARY'] ?? '';
+  if (junit === undefined && summary === '') return;
+  const { gateReportToJunit, gateReportToSummary } = await import('../document/gate-report.ts');
+  if (junit !== undefined) {
+    const { writeFileAtomic } = await import('../io/atomic-write.ts');
+    await writeFileAtomic(junit, gateReportToJunit(report));
+  }
+  if (summary === '' || report.passed === null) return;
+  try {
+    // The step may have written a line without an end.
+    appendFileSync(summary, `\n${gateReportToSummary(report)}`);
+  } catch (error) {
+    warn(`The summary could not be appended to ${summary}, the file in GITHUB_STEP_SUMMARY: ${String(error)}`);
+  }
+}
+
+/** Options that do not determine a result, and URLs, which may contain secrets. */
+const NOT_SETTINGS = new Set(['json', 'quiet', 'verbose', 'out', 'junit', 'webhook']);
+
+/** Returns the options that were given, by name, so that a report shows how to reproduce it. */
+export function settingsOf(options: object): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(options).flatMap(([name, value]: [string, unknown]) =>
+      NOT_SETTINGS.has(name) ? [] : [[flagName(name), settingText(value)]],
+    ),
+  );
+}
+
+/** Formats the value of an option. The columns of an intersection are joined by commas, repeated values by semicolons. */
+function settingText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join('; ');
+  return value === true ? 'yes' : String(value);
+}

@@ -1,0 +1,117 @@
+import { formatCount } from '../internal/format.ts';
+import { type Html, markup, trusted } from '../internal/html.ts';
+import { VERSION } from '../internal/version.ts';
+import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
+import { labelText, plainText } from './report-text.ts';
+
+/** One gate on one attribute, for the reports of continuous integration. */
+export interface GateCase {
+  /** What the gate judges: an attribute, or a part of the run. */
+  readonly attribute: string;
+  /** The gate: `demographic_parity_difference <= 0.1`. */
+  readonly name: string;
+  /** The verdict; null if there is none, which is never a pass. */
+  readonly status: 'pass' | 'fail' | 'undefined' | null;
+  /** The verdict in one sentence. */
+  readonly message: string;
+  /** What was measured. */
+  readonly output?: string | undefined;
+}
+
+/** The gates of one run of a command. */
+export interface GateReport {
+  /** The command, which names the test suite: `evenhand validate`. */
+  readonly command: string;
+  /** Whether the run passed; null without a gate. */
+  readonly passed: boolean | null;
+  readonly cases: readonly GateCase[];
+  /** The options of the run, by name. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The duration of the run. */
+  readonly seconds?: number | undefined;
+}
+
+/** The elements and types of tests that did not pass. An undefined metric was not measured, which JUnit calls an error. */
+const OUTCOMES = {
+  fail: { element: 'failure', type: 'FairnessAssertionError' },
+  undefined: { element: 'error', type: 'UndefinedMetric' },
+} as const;
+
+/**
+ * Renders the gates of a run as JUnit XML, with one test suite and one test for each gate and attribute. A gate that
+ * failed is a failure, a gate on an undefined metric is an error, and an attribute without a gate is skipped.
+ *
+ * The file follows junit-10.xsd of the xUnit plugin of Jenkins.
+ */
+export function gateReportToJunit({ command, cases, settings, seconds }: GateReport): string {
+  const count = (status: GateCase['status']): number => cases.filter((one) => one.status === status).length;
+  const counts = markup`tests="${cases.length}" failures="${count('fail')}" errors="${count('undefined')}"`;
+  const time = seconds !== undefined && markup` time="${seconds.toFixed(3)}"`;
+  const made = [`evenhand ${VERSION}`, ...Object.entries(settings).map(([name, value]) => `${name}: ${value}`)];
+  return markup`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="${command}" ${counts}${time}>
+  <testsuite name="${command}" ${counts} skipped="${count(null)}"${time}>
+${cases.map(caseXml)}    <system-out>${made.join('\n')}</system-out>
+  </testsuite>
+</testsuites>
+`.text;
+}
+
+function caseXml({ attribute, name, status, message, output }: GateCase): Html {
+  const shown = output ?? (status === 'pass' ? message : undefined);
+  return markup`    <testcase classname="${attribute}" name="${name}">
+${outcomeXml(status, message)}${shown !== undefined && markup`      <system-out>${shown}</system-out>\n`}    </testcase>
+`;
+}
+
+function outcomeXml(status: GateCase['status'], message: string): Html | false {
+  if (status === 'pass') return false;
+  if (status === null) return markup`      <skipped message="${message}"/>\n`;
+  const { type } = OUTCOMES[status];
+  const element = trusted(OUTCOMES[status].element);
+  return markup`      <${element} message="${message}" type="${type}">${message}</${element}>\n`;
+}
+
+/** The maximum number of rows in a summary. GitHub drops a summary above 1 MiB. */
+const MAX_ROWS = 100;
+
+/** The words for a verdict, in the order of the rows. */
+const WORDS = new Map<GateCase['status'], string>([
+  ['fail', 'FAIL'],
+  ['undefined', 'UNDEFINED'],
+  ['pass', 'PASS'],
+  [null, 'none'],
+]);
+
+/** Renders the gates of a run as Markdown for the summary of a step in GitHub Actions. It contains no links. */
+export function gateReportToSummary({ command, passed, cases }: GateReport): string {
+  const ordered = [...WORDS.keys()].flatMap((status) => cases.filter((one) => one.status === status));
+  const shown = ordered.slice(0, MAX_ROWS);
+  const gates = cases.filter(({ status }) => status !== null);
+  const nPassed = gates.filter(({ status }) => status === 'pass').length;
+  const isUndefined = gates.some(({ status }) => status === 'undefined');
+  const failed = isUndefined && gates.every(({ status }) => status !== 'fail') ? 'UNDEFINED' : 'FAIL';
+  const rows = shown.map(({ attribute, name, status, message }) => [
+    WORDS.get(status) ?? '',
+    ...[labelText(attribute), labelText(name), plainText(message.replace(/^(?:PASS|FAIL): /, ''))].map(summaryText),
+  ]);
+  const more = ordered.length - shown.length;
+  return [
+    `### ${summaryText(command)}: ${passed === true ? 'PASS' : failed}`,
+    '',
+    `${formatCount(nPassed)} of ${formatCount(gates.length)} gates passed.`,
+    '',
+    markdownTable(['Verdict', 'Attribute', 'Gate', 'Result'], rows),
+    ...(more === 0 ? [] : ['', `${formatCount(more)} more are not shown.`]),
+    '',
+  ].join('\n');
+}
+
+/**
+ * Escapes a text for a table cell. An empty comment prevents GitHub from turning addresses and mentions into links,
+ * which no escape does.
+ */
+function summaryText(text: string): string {
+  const escaped = escapeMarkdown(text.replaceAll('&', '&amp;'));
+  return escaped.replaceAll(/:(?=\/\/)|(?<=www)\.|@/gi, '$&<!-- -->');
+}
