@@ -10,6 +10,7 @@ import {
 import { groupReadings, outcomeReadings } from '../metrics/reduce/row-readings.ts';
 import type { MetricRows } from '../metrics/row-options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { FileSource } from '../schemas/data-source.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { asNumbersWithout, type Column, missingOutcomes, type Table } from '../table/index.ts';
 import {
@@ -21,15 +22,15 @@ import {
 } from './measure-attributes.ts';
 
 /**
- * Computes the statistics of a file for every requested attribute. The duckdb backend uses SQL scans that do not load
+ * Computes the statistics of files for every requested attribute. The duckdb backend uses SQL scans that do not load
  * the rows; other backends load them.
  */
 export async function fileStatistics(
-  path: string,
+  files: FileSource,
   needed: NeededStatistics,
   request: ValidateRequest,
 ): Promise<readonly AttributeStatistics[]> {
-  if (request.backend !== 'duckdb') return loadAndCount(path, needed, request);
+  if (request.backend !== 'duckdb') return loadAndCount(files, needed, request);
   const { kind, needsTruth } = needed;
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
@@ -38,9 +39,9 @@ export async function fileStatistics(
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
   const common = { attributes, sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel };
   const reductions = await {
-    classification: () => reduceClassificationSource(path, { ...common, ...decisionColumns(request), yTrue }),
-    regression: () => reduceRegressionSource(path, { ...common, yPred: request.yPred ?? '', yTrue }),
-    scores: () => reduceScoreSource(path, { ...common, yScore: request.score ?? '', yTrue: yTrue ?? '' }),
+    classification: () => reduceClassificationSource(files, { ...common, ...decisionColumns(request), yTrue }),
+    regression: () => reduceRegressionSource(files, { ...common, yPred: request.yPred ?? '', yTrue }),
+    scores: () => reduceScoreSource(files, { ...common, yScore: request.score ?? '', yTrue: yTrue ?? '' }),
   }[kind]();
   return own.map((_, index): AttributeStatistics => {
     const { stats } = reductions[index] as (typeof reductions)[number];
@@ -64,7 +65,7 @@ function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
 }
 
 async function loadAndCount(
-  path: string,
+  files: FileSource,
   { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
 ): Promise<AttributeStatistics[]> {
@@ -73,7 +74,7 @@ async function loadAndCount(
     import('../metrics/analyzer/rows-source.ts'),
   ]);
   const { attributes, control = [] } = request;
-  const table = await loadNeeded(path, request);
+  const table = await loadNeeded(files, request);
   const columnsOf = (list: readonly string[]): Record<string, Column> =>
     Object.fromEntries(list.map((name) => [name, table.column(name)]));
   const columns = rowColumns(table, kind, request);
@@ -102,10 +103,10 @@ async function loadAndCount(
   return Promise.all(counted);
 }
 
-function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
+function loadNeeded(files: FileSource, request: ValidateRequest): Promise<Table> {
   const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
   const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
-  return loadData(path, {
+  return loadData(files, {
     columns: [...new Set(names.filter((name) => name !== undefined))],
     labels: [...attributes.flat(), ...control],
   });

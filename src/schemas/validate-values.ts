@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
+import { decimalSchema } from './data-source.ts';
 import { minGroupSize } from './min-group-size.ts';
 
 /** The validation options that do not depend on the source of the rows, with their value ranges. */
@@ -97,6 +98,7 @@ export const validateSchema = z
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
     control: z.array(z.string().min(1)).min(1).optional(),
+    decimal: decimalSchema.optional(),
     backend: VALIDATE_VALUES.backend.default('duckdb'),
   })
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
