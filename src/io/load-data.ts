@@ -38,7 +38,7 @@ export interface LoadDataOptions {
    * point may separate thousands.
    * @defaultValue '.'
    */
-  readonly decimal?: DecimalSeparator;
+  readonly decimal?: DecimalSeparator | undefined;
 }
 
 const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {

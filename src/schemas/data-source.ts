@@ -35,5 +35,7 @@ export interface FoundFiles extends FileSource {
   readonly title: string;
 }
 
-/** The schema of files that were found before. */
-export const foundFilesSchema = z.custom<FoundFiles>((value) => typeof value === 'object' && value !== null && 'files' in value);
+/** The schema of files with rows. Paths are checked when the files are opened. */
+export const dataSourceSchema = z.custom<DataPaths | FileSource>(
+  (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
@@ -8,7 +9,7 @@ import { reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: string;
   readonly threshold?: number;
@@ -19,7 +20,7 @@ export function validateCommand(): Command {
   return defineCommand({
     name: 'validate',
     description:
-      'Measure the group fairness of decisions in a CSV or Parquet file, and optionally test it against a threshold.',
+      'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
     options: `
 ${OPTION.csv}
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)
@@ -82,15 +83,15 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
         import('../../integration/validation-report.ts'),
       ]);
       const { csv } = options;
-      const writeReport = await reportWriter(options.out);
+      const writeReport = await reportWriter(options.out, [csv]);
       const validation = await validateFile(csv, request);
       const body = validationToJson(validation);
-      const report = validationToMarkdown(validation, csv);
+      const report = validationToMarkdown(validation, csv.title);
       await writeReport?.({
         json: () => `${JSON.stringify(body, undefined, 2)}\n`,
         md: () => report,
         html: async () =>
-          (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv, {
+          (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv.title, {
             settings: settingsOf(options),
           }),
       });
@@ -103,6 +104,7 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
 
 /** Returns the options that were given, by name, so that the report shows how to reproduce it. */
 function settingsOf({
+  csv: { paths },
   json: _,
   quiet: __,
   verbose: ___,
@@ -110,6 +112,9 @@ function settingsOf({
   ...given
 }: ValidateOptions): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [flagName(name), (value as unknown) === true ? 'yes' : String(value)]),
+    Object.entries({ csv: [paths].flat().join(' '), ...given }).map(([name, value]) => [
+      flagName(name),
+      (value as unknown) === true ? 'yes' : String(value),
+    ]),
   );
 }
