@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream, mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -27,7 +27,8 @@ export async function writeTemporaryFile(
   stream: Readable,
   { name, maxBytes }: { readonly name: string; readonly maxBytes: number },
 ): Promise<TemporaryFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'evenhand-'));
+  // Synchronous, so that no signal is handled before the folder is registered.
+  const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
   const forget = removeAtInterrupt(folder);
   const terminate = (): void => {
     removeUnfinished();
