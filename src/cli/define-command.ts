@@ -3,12 +3,26 @@ import type { z } from 'zod';
 
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
-import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from './option-parsers.ts';
+import type { DecimalSeparator } from '../schemas/data-source.ts';
+import { addAliases, assignOutput } from './option-aliases.ts';
+import {
+  flagName,
+  parseDecimal,
+  parseNames,
+  parseNumber,
+  parseNumbers,
+  repeatable,
+  requireOptions,
+} from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
+
+const DECIMAL = '--decimal <mark>  decimal separator of numbers in text files: . or , (default: .)';
 
 /** The lines of options that several commands have: their flags, two spaces, their description. */
 export const OPTION = {
-  csv: '--csv <path>  file with the rows: CSV, TSV (also .gz) or Parquet',
+  csv: `--csv <data>  rows: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat to read several files with the same columns as one data set
+${DECIMAL}`,
+  decimal: DECIMAL,
   naValues:
     '--na-values <texts>  comma-separated list of texts that mean a missing value, in all columns (default: NA, NaN, None, null and others, as in pandas; in group columns only empty fields)',
   sensitive:
@@ -25,7 +39,7 @@ export const OPTION = {
   backend: '--backend <name>  tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)',
   rawCsv: '--raw-csv  do not mark texts that a spreadsheet would run as formulas',
   junit: '--junit <path>  write the verdict of each gate as a JUnit XML file, for continuous integration',
-  report: '--out <path>  write a report: .html (with charts), .md or .json',
+  report: '--out <report>  write a report: .html (with charts), .md or .json',
   mlflow: `--mlflow-experiment <name>  log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI
 --mlflow-run-name <name>  name of the logged MLflow run`,
 };
@@ -45,11 +59,20 @@ type OptionParsers = Readonly<Record<string, OptionParser | readonly string[]>>;
 const PARSERS: OptionParsers = {
   ...Object.fromEntries(['n', 'number', 'share', 'rate', 'level', 'usd'].map((name) => [name, parseNumber])),
   columns: parseNames,
+  data: repeatable((path) => path),
+  mark: parseDecimal,
   names: parseNames,
   // A text may be empty.
   texts: splitNames,
   units: parseNumbers,
 };
+
+/** The options that every command may have. */
+interface CommonOptions extends OutputOptions {
+  readonly sensitive?: unknown;
+  readonly decimal?: DecimalSeparator;
+  readonly out?: string;
+}
 
 /** The parts of a command. */
 export interface CommandParts<Options extends OutputOptions, Request> {
@@ -78,18 +101,43 @@ export interface CommandParts<Options extends OutputOptions, Request> {
 }
 
 /** Returns a command with its own options and the options common to all commands. */
-export function defineCommand<Options extends OutputOptions & { readonly sensitive?: unknown }, Request = undefined>(
+export function defineCommand<Options extends CommonOptions, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
   const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
+  addAliases(command);
+  const inputs = command.options.filter(({ flags }) => flags.endsWith(' <data>')).map((each) => each.attributeName());
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
     const [values, { args }] = given.slice(-2) as [Options, Command];
+    assignOutput(command, values);
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);
-    await run(values, (schema && (await parseOptions(name, await schema(), values))) as Request, args);
+    const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
+    await withInputs(inputs, values, async (found) => {
+      await run({ ...values, ...found }, withFound(request, found), args);
+    });
   });
+}
+
+/** Returns a request with files in place of their paths. */
+function withFound<Request>(request: Request, found: object): Request {
+  if (typeof request !== 'object' || request === null) return request;
+  return { ...request, ...Object.fromEntries(Object.entries(found).filter(([field]) => field in request)) };
+}
+
+/** Finds the files of the input options that were given, and runs work with them in place of the paths. */
+async function withInputs(
+  fields: readonly string[],
+  values: CommonOptions,
+  work: (found: object) => Promise<void>,
+): Promise<void> {
+  const given = fields.filter((field) => field in values);
+  if (given.length === 0) return work({});
+  const { withInputFiles } = await import('./input-files.ts');
+  const paths = given.map((field) => [field, values[field as keyof CommonOptions] as readonly string[]] as const);
+  return withInputFiles(Object.fromEntries(paths), values.decimal, work);
 }
 
 async function parseOptions<Request>(

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 
 import type { GateReport } from '../document/gate-report.ts';
+import type { FoundFiles } from '../schemas/data-source.ts';
 import { flagName } from './option-parsers.ts';
 import { warn } from './output.ts';
 
@@ -40,5 +41,11 @@ export function settingsOf(options: object): Record<string, string> {
 /** Formats the value of an option. The columns of an intersection are joined by commas, repeated values by semicolons. */
 function settingText(value: unknown): string {
   if (Array.isArray(value)) return value.map(String).join('; ');
+  // Files that were found carry the paths that were given.
+  if (isFiles(value)) return [value.paths].flat().join('; ');
   return value === true ? 'yes' : String(value);
+}
+
+function isFiles(value: unknown): value is Pick<FoundFiles, 'paths'> {
+  return typeof value === 'object' && value !== null && 'paths' in value;
 }

@@ -2,6 +2,7 @@ import { InvalidArgumentError, type Option } from 'commander';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { splitNames, toSnakeCase } from '../internal/arguments.ts';
+import type { DecimalSeparator } from '../schemas/data-source.ts';
 
 /** Parses the argument of an option as a finite number. */
 export function parseNumber(text: string): number {
@@ -30,6 +31,12 @@ export function parseNames(text: string): string[] {
   const names = splitNames(text);
   if (names.some((name) => name === '')) throw new InvalidArgumentError(`'${text}' contains an empty name.`);
   return names;
+}
+
+/** Parses the decimal separator of numbers. */
+export function parseDecimal(text: string): DecimalSeparator {
+  if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator is . or a comma.`);
+  return text;
 }
 
 /** A parser of an option that may be repeated. It adds each value to the list of earlier values. */

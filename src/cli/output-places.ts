@@ -3,6 +3,7 @@ import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
+import type { FoundFiles } from '../schemas/data-source.ts';
 
 /**
  * Checks that output paths do not overlap. Otherwise one result could overwrite another.
@@ -20,13 +21,23 @@ function assertDistinct(paths: readonly string[]): void {
   }
 }
 
+/** An input: a path, or the files of a data set; undefined if it is not given. */
+type Input = string | FoundFiles | undefined;
+
 /**
  * Checks that no output overwrites an input file, or replaces a folder that contains one.
  * @throws {ConfigValidationError} if an output would replace an input; the message names both
  */
-function assertInputsKept(outputs: readonly string[], inputs: readonly (string | undefined)[]): void {
+function assertInputsKept(outputs: readonly string[], inputs: readonly Input[]): void {
+  if (outputs.length === 0) return;
+  const paths = inputs.flatMap((input) => {
+    if (typeof input === 'object') return input.files.map(({ path }) => path);
+    return input ?? [];
+  });
+  const locations = paths.map(realPath);
   for (const output of outputs) {
-    const input = inputs.find((path) => path !== undefined && holds(realPath(output), realPath(path)));
+    const place = realPath(output);
+    const input = paths[locations.findIndex((location) => holds(place, location))];
     if (input === undefined || output === '') continue;
     throw new ConfigValidationError(`The output '${output}' would replace the input '${input}'.`, {
       context: { output, input },
@@ -43,7 +54,7 @@ function assertInputsKept(outputs: readonly string[], inputs: readonly (string |
  */
 export async function assertOutputs(
   files: readonly (string | undefined)[],
-  inputs: readonly (string | undefined)[],
+  inputs: readonly Input[],
   folders: readonly (string | undefined)[] = [],
 ): Promise<void> {
   const { assertFileWritable } = await import('../io/atomic-write.ts');
@@ -83,11 +94,6 @@ export async function outputTableFormat(option: string, path: string): Promise<T
   });
 }
 
-/** Returns whether two paths lead to the same file or folder, directly or through links. */
-export function isSamePosition(one: string, other: string): boolean {
-  return realPath(one) === realPath(other);
-}
-
 /** Extensions that belong to a format. */
 const KNOWN_EXTENSIONS = '.csv .gz .htm .html .json .md .parquet .pdf .png .svg .tsv .yaml .yml'.split(' ');
 
@@ -99,7 +105,7 @@ function holds(location: string, other: string): boolean {
  * Resolves the symbolic links in the existing part of a path. The path of a device or pipe stays unchanged, because
  * writing to it replaces no file.
  */
-function realPath(path: string): string {
+export function realPath(path: string): string {
   const location = resolve(path);
   try {
     const found = statSync(location);
@@ -121,7 +127,7 @@ type ReportForms = Readonly<Record<'md' | 'json' | 'html', () => string | Promis
  */
 export async function reportWriter(
   out: string | undefined,
-  inputs: readonly (string | undefined)[] = [],
+  inputs: readonly Input[] = [],
 ): Promise<((forms: ReportForms) => Promise<void>) | undefined> {
   if (out === undefined) return undefined;
   const [{ assertFileWritable, writeFileAtomic }, { DataValidationError }] = await Promise.all([

@@ -21,6 +21,7 @@ import { trainRegularizedCommand } from './commands/train-regularized.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { withoutControls } from './output.ts';
 
@@ -76,11 +77,17 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     command.exitOverride().configureOutput({
       // Commander prints an error and its suggestion on two lines; this program prints each error on one line.
       outputError: (text, write) => {
-        write(`${asSentence(text)} Run '${callOf(command)} --help' for the options.\n`);
+        write(`${asSentence(text)}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.\n`);
       },
     });
   }
   return program;
+}
+
+/** Returns a hint if the shell has probably expanded a glob. */
+function hintFor(text: string, { options }: Command): string {
+  const isExpanded = text.includes('too many arguments') && options.some(({ long }) => long === '--csv');
+  return isExpanded ? ' Put a glob in quotes, or repeat --csv for each file.' : '';
 }
 
 /** Returns the full command as the user types it: `evenhand config check`. */
@@ -117,7 +124,9 @@ function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
     const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;
     const named = renameParameters(text, (name) => optionOf(name, command), parametersIn(error.context));
-    return `error: ${oneLine(named.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`;
+    const typed = typedFlagsOf(command);
+    const asTyped = named.replaceAll(/(?<![\w-])--[a-z][\w-]*/g, (flag) => typed.get(flag) ?? flag);
+    return `error: ${oneLine(asTyped.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `internal error: ${text}\nThis is a bug in evenhand. Please report it with the command that you ran.`;
@@ -174,6 +183,9 @@ type Given = { readonly option: Option; readonly value: string | null };
 
 function messageOf(first: Given, second: Given): string {
   const name = nameOf(second.option);
+  if (first.option !== second.option && first.option.negate === second.option.negate) {
+    return `error: options '${nameOf(first.option)}' and '${name}' are the same option. Give one of them.`;
+  }
   if (first.option !== second.option) {
     return `error: options '${nameOf(first.option)}' and '${name}' contradict each other. Give one of them.`;
   }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { bracketText, formatChange, formatCount, formatNumber } from '../internal/format.ts';
 import type { OnProgress } from '../internal/progress.ts';
+import type { FoundFiles } from '../schemas/data-source.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
@@ -19,8 +20,8 @@ type TrainedResult = Pick<
 
 /** Options of every command that trains on a table. */
 interface TrainingCommandOptions extends OutputOptions, Omit<TrainingSource, 'table' | 'testTable' | 'sensitive'> {
-  readonly csv: string;
-  readonly testCsv?: string;
+  readonly csv: FoundFiles;
+  readonly testCsv?: FoundFiles;
   readonly sensitive?: readonly string[];
   readonly outJson?: string;
   readonly outPlot?: string;
@@ -29,7 +30,7 @@ interface TrainingCommandOptions extends OutputOptions, Omit<TrainingSource, 'ta
 
 /** The options that select the training data. */
 const SOURCE_OPTIONS = `${OPTION.csv}
---test-csv <path>  file with the rows to evaluate on, instead of a part of --csv
+--test-csv <data>  rows to evaluate on, instead of a part of --csv; the same forms as --csv
 --target <column>  column to predict: 0 and 1, or text with two values (default: "y")
 --positive-label <label>  label of --target that counts as 1 (default: the less frequent one)
 ${OPTION.naValues}

@@ -12,6 +12,7 @@ import {
 import { groupReadings, outcomeReadings } from '../metrics/reduce/row-readings.ts';
 import type { MetricRows } from '../metrics/row-options.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import type { FileSource } from '../schemas/data-source.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
 import { asNumbersWithout, type Column, missingOutcomes, type Table } from '../table/index.ts';
 import {
@@ -26,19 +27,19 @@ import {
 import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';
 
 /**
- * Computes the statistics of a file for every requested attribute. The duckdb backend uses SQL scans that do not load
+ * Computes the statistics of files for every requested attribute. The duckdb backend uses SQL scans that do not load
  * the rows; other backends load them.
  */
 export async function fileStatistics(
-  path: string,
+  files: FileSource,
   needed: NeededStatistics,
   request: ValidateRequest,
   { maxClasses, signal }: ValidateBounds,
 ): Promise<readonly AttributeStatistics[]> {
-  const classes = request.average === undefined ? undefined : await fileClasses(path, needed, request);
+  const classes = request.average === undefined ? undefined : await fileClasses(files, needed, request);
   assertFewClasses(classes?.all.length ?? 0, maxClasses);
-  if (request.backend !== 'duckdb') return loadAndCount(path, needed, request, classes);
-  if (classes !== undefined) return countClasses(path, needed, request, { classes, signal });
+  if (request.backend !== 'duckdb') return loadAndCount(files, needed, request, classes);
+  if (classes !== undefined) return countClasses(files, needed, request, { classes, signal });
   const { kind, needsTruth } = needed;
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
@@ -47,9 +48,9 @@ export async function fileStatistics(
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
   const common = { attributes, sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel };
   const reductions = await {
-    classification: () => reduceClassificationSource(path, { ...common, ...decisionColumns(request), yTrue }),
-    regression: () => reduceRegressionSource(path, { ...common, yPred: request.yPred ?? '', yTrue }),
-    scores: () => reduceScoreSource(path, { ...common, yScore: request.score ?? '', yTrue: yTrue ?? '' }),
+    classification: () => reduceClassificationSource(files, { ...common, ...decisionColumns(request), yTrue }),
+    regression: () => reduceRegressionSource(files, { ...common, yPred: request.yPred ?? '', yTrue }),
+    scores: () => reduceScoreSource(files, { ...common, yScore: request.score ?? '', yTrue: yTrue ?? '' }),
   }[kind]();
   return own.map((_, index): AttributeStatistics => {
     const { stats } = reductions[index] as (typeof reductions)[number];
@@ -65,20 +66,20 @@ export async function fileStatistics(
 
 /** Returns the classes of the decisions, and of the true labels if they are needed. */
 async function fileClasses(
-  path: string,
+  files: FileSource,
   { needsTruth }: NeededStatistics,
   { yPred = '', yTrue, naValues }: ValidateRequest,
 ): Promise<OutcomeClasses> {
   const missing = missingOutcomes(naValues);
   const labelsOf = async (...columns: string[]): Promise<readonly string[]> =>
-    assertClasses((await classLabels(path, columns)).filter((label) => !missing.has(label)));
+    assertClasses((await classLabels(files, columns)).filter((label) => !missing.has(label)));
   const predicted = await labelsOf(yPred);
   return { predicted, all: needsTruth && yTrue !== undefined ? await labelsOf(yTrue, yPred) : predicted };
 }
 
 /** Counts each class against the rest, with one scan for each class. */
 async function countClasses(
-  path: string,
+  files: FileSource,
   { needsTruth }: NeededStatistics,
   request: ValidateRequest,
   { classes, signal }: { readonly classes: OutcomeClasses } & Pick<ValidateBounds, 'signal'>,
@@ -87,7 +88,7 @@ async function countClasses(
   const byClass: (readonly GroupStats[])[] = [];
   for (const positiveLabel of classes.all) {
     signal?.throwIfAborted();
-    const reductions = await reduceClassificationSource(path, {
+    const reductions = await reduceClassificationSource(files, {
       ...{ attributes, yPred, sampleWeight, nanPolicy, naValues, positiveLabel, isOneOfMany: true },
       yTrue: needsTruth ? yTrue : undefined,
     });
@@ -109,7 +110,7 @@ function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
 }
 
 async function loadAndCount(
-  path: string,
+  files: FileSource,
   { kind, needsTruth }: NeededStatistics,
   request: ValidateRequest,
   classes: OutcomeClasses | undefined,
@@ -119,7 +120,7 @@ async function loadAndCount(
     import('../metrics/analyzer/rows-source.ts'),
   ]);
   const { attributes, control = [] } = request;
-  const table = await loadNeeded(path, request);
+  const table = await loadNeeded(files, request);
   const columnsOf = (list: readonly string[]): Record<string, Column> =>
     Object.fromEntries(list.map((name) => [name, table.column(name)]));
   const columns = rowColumns(table, kind, request);
@@ -153,10 +154,10 @@ async function loadAndCount(
   return Promise.all(counted);
 }
 
-function loadNeeded(path: string, request: ValidateRequest): Promise<Table> {
+function loadNeeded(files: FileSource, request: ValidateRequest): Promise<Table> {
   const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
   const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
-  return loadData(path, {
+  return loadData(files, {
     columns: [...new Set(names.filter((name) => name !== undefined))],
     labels: [...attributes.flat(), ...control],
   });

@@ -1,7 +1,9 @@
 import path from 'node:path';
 
+import { findFiles } from '../io/find-files.ts';
 import { loadData, loadTexts } from '../io/load-data.ts';
 import { type FairnessPipeline, loadPipeline } from '../pipeline/index.ts';
+import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import type { Table } from '../table/index.ts';
 import { addPredictions, type PredictedTable, predictFile } from '../training/jobs/predict-table.ts';
 import { loadModel, type LoadModelOptions } from '../training/models/load-model.ts';
@@ -10,14 +12,14 @@ import type { SavedModel, SavedModelPredictOptions } from '../training/models/sa
 /** The file in a model's folder with the pipeline steps that transform rows before prediction. */
 export const MODEL_PIPELINE_FILE = 'pipeline.json';
 
-/** A model and its predictions for the rows of a file. */
+/** A model and its predictions for the rows of files. */
 export interface FilePredictions {
   readonly model: SavedModel;
   readonly predicted: PredictedTable;
 }
 
 /**
- * Loads a saved model and applies it to a file. A model saved by a workflow includes the pipeline steps that change
+ * Loads a saved model and applies it to the rows of one or several files. A model saved by a workflow includes the pipeline steps that change
  * values. The rows are transformed by these steps first and must have the columns that the steps need, including
  * sensitive ones. Warnings of the steps about these rows (unseen groups, rows without a group) are in the result.
  * @throws {DataValidationError} if the folder has no model, or the rows lack its columns
@@ -26,15 +28,17 @@ export interface FilePredictions {
  */
 export async function predictWithSavedModel(
   folder: string,
-  file: string,
+  source: DataPaths | FileSource,
   options: SavedModelPredictOptions & LoadModelOptions = {},
 ): Promise<FilePredictions> {
   const { eta, backend, ...how } = options;
+  const files = await findFiles(source);
   const model = await loadModel(folder, { eta, backend });
-  if (!model.card.files.includes(MODEL_PIPELINE_FILE)) return { model, predicted: await predictFile(model, file, how) };
+  if (!model.card.files.includes(MODEL_PIPELINE_FILE))
+    return { model, predicted: await predictFile(model, files, how) };
   const pipeline = await loadPipeline(path.join(folder, MODEL_PIPELINE_FILE));
-  const { rows, notes } = await passThrough(pipeline, await loadData(file));
-  const predicted = await addPredictions(model, rows, await loadTexts(file), how);
+  const { rows, notes } = await passThrough(pipeline, await loadData(files));
+  const predicted = await addPredictions(model, rows, await loadTexts(files), how);
   return {
     model,
     predicted: Object.freeze({ ...predicted, warnings: Object.freeze([...notes, ...predicted.warnings]) }),

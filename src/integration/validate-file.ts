@@ -1,5 +1,7 @@
 import { assertKnownOptions } from '../internal/arguments.ts';
 import { assertFewGroups } from '../io/assert-few-groups.ts';
+import { findFiles } from '../io/find-files.ts';
+import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
@@ -12,19 +14,19 @@ export type { GateVerdict } from './gates.ts';
 export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
 
 /**
- * Measures the decisions (or predictions, or scores) in a file for every requested attribute and applies the gate. The
- * rows are not loaded into memory.
+ * Measures the decisions (or predictions, or scores) in one or several files for every requested attribute and applies
+ * the gate. The rows are not loaded into memory.
  *
  * For decisions, demographic parity is always measured, and equalized odds too if there are true labels. `metric` adds
  * other metrics. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers, and then only
  * the named metrics are measured. With `control`, groups are also compared within each level of a feature. A gap that
  * changes its sign there gives a warning.
  * @param bounds limits on the cost, and a signal that stops the work; by default there are none
- * @throws {DataValidationError} if the file or its values cannot be read, or it has more groups than the bounds allow
+ * @throws {DataValidationError} if a file or its values cannot be read, or it has more groups than the bounds allow
  * @throws {ValueError} if a metric is unknown, or its columns were not named
  */
 export async function validateFile(
-  path: string,
+  source: DataPaths | FileSource,
   input: ValidateInput,
   bounds: ValidateBounds = {},
 ): Promise<FileValidation> {
@@ -33,10 +35,11 @@ export async function validateFile(
   const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
-  if (bounds.maxGroups !== undefined) await assertFewGroups(path, countedAttributes(request), bounds.maxGroups);
+  const files = await findFiles(source, request.decimal);
+  if (bounds.maxGroups !== undefined) await assertFewGroups(files, countedAttributes(request), bounds.maxGroups);
   for (const needed of kinds) {
     bounds.signal?.throwIfAborted();
-    byKind.push([needed.kind, await fileStatistics(path, needed, request, bounds)]);
+    byKind.push([needed.kind, await fileStatistics(files, needed, request, bounds)]);
   }
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }

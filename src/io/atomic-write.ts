@@ -6,7 +6,7 @@ import path from 'node:path';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { fileProblemOf } from './file-problem.ts';
 
-/** Unfinished files and folders, so that an interrupt can remove them. */
+/** Unfinished and temporary files and folders, so that an interrupt can remove them. */
 const unfinished = new Set<string>();
 
 /** The paths of files and folders that were written completely, as the callers gave them. */
@@ -90,6 +90,17 @@ export async function assertFileWritable(target: string): Promise<void> {
   await assertWritable(target);
   const found = await stat(target).catch(() => undefined);
   if (found?.isDirectory() === true) throw cannotWrite(target, Object.assign(new Error('folder'), { code: 'EISDIR' }));
+}
+
+/**
+ * Makes an interrupt remove a temporary file or folder.
+ * @returns a function to call after it was removed
+ */
+export function removeAtInterrupt(path: string): () => void {
+  unfinished.add(path);
+  return () => {
+    unfinished.delete(path);
+  };
 }
 
 /** Removes unfinished files and folders. It is synchronous because it is called on interrupts. */

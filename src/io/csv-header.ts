@@ -1,10 +1,12 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
+import type { DataFile, DecimalSeparator } from '../schemas/data-source.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The maximum number of characters of a header that are read; the rest is not counted. */
@@ -16,7 +18,7 @@ const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
  */
 const MAX_COLUMNS = 20_000;
 
-/** The delimiters that a text table may have, in order of preference. */
+/** The delimiters that a text table may have, in order of preference; reversed if numbers have a decimal comma. */
 const DELIMITERS = [',', '\t', ';', '|'] as const;
 
 /** The header line of a text table. */
@@ -30,13 +32,18 @@ export interface CsvHeader {
  * delimiter. If rows did, a ragged file could pass as a table with another delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
-export async function readCsvHeader(path: string, gzipped: boolean): Promise<CsvHeader> {
-  const line = await readFirstLine(path, gzipped);
-  const counts = countFields(line);
+export async function readCsvHeader(
+  { path, name }: DataFile,
+  gzipped: boolean,
+  decimal: DecimalSeparator,
+): Promise<CsvHeader> {
+  const line = await readFirstLine(path, name, gzipped);
+  const delimiters = decimal === ',' ? [...DELIMITERS].reverse() : DELIMITERS;
+  const counts = countFields(line, delimiters);
   const best = counts.indexOf(Math.max(...counts));
-  const delimiter = DELIMITERS[best] ?? ',';
+  const delimiter = delimiters[best] ?? ',';
   const count = counts[best] ?? 1;
-  if (count > MAX_COLUMNS) throw tooManyColumns(path, count, line.length >= MAX_HEADER_LENGTH);
+  if (count > MAX_COLUMNS) throw tooManyColumns(name, count, line.length >= MAX_HEADER_LENGTH);
   return { delimiter, names: splitFields(line, delimiter) };
 }
 
@@ -72,8 +79,8 @@ async function* chunksOf(path: string, gzipped: boolean): AsyncGenerator<Buffer,
   }
 }
 
-async function readFirstLine(path: string, gzipped: boolean): Promise<string> {
-  const decoder = new Utf8Stream(`The first line of '${path}'`);
+async function readFirstLine(path: string, name: string, gzipped: boolean): Promise<string> {
+  const decoder = new Utf8Stream(`The first line of '${name}'`);
   const parts: string[] = [];
   let length = 0;
   let quoted = false;
@@ -103,9 +110,9 @@ function endOfLine(part: string, startsQuoted: boolean): { readonly index: numbe
 }
 
 /** Counts the fields of a line by each delimiter. */
-function countFields(line: string): number[] {
+function countFields(line: string, delimiters: readonly string[]): number[] {
   const unquoted = line.replaceAll(/"[^"]*"?/g, '');
-  return DELIMITERS.map((delimiter) => unquoted.length - unquoted.replaceAll(delimiter, '').length + 1);
+  return delimiters.map((delimiter) => unquoted.length - unquoted.replaceAll(delimiter, '').length + 1);
 }
 
 function tooManyColumns(path: string, count: number, isCut: boolean): DataValidationError {
@@ -144,30 +151,40 @@ export function cannotRead(path: string, reason: string, suggestion: string, cau
   });
 }
 
-/** The path, the SQL file pattern, the header and the dialect of a CSV file. */
-export interface CsvSource {
-  readonly path: string;
-  readonly pattern: string;
-  readonly header: CsvHeader;
-  readonly dialect: string;
+/**
+ * Explains why a CSV file cannot be read. Reading it again as text gives the number of the invalid line.
+ * @param dialect the options of `read_csv`
+ * @returns undefined if the file can be read as text
+ */
+export async function findCsvProblem(
+  session: SqlSession,
+  { name, path }: DataFile,
+  { names }: CsvHeader,
+  dialect: string,
+): Promise<DataValidationError | undefined> {
+  const texts = names.map((column, index) => `${String(index)}_${column}`);
+  const columns = texts.map((column) => `${quoteLiteral(column)}: 'VARCHAR'`).join(', ');
+  const asText = `read_csv(${quoteLiteral(filePattern(path))}, ${dialect}, auto_detect=false, columns={${columns}})`;
+  try {
+    await session.rows(`SELECT count(${quoteIdentifier(texts[0] ?? '')}) FROM ${asText}`);
+    return undefined;
+  } catch (cause) {
+    return csvProblem(name, cause);
+  }
 }
 
-/** Explains why a CSV file cannot be read. Reading it again as text gives the number of the invalid line. */
-export async function explainCsv(session: SqlSession, source: CsvSource, cause: unknown): Promise<DataValidationError> {
-  const { path, pattern, header, dialect } = source;
-  const names = header.names.map((name, index) => `${String(index)}_${name}`);
-  const columns = names.map((name) => `${quoteLiteral(name)}: 'VARCHAR'`).join(', ');
-  const asText = `read_csv(${quoteLiteral(pattern)}, ${dialect}, auto_detect=false, columns={${columns}})`;
-  try {
-    await session.rows(`SELECT count(${quoteIdentifier(names[0] ?? '')}) FROM ${asText}`);
-  } catch (better) {
-    return csvProblem(path, better);
-  }
-  return csvProblem(path, cause);
+/** Returns a pattern that matches exactly this file: wildcards are escaped, and `~` is not expanded. */
+export function filePattern(path: string): string {
+  return escapeGlob(resolve(path));
+}
+
+/** Returns a path as a pattern that matches only it. */
+export function escapeGlob(path: string): string {
+  return path.replaceAll(/[*?[]/g, '[$&]');
 }
 
 /** Returns DuckDB's message about an invalid CSV file in one sentence. */
-function csvProblem(path: string, cause: unknown): DataValidationError {
+export function csvProblem(path: string, cause: unknown): DataValidationError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;

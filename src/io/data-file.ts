@@ -1,13 +1,15 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 
-import { type DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
-import { utf8Lines } from '../internal/decode-utf8.ts';
-import { findJsonProblem } from '../internal/strict-json.ts';
-import { assertCompleteGzip, cannotRead, explainCsv, readCsvHeader, readStart } from './csv-header.ts';
-import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { FairnessToolkitError } from '../exceptions/index.ts';
+import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
+import { type CsvFiles, openCsv } from './csv-files.ts';
+import { assertCompleteGzip, cannotRead, type CsvHeader, filePattern, readCsvHeader, readStart } from './csv-header.ts';
+import { findFiles } from './find-files.ts';
+import { explainNdjson, NDJSON_EXTENSIONS, openNdjson } from './ndjson-file.ts';
+import { FILE_COLUMN, fileList, partitionKinds, withPartitions } from './partitions.ts';
+import { describe, describeAll, type Relation } from './relation.ts';
+import { agreeOnKinds, assertSameNames } from './same-columns.ts';
+import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
@@ -44,47 +46,100 @@ function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
 /** The formats of data files that can be read. */
 export type DataFormat = 'csv' | 'parquet' | 'ndjson';
 
+/** The description of each format in messages. */
+const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
+  csv: 'a text file',
+  parquet: 'a Parquet file',
+  ndjson: 'a file of JSON lines',
+};
+
 /**
- * Opens a file and runs a query over it. If a later row does not fit the column types of the first rows, it infers the
- * types from all rows and runs the query again.
- * @param run builds and runs the query from the columns of the file
- * @throws {DataValidationError} if the file is missing, empty, ragged or unreadable
+ * Opens files and runs a query over their rows. If a later row does not fit the column types of the first rows, it
+ * infers the types from all rows and runs the query again.
+ * @param run builds and runs the query from the columns of the files
+ * @throws {DataValidationError} if a file is missing, empty, ragged or unreadable, or the columns of the files differ
  */
 export async function queryDataFile<T>(
   session: SqlSession,
-  path: string,
+  source: DataPaths | FileSource,
   format: DataFormat | undefined,
-  run: (file: Relation) => Promise<T>,
+  run: (data: Relation) => Promise<T>,
 ): Promise<T> {
-  const file = await openDataFile(session, path, format);
+  const found = await findFiles(source);
+  const data = await openFiles(session, found, format);
   try {
-    return await run(file);
+    return await run(data);
   } catch (cause) {
-    if (!isConversionError(cause) || file.csv === undefined) throw await explain(session, path, file, cause);
-    const thorough = file.relation.replace(/\)$/, ', sample_size=-1)');
+    if (!isConversionError(cause) || data.csv === undefined) throw await explain(found, data, cause);
     try {
-      return await run({ ...file, relation: thorough, columns: await describe(session, thorough) });
+      return await run(await data.csv.withAllRows());
     } catch (again) {
-      throw await explain(session, path, file, again);
+      throw await explain(found, data, again);
     }
   }
 }
 
-/** Opens a file: detects its format by content, then by extension, and reads its columns and their kinds. */
-async function openDataFile(session: SqlSession, path: string, format?: DataFormat): Promise<Relation> {
+/** What the start of a file shows about it. */
+interface Inspected {
+  readonly file: DataFile;
+  readonly format: DataFormat;
+  readonly gzipped: boolean;
+  /** The header of a text file. */
+  readonly header?: CsvHeader;
+}
+
+/** The CSV files of sources that were opened before, because a command opens its source several times. */
+const openedCsv = new WeakMap<FoundFiles, CsvFiles>();
+
+/** Opens files: detects the format by content, then by extension, and reads the columns and their kinds. */
+async function openFiles(session: SqlSession, found: FoundFiles, format?: DataFormat): Promise<Relation> {
+  const { files, decimal = '.' } = found;
+  const known = openedCsv.get(found);
+  if (known !== undefined) return openCsv(session, known);
+  const inspected: Inspected[] = [];
+  for (const file of files) {
+    const next = await inspect(file, format, decimal);
+    if (inspected[0] !== undefined) assertSameForm(inspected[0], next);
+    inspected.push(next);
+  }
+  const [first] = inspected as [Inspected, ...Inspected[]];
+  if (decimal !== '.' && first.format !== 'csv') {
+    throw cannotRead(
+      first.file.name,
+      `it is ${FORMAT_NAMES[first.format]}, and a decimal separator is only for text files`,
+      'Leave out the decimal separator.',
+    );
+  }
+  if (first.format === 'parquet') return openParquet(session, inspected.map(({ file }) => file) as [DataFile]);
+  if (first.format === 'ndjson') return openNdjson(session, first.file);
+  const csv: CsvFiles = {
+    files: files as [DataFile],
+    headers: inspected.map(({ header }) => header) as [CsvHeader],
+    gzipped: first.gzipped,
+    decimal,
+    inferred: new Map(),
+  };
+  const relation = await openCsv(session, csv);
+  if (files.length > 1) openedCsv.set(found, csv);
+  return relation;
+}
+
+/** Reads the start of a file. */
+async function inspect(file: DataFile, format: DataFormat | undefined, decimal: DecimalSeparator): Promise<Inspected> {
+  const { path, name } = file;
   const found = await stat(path).catch((cause: unknown) => {
-    throw cannotRead(path, 'there is no such file', 'Check the path.', cause);
+    throw cannotRead(name, 'there is no such file', 'Check the path.', cause);
   });
-  if (found.isDirectory()) throw cannotRead(path, 'it is a folder', 'Give the path of a CSV or Parquet file.');
-  if (!found.isFile()) throw cannotRead(path, 'it is not a regular file', 'Write the data to a file first.');
-  if (found.size === 0) throw cannotRead(path, 'the file is empty', 'Export it again, with a header line.');
-  const start = await readStart(path, false, 4).catch((cause: unknown) => {
-    throw cannotRead(path, 'it cannot be opened', 'Check its permissions.', cause);
+  if (!found.isFile()) throw cannotRead(name, 'it is not a regular file', 'Write the data to a file first.');
+  if (found.size === 0) throw cannotRead(name, 'the file is empty', 'Export it again, with a header line.');
+  const start = await readStart(path, false, START_BYTES).catch((cause: unknown) => {
+    throw cannotRead(name, 'it cannot be opened', 'Check its permissions.', cause);
   });
-  const magic = Buffer.from(start).toString('latin1');
+  const magic = Buffer.from(start.subarray(0, 4)).toString('latin1');
   const form = format ?? formOf(path, magic);
-  if (form === 'parquet') return openParquet(session, path);
-  return form === 'ndjson' ? openNdjson(session, path) : openCsv(session, path, magic.startsWith('\x1f\x8b'));
+  if (form !== 'csv') return { file, format: form, gzipped: false };
+  const gzipped = magic.startsWith('\x1f\x8b');
+  return { file, format: form, gzipped, header: await inspectCsv(file, gzipped ? undefined : start, decimal) };
 }
 
 function formOf(path: string, magic: string): DataFormat {
@@ -92,138 +147,108 @@ function formOf(path: string, magic: string): DataFormat {
   return NDJSON_EXTENSIONS.test(path) ? 'ndjson' : 'csv';
 }
 
-async function openParquet(session: SqlSession, path: string): Promise<Relation> {
-  const relation = `read_parquet(${quoteLiteral(globPattern(path))}, hive_partitioning=false)`;
-  const columns = await describe(session, relation).catch((cause: unknown) => {
-    throw cannotRead(path, 'it is not a complete Parquet file', 'Export it again.', cause);
-  });
-  return { title: `'${path}'`, relation, columns, ambiguous: [], csv: undefined };
-}
-
-async function openNdjson(session: SqlSession, path: string): Promise<Relation> {
-  const pattern = globPattern(path);
-  const relation = await ndjsonRelation(session, path, pattern);
-  const columns = await describe(session, relation);
-  const jsonLines = `read_ndjson_objects(${quoteLiteral(pattern)})`;
-  return { title: `'${path}'`, relation, columns, ambiguous: [], jsonLines, csv: undefined };
-}
-
-async function openCsv(session: SqlSession, path: string, gzipped: boolean): Promise<Relation> {
+/**
+ * Reads the header of a CSV file and checks its encoding.
+ * @param start the first bytes; undefined if the file is compressed
+ */
+async function inspectCsv(
+  file: DataFile,
+  start: Uint8Array | undefined,
+  decimal: DecimalSeparator,
+): Promise<CsvHeader> {
+  const { path, name } = file;
+  const gzipped = start === undefined;
   if (gzipped) {
     await assertCompleteGzip(path).catch((cause: unknown) => {
-      throw cannotRead(path, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
+      throw cannotRead(name, 'its compressed content is damaged or cut off', 'Compress or export it again.', cause);
     });
   }
-  const problem = findEncodingProblem(await readStart(path, gzipped, START_BYTES));
-  if (problem !== undefined) throw cannotRead(path, problem.reason, problem.suggestion);
-  const header = await readCsvHeader(path, gzipped);
-  if (header.names.every((name) => name.trim() === '')) {
-    throw cannotRead(path, 'its first line is blank', 'Begin the file with a line of column names.');
+  const problem = findEncodingProblem(start ?? (await readStart(path, true, START_BYTES)));
+  if (problem !== undefined) throw cannotRead(name, problem.reason, problem.suggestion);
+  const header = await readCsvHeader(file, gzipped, decimal);
+  if (header.names.every((column) => column.trim() === '')) {
+    throw cannotRead(name, 'its first line is blank', 'Begin the file with a line of column names.');
   }
-  const dialect = csvDialect(header.delimiter, gzipped);
-  const pattern = globPattern(path);
-  const csv = { path, pattern, header, dialect };
-  const relation = `read_csv(${quoteLiteral(pattern)}, ${dialect})`;
-  const columns = await describe(session, relation).catch(async (cause: unknown) => {
-    throw await explainCsv(session, csv, cause);
+  return header;
+}
+
+/** Throws if a file cannot be read together with the first file. */
+function assertSameForm(first: Inspected, { file, format, gzipped, header }: Inspected): void {
+  const refuse = (reason: string, suggestion: string): never => {
+    throw cannotRead(file.name, reason, suggestion);
+  };
+  const other = `'${first.file.name}'`;
+  if (format !== first.format)
+    refuse(`it is ${FORMAT_NAMES[format]}, but ${other} is ${FORMAT_NAMES[first.format]}`, 'Read files of one format.');
+  if (format === 'ndjson')
+    throw cannotRead(first.file.name, 'several files must be CSV or Parquet files', 'Join the files of JSON lines.');
+  if (gzipped !== first.gzipped)
+    refuse(
+      `it is ${gzipped ? '' : 'not '}compressed, but ${other} is${gzipped ? ' not' : ''}`,
+      'Compress all files or none.',
+    );
+  if (header?.delimiter !== first.header?.delimiter) {
+    refuse(
+      `its columns are separated by ${quoted(header?.delimiter)}, but those of ${other} by ${quoted(first.header?.delimiter)}`,
+      'Export all files with the same separator.',
+    );
+  }
+}
+
+function quoted(delimiter = ''): string {
+  return delimiter === '\t' ? 'tabs' : `'${delimiter}'`;
+}
+
+async function openParquet(session: SqlSession, files: readonly [DataFile, ...DataFile[]]): Promise<Relation> {
+  const each = files.map(({ path }) => `read_parquet(${quoteLiteral(filePattern(path))}, hive_partitioning=false)`);
+  const described = await describeAll(session, each).catch(async (cause: unknown) => {
+    const damaged = await firstDamaged(session, files, each);
+    throw cannotRead(damaged.name, 'it is not a complete Parquet file', 'Export it again.', cause);
   });
-  return { title: `'${path}'`, relation, columns, ambiguous: repeatedNames(header.names), csv };
+  assertSameNames(files, described);
+  // Types are unified, so that whole numbers in the first file do not round fractions in the others.
+  const all = `${fileList(files)}, hive_partitioning=false, union_by_name=true`;
+  const columns = await agreeOnKinds(session, files, described, {
+    relation: `read_parquet(${all}, filename=${quoteLiteral(FILE_COLUMN)})`,
+  });
+  const partitions = partitionKinds(files, columns);
+  const relation = withPartitions(partitions, [], (options) =>
+    files.length === 1 && options.length === 0 ? (each[0] ?? '') : `read_parquet(${[all, ...options].join(', ')})`,
+  );
+  const known = files.length === 1 ? columns : await describe(session, `read_parquet(${all})`);
+  return {
+    title: `'${files[0].name}'`,
+    relation,
+    columns: new Map([...known, ...partitions]),
+    ambiguous: [],
+    csv: undefined,
+  };
 }
 
-/** Returns a pattern that matches exactly this file: wildcards are escaped, and `~` is not expanded. */
-function globPattern(path: string): string {
-  return resolve(path).replaceAll(/[*?[]/g, '[$&]');
-}
-
-/** Returns the complete CSV dialect. It sets every option, because auto-detection fails on ragged files. */
-function csvDialect(delimiter: string, gzipped: boolean): string {
-  return [
-    `delim=${quoteLiteral(delimiter)}`,
-    `quote='"'`,
-    `escape='"'`,
-    `comment=''`,
-    'header=true',
-    'skip=0',
-    'strict_mode=true',
-    // Otherwise a folder named s=1 would become a column.
-    'hive_partitioning=false',
-    // No booleans, dates or times: they would turn the labels 'f' and 'yes' into 'false' and 'true'.
-    `auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR']`,
-    ...(gzipped ? [`compression='gzip'`] : []),
-  ].join(', ');
+async function firstDamaged(
+  session: SqlSession,
+  files: readonly [DataFile, ...DataFile[]],
+  relations: readonly string[],
+): Promise<DataFile> {
+  for (const [index, relation] of relations.entries()) {
+    const isWhole = await describe(session, relation).then(
+      () => true,
+      () => false,
+    );
+    if (!isWhole) return files[index] as DataFile;
+  }
+  return files[0];
 }
 
 /** Returns errors of this package unchanged, and describes errors of the driver in one sentence. */
-async function explain(session: SqlSession, path: string, file: Relation, cause: unknown): Promise<unknown> {
+async function explain({ files }: FoundFiles, { csv, jsonLines }: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
-  if (file.csv !== undefined) return explainCsv(session, file.csv, cause);
-  if (file.relation.startsWith('read_json(')) return explainNdjson(path, cause);
-  return cannotRead(path, 'its content cannot be read', 'Export it again.', cause);
+  const [file] = files as readonly [DataFile];
+  if (csv !== undefined) return csv.explain(cause);
+  if (jsonLines !== undefined) return explainNdjson(file, cause);
+  return cannotRead(file.name, 'its content cannot be read', 'Export it again.', cause);
 }
 
 function isConversionError(cause: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('Conversion Error');
-}
-
-/** Matches the extensions of files with one JSON object per line. */
-const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
-
-/**
- * Matches the SQL types that are read as numbers. All other types are read as text, because SQL would rewrite, for
- * example, dates.
- */
-const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
-
-/**
- * Returns the SQL expression after FROM for a file with one JSON object per line. All lines determine the columns and
- * their kinds. If a line lacks a column, its value is missing.
- * @param pattern the path as a SQL file pattern
- * @throws {DataValidationError} if a line is not an object; the error has its number
- */
-async function ndjsonRelation(session: SqlSession, path: string, pattern: string): Promise<string> {
-  const options = `format='newline_delimited', records=true, sample_size=-1, maximum_depth=2, convert_strings_to_integers=false`;
-  const found = `read_json(${quoteLiteral(pattern)}, ${options})`;
-  try {
-    const rows = await session.rows(`DESCRIBE SELECT * FROM ${found}`);
-    const columns = rows.map(([name, type]) => {
-      const kind = NUMBERS.test(String(type)) ? String(type) : 'VARCHAR';
-      return `${quoteIdentifier(String(name))}: '${kind}'`;
-    });
-    return `read_json(${quoteLiteral(pattern)}, format='newline_delimited', records=true, columns={${columns.join(', ')}})`;
-  } catch (cause) {
-    throw await explainNdjson(path, cause);
-  }
-}
-
-/** Reads a file again to find the invalid line. */
-async function explainNdjson(path: string, cause: unknown): Promise<DataValidationError> {
-  let [number, objects] = [0, 0];
-  for await (const line of utf8Lines(createReadStream(path), `'${path}'`)) {
-    number++;
-    if (line.trim() === '') continue;
-    const problem = problemOfLine(line);
-    if (problem !== undefined) {
-      return cannotRead(path, `line ${String(number)}: ${problem}`, 'Write one JSON object on each line.', cause);
-    }
-    objects++;
-  }
-  if (objects === 0)
-    return cannotRead(path, 'it has no lines', 'Check the query or filter that created the file.', cause);
-  return cannotRead(
-    path,
-    'its lines do not form a table',
-    'Write one JSON object with plain values on each line.',
-    cause,
-  );
-}
-
-function problemOfLine(line: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
-    const problem = findJsonProblem(line);
-    return problem === undefined ? undefined : `${problem.pointer} ${problem.reason}`;
-  } catch {
-    return 'it is not JSON';
-  }
 }

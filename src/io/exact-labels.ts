@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
-import { hasColumn, isNumeric, type Relation } from './relation.ts';
+import { type CsvSource, hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** Matches numbers with the same label as text and as float64: fewer than 16 digits, no exponent. */
@@ -86,15 +86,14 @@ function readAsText(file: Relation, names: readonly string[]): Relation {
   if (names.length === 0) return file;
   return {
     ...file,
-    relation: file.csv === undefined ? file.relation : withTexts(file, names),
+    relation: file.csv === undefined ? file.relation : withTexts(file.csv, file.columns, names),
     columns: new Map([...file.columns, ...names.map((name) => [name, 'text'] as const)]),
   };
 }
 
 /** Returns SQL that reads columns as text. NaN is a missing value in a numeric column, and stays missing. */
-function withTexts({ relation, columns }: Relation, names: readonly string[]): string {
-  const types = names.map((name) => `${quoteLiteral(name)}: 'VARCHAR'`);
-  const texts = relation.replace(/\)$/, `, types={${types.join(', ')}})`);
+function withTexts(csv: CsvSource, columns: Relation['columns'], names: readonly string[]): string {
+  const texts = csv.withTexts(names);
   const fractions = names.filter((name) => columns.get(name) === 'fraction').map(quoteIdentifier);
   if (fractions.length === 0) return texts;
   const known = fractions.map((name) => `CASE WHEN lower(trim(${name})) = 'nan' THEN NULL ELSE ${name} END AS ${name}`);

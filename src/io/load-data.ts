@@ -2,11 +2,14 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
+import { DataValidationError } from '../exceptions/index.ts';
+import type { DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { type Column, sortLabels, Table } from '../table/index.ts';
 import { cannotRead } from './csv-header.ts';
 import { type DataFormat, queryDataFile } from './data-file.ts';
 import { type DuckDbSession, withDuckDb } from './duckdb.ts';
 import { withLoadedLabels } from './exact-labels.ts';
+import { findFiles } from './find-files.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier } from './sql-engine.ts';
 
@@ -30,6 +33,12 @@ export interface LoadDataOptions {
    * @defaultValue detected from the content and the extension
    */
   readonly format?: DataFormat;
+  /**
+   * The decimal separator of numbers in text files. With `,`, a number that contains a point is an error, because the
+   * point may separate thousands.
+   * @defaultValue '.'
+   */
+  readonly decimal?: DecimalSeparator | undefined;
 }
 
 const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
@@ -37,15 +46,20 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
   optionalColumns: true,
   labels: true,
   format: true,
+  decimal: true,
 };
 
 /**
- * Reads a CSV file (comma, semicolon, tab or bar; optionally gzipped), a Parquet file, or a file with one JSON object
- * per line (.ndjson, .jsonl) into a table.
+ * Reads CSV files (comma, semicolon, tab or bar; optionally gzipped), Parquet files, or a file with one JSON object per
+ * line (.ndjson, .jsonl) into a table.
+ *
+ * The source is a path, a glob or a folder, or a list of them. The rows of several files form one table, so their
+ * columns must be the same. Below a folder or the first wildcard of a glob, subfolders named `key=value` become columns.
  *
  * Numbers become numeric columns; text, booleans, dates and all other values become categorical columns. An empty field
  * is missing. The first line of a text file is its header.
- * @throws {DataValidationError} if the file is missing, empty, ragged or without a header, or a column is unknown
+ * @throws {DataValidationError} if a file is missing, empty, ragged or without a header, the columns of the files
+ * differ, or a column is unknown
  * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts
@@ -58,32 +72,34 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
  * // 2 [ 'wage', 'sex' ]
  * ```
  */
-export async function loadData(path: string, options: LoadDataOptions = {}): Promise<Table> {
+export async function loadData(source: DataPaths | FileSource, options: LoadDataOptions = {}): Promise<Table> {
   assertKnownOptions('loadData', options, LOAD_DATA_OPTION_NAMES);
+  const files = await findFiles(source, options.decimal);
   return withDuckDb((session) =>
-    queryDataFile(session, path, options.format, async (found) => {
+    queryDataFile(session, files, options.format, async (found) => {
       const file = await withLoadedLabels(session, found, options.labels ?? []);
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
-      return readTable(session, path, file, names);
+      return readTable(session, files, file, names, options.labels);
     }),
   );
 }
 
 /**
- * Reads a CSV or Parquet file with every value as text, so that leading zeros and long numbers are kept. Use it to
+ * Reads CSV or Parquet files with every value as text, so that leading zeros and long numbers are kept. Use it to
  * write rows back unchanged.
  * @throws {DataValidationError} if the file is missing, empty, ragged or without a header
  * @throws {DependencyError} if DuckDB's binary is not installed
  */
-export async function loadTexts(path: string): Promise<Table> {
+export async function loadTexts(source: DataPaths | FileSource): Promise<Table> {
+  const files = await findFiles(source);
   return withDuckDb((session) =>
-    queryDataFile(session, path, undefined, async (found) => {
+    queryDataFile(session, files, undefined, async (found) => {
       const names = [...found.columns.keys()];
       const texts = { ...found, columns: new Map(names.map((name) => [name, 'text'] as const)) };
-      const relation = found.csv === undefined ? found.relation : found.relation.replace(/\)$/, ', all_varchar=true)');
-      return readTable(session, path, { ...texts, relation }, names);
+      const relation = found.csv?.withTexts(names) ?? found.relation;
+      return readTable(session, files, { ...texts, relation }, names, names);
     }),
   );
 }
@@ -93,7 +109,7 @@ export async function loadTexts(path: string): Promise<Table> {
  * @throws {DataValidationError} if the file cannot be read
  */
 export async function tableSize(
-  path: string,
+  path: DataPaths,
   format?: DataFormat,
 ): Promise<{ readonly rows: number; readonly columns: number }> {
   return withDuckDb((session) =>
@@ -104,12 +120,16 @@ export async function tableSize(
   );
 }
 
-/** Reads columns: numbers become numeric columns, all other values categorical columns. */
+/**
+ * Reads columns: numbers become numeric columns, all other values categorical columns.
+ * @param labels columns whose texts are kept as they are written
+ */
 async function readTable(
   session: DuckDbSession,
-  path: string,
+  { files, title }: FoundFiles,
   file: Relation,
   names: readonly string[],
+  labels: readonly string[] = [],
 ): Promise<Table> {
   const isNumber = names.map((name) => isNumeric(columnKind(file, name)));
   const builders = isNumber.map((is) => (is ? numericBuilder() : categoricalBuilder(file.csv !== undefined)));
@@ -124,9 +144,41 @@ async function readTable(
     });
   }
   if (names.length > 0 && rowCount === 0) {
-    throw cannotRead(path, 'it has a header and no rows', 'Check the query or filter that created the file.');
+    throw files.length === 1
+      ? cannotRead(title, 'it has a header and no rows', 'Check the query or filter that created the file.')
+      : cannotRead(title, 'the files have headers and no rows', 'Check the query or filter that created the files.');
   }
-  return Table.ofColumns(builders.map((builder, index) => [names[index] as string, builder.finish()]));
+  return Table.ofColumns(
+    builders.map((builder, index) => {
+      const name = names[index] as string;
+      const column = builder.finish();
+      return [name, file.csv?.decimal === ',' && !labels.includes(name) ? withPoints(name, column) : column];
+    }),
+  );
+}
+
+/**
+ * Returns a column of texts with a point in each number instead of a decimal comma, as all other code expects. Numbers
+ * are texts if their column also contains other texts, for example NA.
+ * @throws {DataValidationError} if a number contains a point
+ */
+function withPoints(name: string, column: Column): Column {
+  if (column.kind === 'numeric') return column;
+  const ambiguous = column.labels.find((label) => /^\s*[-+]?\d*\.\d[\d.]*(?:,\d*)?(?:e[-+]?\d+)?\s*$/i.test(label));
+  if (ambiguous !== undefined) {
+    throw new DataValidationError(
+      `Column '${name}' holds '${ambiguous}', which contains a point, but the decimal separator is a comma.`,
+      {
+        code: 'invalid-value',
+        context: { column: name, value: ambiguous },
+        suggestion: 'Remove the separators of thousands, or leave out the column.',
+      },
+    );
+  }
+  const labels = column.labels.map((label) =>
+    /^\s*[-+]?(?:\d+,\d*|,\d+)(?:e[-+]?\d+)?\s*$/i.test(label) ? label.replace(',', '.') : label,
+  );
+  return sortLabels(column.codes, labels);
 }
 
 /** Collects one column from the chunks of a result. */

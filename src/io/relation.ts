@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
+import type { DecimalSeparator } from '../schemas/data-source.ts';
 import { unknownColumn } from '../table/index.ts';
-import type { CsvSource } from './csv-header.ts';
 import type { SqlSession } from './sql-engine.ts';
 
 /** The storage kinds of columns. A decimal has a fixed number of exact digits. */
@@ -17,8 +17,19 @@ export interface Relation {
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** The properties of a text file that explain its errors; undefined for other sources. */
+  /** The other ways to read text files; undefined for other sources. */
   readonly csv: CsvSource | undefined;
+}
+
+/** The ways to read the text files of a relation. */
+export interface CsvSource {
+  readonly decimal: DecimalSeparator;
+  /** Returns the SQL expression after FROM that reads the named columns as text. */
+  readonly withTexts: (names: readonly string[]) => string;
+  /** Returns the relation with types that are inferred from all rows. */
+  readonly withAllRows: () => Promise<Relation>;
+  /** Returns the error for a query that failed; it names the file and the line. */
+  readonly explain: (cause: unknown) => Promise<unknown>;
 }
 
 /** Returns whether values of a kind are numbers. */
@@ -52,6 +63,28 @@ export function columnKind({ title, columns, ambiguous }: Relation, name: string
 export async function describe(session: SqlSession, relation: string): Promise<Map<string, StoredKind>> {
   const rows = await session.rows(`DESCRIBE SELECT * FROM ${relation}`);
   return new Map(rows.map(([name, type]) => [String(name), storedKind(String(type))]));
+}
+
+/** The number of relations that one statement describes. */
+const MAX_DESCRIBED = 100;
+
+/** Returns the columns of each SQL expression after FROM, and their kinds. */
+export async function describeAll(
+  session: SqlSession,
+  relations: readonly string[],
+): Promise<Map<string, StoredKind>[]> {
+  const described = relations.map(() => new Map<string, StoredKind>());
+  for (let start = 0; start < relations.length; start += MAX_DESCRIBED) {
+    const selected = relations
+      .slice(start, start + MAX_DESCRIBED)
+      .map(
+        (relation, index) =>
+          `SELECT ${String(start + index)}, column_name, column_type FROM (DESCRIBE SELECT * FROM ${relation})`,
+      );
+    const rows = await session.rows(selected.join(' UNION ALL '));
+    for (const [index, name, type] of rows) described[Number(index)]?.set(String(name), storedKind(String(type)));
+  }
+  return described;
 }
 
 /** Returns names that occur more than once. SQL ignores case in names and renames the later ones. */

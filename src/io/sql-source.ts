@@ -1,12 +1,16 @@
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { queryDataFile } from './data-file.ts';
 import { oneLine, withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
 
-/** A source of rows: the path of a CSV or Parquet file, or a query on an engine. */
-export type SqlSource = string | QuerySource;
+/**
+ * A source of rows: CSV or Parquet files (a path, glob or folder, or several of them), or a query on an engine. Give
+ * files as a {@link FileSource} to set the decimal separator.
+ */
+export type SqlSource = DataPaths | FileSource | QuerySource;
 
 /**
  * A query on an engine. It runs several times for one result, so it should give the same rows each time.
@@ -28,7 +32,7 @@ export async function withRelation<T>(
   work: (session: SqlSession, relation: Relation) => Promise<T>,
   labels: readonly string[] = [],
 ): Promise<T> {
-  if (typeof source === 'string') {
+  if (!isQuery(source)) {
     return withDuckDb((session) =>
       queryDataFile(session, source, undefined, async (file) =>
         work(session, await withExactLabels(session, file, [...new Set(labels)])),
@@ -42,6 +46,10 @@ export async function withRelation<T>(
       throw FairnessToolkitError.isInstance(cause) ? cause : cannotRun(source.query, cause);
     }
   });
+}
+
+function isQuery(source: SqlSource): source is QuerySource {
+  return typeof source === 'object' && 'engine' in source;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { canonicalLabel } from '../internal/label-text.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
+import type { DecimalSeparator } from '../schemas/data-source.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { type DecisionRequest, quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
@@ -12,7 +13,14 @@ export function numberExpression(relation: Relation, name: string): string {
   const column = quoteIdentifier(name);
   return isNumeric(columnKind(relation, name))
     ? `CAST(${column} AS DOUBLE)`
-    : `TRY_CAST(${textExpression(name)} AS DOUBLE)`;
+    : numberOfText(textExpression(name), relation.csv?.decimal);
+}
+
+/** Returns SQL for a text as a number; NULL if it is none. With a decimal comma, a point makes a number ambiguous. */
+export function numberOfText(text: string, decimal: DecimalSeparator = '.'): string {
+  return decimal === '.'
+    ? `TRY_CAST(${text} AS DOUBLE)`
+    : `CASE WHEN contains(${text}, '.') THEN NULL ELSE TRY_CAST(replace(${text}, ',', '.') AS DOUBLE) END`;
 }
 
 /** Returns SQL for a column as text. */
@@ -78,9 +86,10 @@ export function labelState(relation: Relation, name: string, positiveLabel: stri
     return caseOf(0, [isMissing, MISSING_STATE], [equalsLabel(relation, name, positiveLabel), 1]);
   }
   const text = `lower(${textExpression(name)})`;
+  const decimal = relation.csv?.decimal ?? '.';
   const [zero, one] = isNumeric(kind)
     ? [`${column} = 0`, `${column} = 1`]
-    : [`${text} IN ('0', '0.0', 'false')`, `${text} IN ('1', '1.0', 'true')`];
+    : [`${text} IN ('0', '0${decimal}0', 'false')`, `${text} IN ('1', '1${decimal}0', 'true')`];
   return caseOf(BAD_STATE, [one, 1], [zero, 0], [isMissing, MISSING_STATE]);
 }
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { dataSourceSchema } from './data-source.ts';
 import { minGroupSize } from './min-group-size.ts';
 
 /** The options of `ab-test`. The analyzer fills in the other defaults and checks names against the data. */
 export const abTestSchema = z
   .object({
-    csv: z.string().optional(),
-    controlCsv: z.string().optional(),
-    treatmentCsv: z.string().optional(),
+    csv: dataSourceSchema.optional(),
+    controlCsv: dataSourceSchema.optional(),
+    treatmentCsv: dataSourceSchema.optional(),
     arm: z.string().optional(),
     control: z.string().optional(),
     treatment: z.string().optional(),

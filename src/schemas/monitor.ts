@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dataSourceSchema } from './data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
 
 /** The sizes before defaults are filled in. */
@@ -14,7 +15,7 @@ const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ??
 /** The options of `monitor`. The tracker and the engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
   .object({
-    csv: z.string().optional(),
+    csv: dataSourceSchema.optional(),
     yPred: z.string(),
     yTrue: z.string().optional(),
     attributes: z.array(z.array(z.string().min(1)).min(1)).min(1),

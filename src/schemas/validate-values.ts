@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { decimalSchema } from './data-source.ts';
 import { comparator, gatesSchema } from './gates.ts';
 import { minGroupSize } from './min-group-size.ts';
 
@@ -73,6 +74,7 @@ export const validateSchema = z
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
     control: z.array(z.string().min(1)).min(1).optional(),
+    decimal: decimalSchema.optional(),
     backend: VALIDATE_VALUES.backend.default('duckdb'),
   })
   .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {

@@ -25,7 +25,7 @@ async function commandMakers(): Promise<(() => Command)[]> {
 }
 
 /** Values of which every parser accepts at least one. */
-const VALUES = ['1', 'a', '0.5', '12'];
+const VALUES = ['1', 'a', '0.5', '12', '.'];
 
 function parse(command: Command, args: readonly string[]): CommanderError | undefined {
   refuseRepeats(command);

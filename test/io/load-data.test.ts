@@ -125,7 +125,7 @@ describe('loadData rejects', () => {
   ];
   const cases: [string, () => string, RegExp, RegExp][] = [
     ['a missing file', () => path.join(folder(), 'none.csv'), /none\.csv': there is no such file/, /Check the path/],
-    ['a folder', () => folder(), /it is a folder/, /Give the path of a CSV or Parquet file/],
+    ['a folder', () => folder(), /the folder has no CSV or Parquet file/, /Give the path of a CSV or Parquet file/],
     ['an empty file', () => write('empty.csv', ''), /the file is empty/, /header/],
     ['a header without rows', () => write('header.csv', 'a,b\n'), /a header and no rows/, /filter/],
     [

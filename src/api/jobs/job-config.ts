@@ -61,6 +61,10 @@ export async function loadForm(
   const config = await parseConfigText(text, 'config', { profile: profile ?? null });
   const { sensitive, intersections } = config;
   await assertLoadable(path);
-  await assertFewGroups(path, [...sensitive.map((name) => [name]), ...intersections], MAX_GROUPS);
-  return { config, table: await loadData(path, { labels: sensitive }) };
+  await assertFewGroups(
+    { paths: path, decimal: config.decimal },
+    [...sensitive.map((name) => [name]), ...intersections],
+    MAX_GROUPS,
+  );
+  return { config, table: await loadData(path, { labels: sensitive, decimal: config.decimal }) };
 }

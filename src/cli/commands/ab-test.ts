@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { ABTestResult, FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { Table } from '../../table/index.ts';
 import { formatCount } from '../../internal/format.ts';
@@ -10,13 +11,13 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { assertOutputs, isSamePosition, reportWriter, terminalText } from '../output-places.ts';
+import { assertOutputs, realPath, reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
-  readonly csv?: string;
-  readonly controlCsv?: string;
-  readonly treatmentCsv?: string;
+  readonly csv?: FoundFiles;
+  readonly controlCsv?: FoundFiles;
+  readonly treatmentCsv?: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: string;
   readonly junit?: string;
@@ -29,12 +30,12 @@ export function abTestCommand(): Command {
     description:
       'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
     options: `
---csv <path>  file with the rows of both arms: CSV, TSV (also .gz) or Parquet
+${OPTION.csv}
 --arm <column>  column of --csv that names the arm of each row
 --control <label>  label of the control arm (default: the label that is control, a, 0, false or baseline)
 --treatment <label>  label of the treatment arm (default: the only other label)
---control-csv <path>  file with the rows of the control arm, instead of --csv
---treatment-csv <path>  file with the rows of the treatment arm, instead of --csv
+--control-csv <data>  rows of the control arm, instead of --csv; the same forms as --csv
+--treatment-csv <data>  rows of the treatment arm, instead of --csv; the same forms as --csv
 --outcome <column>  column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference
 ${OPTION.sensitive}
 --y-true <column>  column of true labels, for metrics that need them
@@ -78,7 +79,7 @@ significantly worse at --alpha after adjustment, 2 for invalid options or data.`
 
 async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRequest): Promise<void> {
   const { FairnessABTestAnalyzer } = await import('../../monitoring/ab-test/index.ts');
-  await assertTwoFiles(request);
+  await assertTwoFiles(options);
   const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
   const { out, junit, csv, controlCsv, treatmentCsv } = options;
   await assertOutputs([out, junit], [csv, controlCsv, treatmentCsv]);
@@ -122,15 +123,17 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
   });
 }
 
-/** Throws if both arms are the same file, since a comparison would then find no change. */
-async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestRequest): Promise<void> {
+/** Throws if both arms contain the same file, since a comparison would then find less change. */
+async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestCommandOptions): Promise<void> {
   if (controlCsv === undefined || treatmentCsv === undefined) return;
-  if (!isSamePosition(controlCsv, treatmentCsv)) return;
+  const treated = new Set(treatmentCsv.files.map(({ path }) => realPath(path)));
+  const shared = controlCsv.files.find(({ path }) => treated.has(realPath(path)));
+  if (shared === undefined) return;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
   throw new ConfigValidationError(
-    `--control-csv '${controlCsv}' and --treatment-csv '${treatmentCsv}' are the same file.`,
+    `--control-csv '${controlCsv.title}' and --treatment-csv '${treatmentCsv.title}' both contain the file '${shared.name}'.`,
     {
-      context: { controlCsv, treatmentCsv },
+      context: { path: shared.name },
       suggestion: 'Give one file per arm, or a single file with --csv and --arm.',
     },
   );

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { formatCount, formatNumber } from '../../internal/format.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
@@ -12,7 +13,7 @@ import { progressBar } from '../progress-bar.ts';
 import { quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions {
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly score?: string;
   readonly target?: string;
   readonly group?: readonly string[];

@@ -6,6 +6,7 @@ import { bracketText, counted, formatCount, formatNumber } from '../../internal/
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { MAX_GROUPS } from '../../monitoring/tracker/group-codes.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
@@ -15,6 +16,10 @@ import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, textTable, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
+
+interface MonitorOptions extends OutputOptions {
+  readonly csv?: FoundFiles;
+}
 
 /** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_PROBLEMS = 5;
@@ -30,7 +35,8 @@ export function monitorCommand(): Command {
     description:
       'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
     options: `
---csv <path>  file to replay: CSV, TSV (also .gz) or Parquet (default: read events from stdin)
+--csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line)
+${OPTION.decimal}
 --y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
 --y-true <column>  column of true labels; adds equalized odds
 ${OPTION.scoreThreshold}
@@ -86,8 +92,8 @@ state are written first).`,
 }
 
 async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
-  const { junit } = options;
-  await assertPaths(request, junit);
+  const { csv, junit } = options;
+  await assertPaths(request, csv, junit);
   const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
   const input = await prepareInput(request);
   try {
@@ -107,7 +113,8 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
 
 /** Checks the output paths before the work starts, so that a bad path does not lose the result. */
 async function assertPaths(
-  { csv, outputDir, records, alerts, state }: MonitorRequest,
+  { outputDir, records, alerts, state }: MonitorRequest,
+  csv: FoundFiles | undefined,
   junit: string | undefined,
 ): Promise<void> {
   const dashboard = outputDir === undefined ? undefined : `${outputDir}/dashboard.html`;

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { counted } from '../../internal/format.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { assertExtension, assertOutputs, outputTableFormat } from '../output-places.ts';
 import { asOneLine, type OutputOptions, printResult, remarkWritten, textTable } from '../output.ts';
@@ -11,7 +12,7 @@ import { progressBar } from '../progress-bar.ts';
 interface PipelineOptions extends OutputOptions {
   readonly config?: string;
   readonly profile?: string;
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly naValues?: readonly string[];
   readonly outCsv?: string;
   readonly rawCsv?: boolean;
@@ -77,7 +78,7 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
   assertExtension('--report-md', reportMd, 'Markdown');
   assertExtension('--save-pipeline', savePipeline, 'JSON');
   const pipeline = applyPipeline === undefined ? undefined : await loadPipeline(applyPipeline);
-  const table = await loadData(csv, { labels: config.sensitive });
+  const table = await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal });
   const done = await runPipeline(config, table, { detectors, pipeline, onProgress: progressBar(options) });
   await write(done, reportOut, options);
   return { done, outputs };

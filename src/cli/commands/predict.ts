@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 
 import type { FilePredictions } from '../../integration/predict-file.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { predictSchema } from '../../schemas/training-job.ts';
 import type { Table } from '../../table/index.ts';
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
@@ -11,7 +12,7 @@ import { assertOutputs, outputTableFormat } from '../output-places.ts';
 
 interface PredictCommandOptions extends OutputOptions {
   readonly model: string;
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly outCsv: string;
   readonly rawCsv?: boolean;
 }
@@ -20,10 +21,10 @@ interface PredictCommandOptions extends OutputOptions {
 export function predictCommand(): Command {
   return defineCommand({
     name: 'predict',
-    description: 'Add the score and the prediction of a saved model to every row of a file.',
+    description: 'Add the score and the prediction of a saved model to every row of the given files.',
     options: `
 --model <folder>  folder written by --save-model, or the model folder of run-pipeline
---csv <path>  file with the rows: CSV, TSV (also .gz) or Parquet, with the columns that the model was trained on
+${OPTION.csv}
 --out-csv <path>  write the rows with the columns score and prediction added: .csv, .tsv or .parquet
 ${OPTION.rawCsv}
 --eta <number>  eta of the network to use, if the folder holds a sweep
@@ -69,7 +70,7 @@ async function run(options: PredictCommandOptions, how: z.output<typeof predictS
  * Returns the table with numeric columns as numbers, for formats that have numbers. Rows are read as text so that they
  * are written unchanged. A column of identifiers stays text if a conversion to numbers would change them.
  */
-async function withNumbers(table: Table, csv: string): Promise<Table> {
+async function withNumbers(table: Table, csv: FoundFiles): Promise<Table> {
   const [{ loadData }, { Table: tables }] = await Promise.all([
     import('../../io/load-data.ts'),
     import('../../table/index.ts'),

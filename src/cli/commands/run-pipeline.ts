@@ -5,6 +5,7 @@ import type { GateReport } from '../../document/gate-report.ts';
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
 import { bracketText, formatChange, formatCount, formatNumber, withPlus } from '../../internal/format.ts';
 import type { MetricResult } from '../../metrics/index.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import type { runPipelineSchema } from '../../schemas/workflow-fields.ts';
@@ -27,7 +28,7 @@ import { outcomeText, quoted } from '../training-job.ts';
 interface RunPipelineOptions extends OutputOptions {
   readonly config?: string;
   readonly profile?: string;
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly naValues?: readonly string[];
   readonly outputDir?: string;
   readonly threshold?: number;
@@ -94,8 +95,8 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     import('../../io/load-data.ts'),
   ]);
   const { threshold, classWeight, ...how } = request;
-  const inputs = [options.csv, options.config ?? findConfigFile()];
-  await assertOutputs([options.junit], inputs, [options.outputDir]);
+  const { csv } = options;
+  await assertOutputs([options.junit], [csv, options.config ?? findConfigFile()], [options.outputDir]);
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
   if (config.reportOut !== undefined) remark('Only evenhand pipeline writes report_out.', options);
   const judged = {
@@ -111,7 +112,11 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     tracking: trackingOf(options),
     onProgress: progressBar(options),
   };
-  return executeWorkflow(judged, await loadData(options.csv, { labels: config.sensitive }), workflowOptions);
+  return executeWorkflow(
+    judged,
+    await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal }),
+    workflowOptions,
+  );
 }
 
 async function nothingJudged(): Promise<Error> {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidateRequest } from '../../schemas/validate-values.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
@@ -12,7 +13,7 @@ import { assertOutputs, reportWriter, terminalText } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 
 interface ValidateOptions extends OutputOptions {
-  readonly csv: string;
+  readonly csv: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: string;
   readonly gate?: string;
@@ -24,7 +25,7 @@ export function validateCommand(): Command {
   return defineCommand({
     name: 'validate',
     description:
-      'Measure the group fairness of decisions in a CSV or Parquet file, and optionally test it against a threshold.',
+      'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
     options: `
 ${OPTION.csv}
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)
@@ -96,15 +97,15 @@ Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data
       ]);
       const { csv, out, gate, junit } = options;
       await assertOutputs([out, junit], [csv, gate]);
-      const writeReport = await reportWriter(out);
+      const writeReport = await reportWriter(out, [csv]);
       const validation = await validateFile(csv, await withGates(request, options));
       const body = validationToJson(validation);
-      const report = validationToMarkdown(validation, csv);
+      const report = validationToMarkdown(validation, csv.title);
       await writeReport?.({
         json: () => `${JSON.stringify(body, undefined, 2)}\n`,
         md: () => report,
         html: async () =>
-          (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv, {
+          (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv.title, {
             settings: settingsOf(options),
           }),
       });

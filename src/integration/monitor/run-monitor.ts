@@ -1,5 +1,6 @@
 import { parseObject } from '../../internal/values.ts';
 import type { OnProgress } from '../../internal/progress.ts';
+import { findFiles } from '../../io/find-files.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
 import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
@@ -12,6 +13,7 @@ import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts'
 import { replay, type ReplayResult } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
+import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { readTexts, type Table } from '../../table/index.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
@@ -31,7 +33,7 @@ import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
  */
 async function assertLabelInFile(
   { positiveLabel, yPred, yTrue }: MonitorRequest,
-  path: string,
+  files: FoundFiles,
   table: Table,
 ): Promise<void> {
   if (positiveLabel === undefined) return;
@@ -42,7 +44,7 @@ async function assertLabelInFile(
     return { name, has: (state) => states.has(state), isRead: true };
   };
   const columns = { positiveLabel, yPred: named(yPred), yTrue: yTrue === undefined ? undefined : named(yTrue) };
-  await withRelation(path, (session, relation) => assertLabelsCounted(session, relation, columns));
+  await withRelation(files, (session, relation) => assertLabelsCounted(session, relation, columns));
 }
 
 /** Returns a warning if no event of a stream had the positive label. */
@@ -155,13 +157,14 @@ export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): 
 async function replayFile(
   request: MonitorRequest,
   paths: MonitorPaths,
-  path: string,
+  source: DataPaths | FileSource,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
   const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
   const timestamp = savedTimestamp(request, paths.saved);
   const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
-  const loaded = await loadData(path, {
+  const files = await findFiles(source);
+  const loaded = await loadData(files, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
     labels: attributes.flat(),
     optionalColumns: paths.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
@@ -173,7 +176,7 @@ async function replayFile(
     others: [yTrue, sampleWeight].filter((name) => name !== undefined),
     naValues: request.naValues,
   });
-  await assertLabelInFile(request, path, table);
+  await assertLabelInFile(request, files, table);
   const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
   const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const { tracker, engine } = parts;
@@ -181,7 +184,7 @@ async function replayFile(
   const known = idsOf(parts);
   const extraChecks = extraChecksOf(request);
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
-  assertRowsCounted(request, tracker, before, path);
+  assertRowsCounted(request, tracker, before, files.title);
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks: warnings });
 }
 

@@ -21,6 +21,7 @@ import { fillMetricOptions, METRIC_OPTION_NAMES, type MetricOptions } from '../o
 import { ARGUMENT_OPTION_NAMES, METRIC_ROWS_NAMES, type MetricRows, type RowOptions } from '../row-options.ts';
 import { BoundAnalyzer, withDefaults } from './bound-analyzer.ts';
 import { rowsSource } from './rows-source.ts';
+import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
@@ -214,11 +215,18 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Binds a CSV or Parquet file. The rows are counted in SQL, once for each kind of statistics, without loading them.
+   * Binds CSV or Parquet files: a path, a glob or a folder, or a list of them. The rows are counted in SQL, once for
+   * each kind of statistics, without loading them.
+   * @param columns the columns, the options of metrics, and `decimal`, the decimal separator of numbers in text files
+   * (`.` or `,`)
    */
-  static fromFile(path: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
-    assertKnownOptions('FairnessAnalyzer.fromFile', columns, BOUND_OPTION_NAMES);
-    return bindSql(path, columns);
+  static fromFile(
+    source: DataPaths,
+    columns: BoundColumns & FairnessAnalyzerOptions & Pick<FileSource, 'decimal'>,
+  ): BoundAnalyzer {
+    assertKnownOptions('FairnessAnalyzer.fromFile', columns, { ...BOUND_OPTION_NAMES, decimal: true });
+    const { decimal, ...others } = columns;
+    return bindSql({ paths: source, decimal }, others);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { DecimalSeparator } from '../../schemas/data-source.ts';
 import type { TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
@@ -45,6 +46,11 @@ export interface PipelineConfigInput {
    * @defaultValue the same texts as in pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
+  /**
+   * The decimal separator of numbers in text files. The commands that read a file use it; a table has numbers already.
+   * @defaultValue '.'
+   */
+  readonly decimal?: DecimalSeparator | undefined;
   /** The training of a model. This section is not needed to run only the pipeline. */
   readonly training?: TrainingInput | undefined;
   /**

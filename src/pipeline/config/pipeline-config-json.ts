@@ -32,6 +32,7 @@ export function pipelineConfigToJson(config: PipelineConfig): Record<string, unk
     })),
     features: config.features,
     na_values: config.naValues,
+    decimal: config.decimal,
     training:
       training &&
       withoutUndefined({

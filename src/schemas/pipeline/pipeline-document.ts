@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { type DecimalSeparator, decimalSchema } from '../data-source.ts';
 import { described, optionalField } from '../fields.ts';
 import { TRAINING_METHODS, TRAINING_PARAMS, type TrainingMethod } from './training-params.ts';
 import { TRANSFORMER_KINDS, TRANSFORMER_PARAMS, type TransformerKind } from './transformer-params.ts';
@@ -45,6 +46,7 @@ export interface PipelineConfig {
   readonly features?: readonly string[] | undefined;
   /** Texts that are read as missing values in all columns. By default, the same texts as in pandas. */
   readonly naValues?: readonly string[] | undefined;
+  readonly decimal?: DecimalSeparator | undefined;
   readonly training?: TrainingConfig | undefined;
   readonly fairnessMetric?: string | undefined;
   readonly validationThreshold?: number | undefined;
@@ -122,6 +124,11 @@ export const PIPELINE_FIELDS = {
     z.array(z.string()),
     'Texts that are read as missing values, in all columns. Default: those of pandas (NA, NaN, None, null and others); in sensitive columns, only empty fields.',
     ['NA', 'unknown'],
+  ),
+  decimal: optionalField(
+    decimalSchema,
+    'The decimal separator of numbers in text files: . or a comma. Default: the point.',
+    ',',
   ),
   training: optionalField(trainingSchema, 'The training of a model; without it, only the data are prepared.'),
   fairness_metric: optionalField(

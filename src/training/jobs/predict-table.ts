@@ -1,5 +1,6 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { loadData, loadTexts } from '../../io/load-data.ts';
+import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { type Column, readTexts, Table, type TableSource } from '../../table/index.ts';
 import {
   assertColumns,
@@ -92,22 +93,22 @@ function freeName(name: string, taken: readonly string[]): string {
 }
 
 /**
- * Applies {@link predictTable} to a CSV or Parquet file. The file's columns are returned as their original text, so
+ * Applies {@link predictTable} to the rows of CSV or Parquet files. The columns of the files are returned as their original text, so
  * that identifiers with twenty digits or leading zeros are preserved.
- * @throws {DataValidationError} if the file cannot be read, or lacks columns that the model needs
+ * @throws {DataValidationError} if a file cannot be read, or lacks columns that the model needs
  * @throws {ValueError} if an option has no effect on this model
  */
 export async function predictFile(
   model: SavedModel,
-  path: string,
+  source: DataPaths | FileSource,
   options: SavedModelPredictOptions = {},
 ): Promise<PredictedTable> {
   assertKnownOptions('predictFile', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
-  const texts = await loadTexts(path);
+  const texts = await loadTexts(source);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
   // As in training, the types in the file determine which values are numbers. Categories are read as text.
-  const numbers = numeric.length === 0 ? Table.ofColumns([]) : await loadData(path, { columns: numeric });
+  const numbers = numeric.length === 0 ? Table.ofColumns([]) : await loadData(source, { columns: numeric });
   const given = Table.ofColumns(
     model.columns.map((name) => [name, numbers.has(name) ? numbers.column(name) : texts.column(name)]),
   );

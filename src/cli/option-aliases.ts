@@ -1,0 +1,135 @@
+import { extname } from 'node:path';
+
+import { type Command, Option } from 'commander';
+
+/** Names of the same option. Every command that has one of the names accepts the others. */
+const SAME_OPTIONS: readonly (readonly string[])[] = [
+  ['y-true', 'target'],
+  ['sensitive', 'group'],
+  ['seed', 'random-state'],
+];
+
+/** The names of the output options by format, with the extensions of their files. */
+const OUTPUTS: readonly { readonly names: readonly string[]; readonly extensions: readonly string[] }[] = [
+  { names: ['out-json', 'report-json', 'detector-json'], extensions: ['.json'] },
+  { names: ['out-csv'], extensions: ['.csv', '.tsv', '.parquet'] },
+  { names: ['report-md'], extensions: ['.md'] },
+  { names: ['report-html'], extensions: ['.html'] },
+  { names: ['out-plot'], extensions: ['.svg', '.png', '.html'] },
+];
+
+/** The formats that an option `--out <report>` writes, by the names of their own options. */
+const REPORTS = ['out-json', 'report-md', 'report-html'];
+
+/** The options that were typed under another name, by command: their own flag, and the flag that was typed. */
+const typedFlags = new WeakMap<Command, Map<string, string>>();
+
+/** Returns the flag that the user typed, for each option of a command that was typed under another name. */
+export function typedFlagsOf(command: Command | undefined): ReadonlyMap<string, string> {
+  return (command && typedFlags.get(command)) ?? new Map<string, string>();
+}
+
+/** Adds the other names of its options to a command. They are hidden in the list of options and named in one line. */
+export function addAliases(command: Command): void {
+  const own = new Map(command.options.map((option) => [option.name(), option]));
+  const lines: string[] = [];
+  const accept = (option: Option, names: readonly string[]): void => {
+    const added = names.filter((name) => !own.has(name));
+    for (const name of added) addAlias(command, option, name);
+    if (added.length > 0) lines.push(`${added.map(flagOf).join(', ')} for ${flagOf(option.name())}`);
+  };
+  for (const names of [...SAME_OPTIONS, ...OUTPUTS.map((output) => output.names)]) {
+    const option = names.map((name) => own.get(name)).find((found) => found !== undefined);
+    if (option !== undefined) accept(option, names);
+  }
+  const out = own.get('out');
+  if (out?.flags === '--out <report>') {
+    accept(
+      out,
+      OUTPUTS.flatMap(({ names }) => (names.some((name) => REPORTS.includes(name)) ? names : [])),
+    );
+  }
+  const targets = outputsOf(command);
+  if (out === undefined && targets.length > 0) {
+    command.addOption(new Option('--out <path>').hideHelp());
+    lines.push(`--out for ${targets.map(({ option }) => flagOf(option.name())).join(' or ')}, by its extension`);
+  }
+  if (lines.length === 0) return;
+  const text = `Also accepted: ${lines.join('; ')}.`;
+  command.addHelpText(
+    'after',
+    () => `\n${command.createHelp().boxWrap(text, command.configureHelp().helpWidth ?? 100)}`,
+  );
+}
+
+function addAlias(command: Command, option: Option, name: string): void {
+  const alias = new Option(option.flags.replace(/--[\w-]+/, flagOf(name)), option.description).hideHelp();
+  alias.attributeName = () => option.attributeName();
+  if (option.parseArg !== undefined) alias.parseArg = option.parseArg;
+  if (option.argChoices !== undefined) alias.argChoices = option.argChoices;
+  command.addOption(alias);
+  command.on(`option:${name}`, () => {
+    noteTyped(command, option, flagOf(name));
+  });
+}
+
+function noteTyped(command: Command, option: Option, flag: string): void {
+  const typed = typedFlags.get(command) ?? new Map<string, string>();
+  typedFlags.set(command, typed.set(flagOf(option.name()), flag));
+}
+
+function flagOf(name: string): string {
+  return `--${name}`;
+}
+
+/** An output option of a command, and the extensions of its files. */
+interface OutputOption {
+  readonly option: Option;
+  readonly extensions: readonly string[];
+}
+
+/** Returns the output options of a command by their formats. */
+function outputsOf({ options }: Command): OutputOption[] {
+  return OUTPUTS.flatMap(({ names, extensions }) => {
+    const option = options.find((each) => !each.hidden && names.includes(each.name()));
+    return option === undefined ? [] : [{ option, extensions }];
+  });
+}
+
+/**
+ * Gives the value of `--out` to the option for the format of its extension, if the command has no `--out` of its own.
+ * Also checks that a file named by an option for one format has its extension.
+ */
+export function assignOutput(command: Command, values: { readonly out?: string }): void {
+  const { out } = values;
+  const own = command.options.find((option) => option.name() === 'out');
+  if (out === undefined || own === undefined) return;
+  const extension = extname(out).toLowerCase();
+  const typed = typedFlagsOf(command).get('--out');
+  if (!own.hidden) {
+    const extensions = OUTPUTS.find(({ names }) => names.map(flagOf).includes(typed ?? ''))?.extensions ?? [extension];
+    if (!extensions.includes(extension)) refuse(command, typed ?? '', out, extensions);
+    return;
+  }
+  const targets = outputsOf(command);
+  const target = targets.find(({ extensions }) => extensions.includes(extension));
+  if (target === undefined)
+    return refuse(command, '--out', out, [...new Set(targets.flatMap(({ extensions }) => extensions))]);
+  const { option } = target;
+  if (command.getOptionValue(option.attributeName()) !== undefined) {
+    const earlier = typedFlagsOf(command).get(flagOf(option.name())) ?? flagOf(option.name());
+    command.error(`error: options '--out' and '${earlier}' both name the ${extension} file. Give one of them.`, {
+      code: 'evenhand.repeatedOption',
+    });
+  }
+  Object.assign(values, { [option.attributeName()]: out, out: undefined });
+  noteTyped(command, option, '--out');
+}
+
+function refuse(command: Command, flag: string, path: string, extensions: readonly string[]): void {
+  command.error(`error: option '${flag}' argument '${path}' is invalid. The name must end in ${listOf(extensions)}.`);
+}
+
+function listOf(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`;
+}

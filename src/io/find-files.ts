@@ -1,0 +1,182 @@
+import { existsSync } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+
+import { DataValidationError } from '../exceptions/index.ts';
+import { counted, formatCount } from '../internal/format.ts';
+import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
+import { cannotRead, escapeGlob } from './csv-header.ts';
+import { withDuckDb } from './duckdb.ts';
+import { fileProblemOf } from './file-problem.ts';
+import { quoteLiteral } from './sql-engine.ts';
+
+/** The maximum number of files of a data set. */
+const MAX_FILES = 100_000;
+
+/** The maximum number of paths that a title lists. */
+const MAX_LISTED = 3;
+
+/** Matches the names of the files that are read from a folder. */
+const DATA_FILE = /^[^._].*\.(?:(?:csv|tsv)(?:\.gz)?|parquet)$/i;
+
+const WILDCARD = /[*?[]/;
+
+/**
+ * Finds the files that a source names. A path that exists is read as it is, even if it contains `*`, `?` or `[`. A
+ * folder stands for all CSV and Parquet files in it and its subfolders, except hidden ones (names that begin with `.`
+ * or `_`). Below the folder, and from the first wildcard of a glob on, subfolders named `key=value` are partitions.
+ * @throws {DataValidationError} if a folder or glob contains no file, a file is named twice, or some files are in
+ * partitions and others are not
+ */
+export async function findFiles(source: DataPaths | FileSource, decimal?: DecimalSeparator): Promise<FoundFiles> {
+  if (isFound(source)) return decimal === undefined ? source : { ...source, decimal };
+  const given = typeof source === 'string' || isList(source) ? { paths: source, decimal } : source;
+  const paths = [given.paths].flat();
+  if (paths.length === 0) {
+    throw new DataValidationError('At least one file is required, but the list of paths is empty.', {
+      code: 'empty-data',
+      suggestion: 'Give the path of a CSV or Parquet file.',
+    });
+  }
+  const expanded: Expanded[] = [];
+  for (const path of paths) expanded.push(await expand(path));
+  const files = expanded.flatMap((each) => each.files);
+  if (files.length > 1) await assertDistinct(files);
+  assertSamePartitions(files);
+  return { ...given, decimal: decimal ?? given.decimal, files, title: titleOf(paths, expanded) };
+}
+
+function isFound(source: DataPaths | FileSource): source is FoundFiles {
+  return typeof source === 'object' && 'files' in source;
+}
+
+function isList(source: object): source is readonly string[] {
+  return Array.isArray(source);
+}
+
+/** The files that one path names. */
+interface Expanded {
+  readonly files: readonly DataFile[];
+  /** The relation of the files to the path, unless the path is a file. */
+  readonly how?: 'in' | 'matching';
+}
+
+async function expand(path: string): Promise<Expanded> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return { files: await filesInFolder(path), how: 'in' };
+  if (found === undefined && WILDCARD.test(path)) return { files: await filesMatching(path), how: 'matching' };
+  // A missing file is reported when it is opened.
+  return { files: [{ path, name: path, partition: new Map() }] };
+}
+
+async function filesInFolder(folder: string): Promise<DataFile[]> {
+  const paths: string[] = [];
+  await walk(folder, paths);
+  if (paths.length === 0) {
+    throw cannotRead(folder, 'the folder has no CSV or Parquet file', 'Give the path of a file, or of another folder.');
+  }
+  return paths.map((path) => ({ path, name: path, partition: partitionOf(relative(folder, path)) }));
+}
+
+/** Collects the data files in a folder and its subfolders. */
+async function walk(folder: string, found: string[]): Promise<void> {
+  const names = await readdir(folder).catch((cause: unknown) => {
+    const { reason = 'the folder cannot be listed' } = fileProblemOf(cause);
+    throw cannotRead(folder, reason, 'Check its permissions.', cause);
+  });
+  for (const name of names.sort()) {
+    if (/^[._]/.test(name)) continue;
+    const path = join(folder, name);
+    const kind = await stat(path).catch(() => undefined);
+    if (kind?.isDirectory() === true) {
+      if (!(await leadsUp(path))) await walk(path, found);
+    } else if (DATA_FILE.test(name)) {
+      found.push(path);
+      if (found.length > MAX_FILES) throw tooManyFiles(folder);
+    }
+  }
+}
+
+/** Returns whether a folder is a link to a folder that contains the link, which would be read without end. */
+async function leadsUp(folder: string): Promise<boolean> {
+  const [target, parent] = await Promise.all([realpath(folder), realpath(join(folder, '..'))]);
+  return `${parent}${sep}`.startsWith(target.endsWith(sep) ? target : `${target}${sep}`);
+}
+
+/** Expands a glob with DuckDB. Folders that exist are matched literally, even if their names contain wildcards. */
+async function filesMatching(glob: string): Promise<DataFile[]> {
+  const parts = resolve(glob).split(sep);
+  const first = parts.findIndex((_, index) => index > 0 && !existsSync(parts.slice(0, index + 1).join(sep)));
+  const base = parts.slice(0, first).join(sep);
+  const pattern = [escapeGlob(base), ...parts.slice(first)].join('/');
+  const rows = await withDuckDb((session) => session.rows(`SELECT file FROM glob(${quoteLiteral(pattern)})`));
+  const mayBeHidden = parts.at(-1)?.startsWith('.') === true;
+  const isShown = (path: string): boolean => mayBeHidden || !/[/\\]\.[^/\\]*$/.test(path);
+  const paths = rows.map(([path]) => String(path)).filter(isShown);
+  if (paths.length === 0) throw cannotRead(glob, 'no file matches it', 'Check the folder and the pattern.');
+  if (paths.length > MAX_FILES) throw tooManyFiles(glob);
+  const isAbsolute = resolve(glob) === glob;
+  return paths.sort().map((path) => {
+    const name = isAbsolute ? path : relative('', path);
+    return { path: name, name, partition: partitionOf(relative(base, path)) };
+  });
+}
+
+/** Returns the keys and values of the folders `key=value` in a path. */
+function partitionOf(path: string): ReadonlyMap<string, string> {
+  const folders = path.split(sep).slice(0, -1);
+  return new Map(
+    folders.flatMap((folder) => {
+      const [, key, value] = /^([^=]+)=(.*)$/s.exec(folder) ?? [];
+      return key === undefined || value === undefined ? [] : [[key, value] as const];
+    }),
+  );
+}
+
+/** Throws if two names lead to the same file, since its rows would count twice. */
+async function assertDistinct(files: readonly DataFile[]): Promise<void> {
+  const names = new Map<string, string>();
+  for (const { path, name } of files) {
+    const found = await stat(path, { bigint: true }).catch(() => undefined);
+    const key = found === undefined ? resolve(path) : `${String(found.dev)}:${String(found.ino)}`;
+    const earlier = names.get(key);
+    names.set(key, name);
+    if (earlier === undefined) continue;
+    const what = earlier === name ? 'it is named twice' : `it is the same file as '${earlier}'`;
+    throw cannotRead(name, `${what}, so its rows would count twice`, 'Name each file once.');
+  }
+}
+
+function assertSamePartitions(files: readonly DataFile[]): void {
+  const [first] = files;
+  for (const file of files) {
+    const [whole, part] =
+      first === undefined || file.partition.size > first.partition.size ? [file, first] : [first, file];
+    const key = [...whole.partition.keys()].find((name) => part?.partition.has(name) === false);
+    if (key === undefined || part === undefined) continue;
+    throw cannotRead(
+      part.name,
+      `it is not in a partition (a folder '${key}=…'), but '${whole.name}' is`,
+      'Keep only files in partitions, or name the files instead of the folder.',
+    );
+  }
+}
+
+/** Returns the name of the data in reports. */
+function titleOf(paths: readonly string[], expanded: readonly Expanded[]): string {
+  const [path = '', ...others] = paths;
+  const { how } = expanded[0] as Expanded;
+  if (others.length === 0 && how === undefined) return path;
+  const total = counted(
+    expanded.reduce((sum, { files }) => sum + files.length, 0),
+    'file',
+  );
+  if (others.length === 0) return `${total} ${how ?? ''} '${path}'`;
+  const listed = paths.slice(0, paths.length > MAX_LISTED + 1 ? MAX_LISTED : paths.length).map((each) => `'${each}'`);
+  const rest = paths.length - listed.length;
+  return `${total}: ${listed.join(', ')}${rest > 0 ? ` and ${String(rest)} others` : ''}`;
+}
+
+function tooManyFiles(path: string): DataValidationError {
+  return cannotRead(path, `it contains more than ${formatCount(MAX_FILES)} files`, 'Name a smaller folder.');
+}
