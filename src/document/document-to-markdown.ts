@@ -13,13 +13,16 @@ import { cutAnswer, plainText } from './report-text.ts';
 
 /** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
 export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
-  const opening = verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)];
+  const opening = [
+    ...(subject === '' ? [] : [text(subject)]),
+    ...(verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)]),
+  ];
   const parts = sections
     .filter(({ blocks }) => blocks.length > 0)
     .flatMap((section) => [`## ${text(section.title)}`, ...section.blocks.flatMap(blockToMarkdown)]);
   const ending =
     made.length === 0 ? [] : ['## How this was made', list(made.map(([name, value]) => `${name}: ${value}`))];
-  return `${[`# ${text(title)}`, text(subject), ...opening, ...parts, ...ending].join('\n\n')}\n`;
+  return `${[`# ${text(title)}`, ...opening, ...parts, ...ending].join('\n\n')}\n`;
 }
 
 function blockToMarkdown(block: ReportBlock): string[] {

@@ -8,9 +8,11 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
+import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
 import { fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import type { GroupStats } from '../metrics/statistics/group-stats.ts';
+import { type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
+import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { assertThreshold, metricRange } from '../metrics/threshold-range.ts';
 import { type MeasureOptions, type MetricGate, parseMetricGate } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
@@ -71,6 +73,10 @@ export interface FileValidation {
   readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute within its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
+  /** The requested measures of every group, by attribute; present only if measures were requested. */
+  readonly measures?: Readonly<Record<string, MetricFrame>> | undefined;
+  /** The number of rows that were read, including those without a group or a value. */
+  readonly rows?: number | undefined;
 }
 
 /** The JSON keys of the label columns. */
@@ -114,10 +120,13 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
   assertMetrics(request);
-  const wanted = metricsOf(request);
-  return [...new Set(wanted.map(metricKind))].map((kind) => ({
+  const needed = [
+    ...metricsOf(request).map((metric) => ({ kind: metricKind(metric), needsTruth: metricNeedsTruth(metric) })),
+    ...requestedMeasures(request).map(measureDefinition),
+  ];
+  return [...new Set(needed.map(({ kind }) => kind))].map((kind) => ({
     kind,
-    needsTruth: wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition)),
+    needsTruth: needed.some((one) => one.kind === kind && one.needsTruth),
   }));
 }
 
@@ -157,7 +166,30 @@ export function* measureAttributes(
     frames: Object.fromEntries(
       measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
     ),
+    ...(request.measures === undefined
+      ? {}
+      : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
+    rows: rowsRead(byKind),
   });
+}
+
+/** Returns the requested measures of every group of one attribute. */
+function measuresFrame(request: MeasureRequest, own: OwnStatistics): MetricFrame {
+  const measures = requestedMeasures(request);
+  const kinds = new Set(measures.map((measure) => measureDefinition(measure).kind));
+  const stats = own.flatMap(([kind, { stats: all }]) => (kinds.has(kind) ? [[kind, all]] : []));
+  return new MetricFrame(withoutReadings(Object.fromEntries(stats) as StatsByKind), measures, optionsOf(request));
+}
+
+/** Returns the number of rows of the source. Every attribute and every kind of statistics reads the same rows. */
+function rowsRead(byKind: readonly KindStatistics[]): number | undefined {
+  const stats = byKind[0]?.[1][0]?.stats;
+  return stats === undefined ? undefined : sum(rowsPerGroup(stats, false)) + stats.nDropped;
+}
+
+/** Returns the requested measures. */
+function requestedMeasures({ measures = [] }: Pick<MeasureRequest, 'measures'>): MeasureName[] {
+  return [...new Set(measures.map((name) => known(name, 'measure', parseMeasure)))];
 }
 
 /** A gate with its threshold. */
@@ -242,7 +274,10 @@ function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
   const named = namedMetrics(request).map(({ metric }) => metricDefinition(metric));
   // Predicted numbers are not decisions; scores become decisions by their threshold.
-  const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
+  const kinds = requestedMeasures(request).map((measure) => measureDefinition(measure).kind);
+  const areNumbers =
+    named.some((definition) => metricKind(definition) === 'regression') ||
+    (kinds.includes('regression') && !kinds.includes('classification'));
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
 }
 
@@ -267,7 +302,14 @@ function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest):
 function assertMetrics(request: MeasureRequest): void {
   const { threshold, comparator } = request;
   const named = namedMetrics(request);
-  for (const { metric } of named) assertMeasurable(metric, request);
+  for (const { metric } of named) {
+    const definition = knownMetric(metric);
+    const needed = { kind: metricKind(definition), needsTruth: metricNeedsTruth(definition) };
+    assertMeasurable('metric', metric, needed, request);
+  }
+  for (const measure of requestedMeasures(request)) {
+    assertMeasurable('measure', measure, measureDefinition(measure), request);
+  }
   if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
     throw new ConfigValidationError(
       `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
@@ -287,20 +329,25 @@ function assertMetrics(request: MeasureRequest): void {
   }
 }
 
-function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores }: MeasureRequest): void {
-  const definition = knownMetric(metric);
+/** Checks that the columns which a metric or a measure needs were given. */
+function assertMeasurable(
+  what: 'metric' | 'measure',
+  name: string,
+  { kind, needsTruth }: NeededStatistics,
+  { hasTruth, hasPredictions, hasScores }: MeasureRequest,
+): void {
   const lacking =
-    metricNeedsTruth(definition) && !hasTruth
+    needsTruth && !hasTruth
       ? (['true labels', 'yTrue'] as const)
-      : metricKind(definition) === 'scores' && !hasScores
+      : kind === 'scores' && !hasScores
         ? (['scores', 'score'] as const)
-        : metricKind(definition) === 'regression' && !hasPredictions
+        : kind === 'regression' && !hasPredictions
           ? (['predicted numbers', 'yPred'] as const)
           : undefined;
   if (lacking === undefined) return;
-  throw new ValueError(`${metric} needs ${lacking[0]}.`, {
+  throw new ValueError(`${name} needs ${lacking[0]}.`, {
     code: 'missing-argument',
-    context: { metric, missing: lacking[1] },
+    context: { [what]: name, missing: lacking[1] },
     suggestion: `Name their column (${lacking[1]}).`,
   });
 }
@@ -310,13 +357,17 @@ function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores 
  * @throws {ValueError} if there is none
  */
 export function knownMetric(name: string): MetricDefinition {
+  return known(name, 'metric', metricDefinition);
+}
+
+function known<T>(name: string, what: 'metric' | 'measure', find: (name: string) => T): T {
   try {
-    return metricDefinition(name);
+    return find(name);
   } catch (cause) {
     if (!MetricComputationError.isInstance(cause)) throw cause;
     throw new ValueError(cause.message, {
       code: 'unknown-name',
-      context: { metric: name },
+      context: { [what]: name },
       ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
       cause,
     });

@@ -16,20 +16,22 @@ interface AttributeJson {
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
 }
 
-/** A validation as JSON, as returned by `validationToJson`: of one attribute, or of several by their names. */
+/**
+ * A validation as JSON, as returned by `validationToJson`. Earlier versions wrote no `attributes` for a single attribute.
+ */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
   Partial<Pick<FileValidation, 'labels'>> & { readonly gates?: readonly GateJson[] } & (
     AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> }
   );
 
 /**
- * Restores a validation from its JSON, so that a report can be made from a stored result. The frames of a control
- * feature are not restored.
- * @param attribute the name of the attribute if there is only one, since the JSON does not contain it
+ * Restores a validation from its JSON, so that a report can be made from a stored result. Frames (of a control feature,
+ * or of requested measures) are not restored.
+ * @param attribute the name of the attribute, for JSON of earlier versions that does not contain it
  */
 export function validationFromJson(json: ValidationJson, attribute: string): FileValidation {
   const { passed, threshold, gates } = json;
-  const parts = Object.entries('attributes' in json ? json.attributes : { [attribute]: json });
+  const parts = Object.entries<AttributeJson>('attributes' in json ? json.attributes : { [attribute]: json });
   return {
     passed,
     threshold,

@@ -38,6 +38,7 @@ const MEASURE_OPTIONS = {
   threshold: VALIDATE_VALUES.threshold.optional(),
   metric: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
+  measures: z.array(z.string().min(1)).min(1).optional(),
   strictMissing: z.boolean().default(false),
   positiveLabel: z.string().optional(),
   yTruePositiveLabel: z.string().optional(),

@@ -57,6 +57,11 @@ export const MEASURE_WIRE_FIELDS = {
     'The comparison of the gate. Default: <= for the absolute value; >= for a ratio.',
     '<=',
   ),
+  measures: optionalField(
+    z.array(metricName).min(1).max(MAX_METRICS),
+    'Measures to report for every group, such as selection_rate, precision or count: a table of groups by measures, with the values of all rows, differences and ratios.',
+    ['selection_rate', 'precision'],
+  ),
   strict_missing: described(
     z.boolean().default(false),
     'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',

@@ -29,8 +29,6 @@ export const BODY_MODELS = [
 /** The models of response bodies. */
 export const ANSWER_MODELS = [
   validation.validationAnswerSchema,
-  validation.singleValidationSchema,
-  validation.severalValidationSchema,
   validation.attributeValidationSchema,
   validation.verdictSchema,
   validation.gateVerdictSchema,

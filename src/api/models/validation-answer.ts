@@ -36,7 +36,8 @@ const ATTRIBUTE_FIELDS = {
   passed: z.boolean().nullable().describe('true or false; null without a threshold.'),
   verdict: verdictSchema.nullable(),
   metrics: metricResults,
-  control: metricFrameSchema.optional(),
+  measures: metricFrameSchema.optional().describe('The requested measures of every group.'),
+  control: metricFrameSchema.optional().describe('Measures of every group within each level of the control feature.'),
 } as const;
 
 const threshold = numberOrNull.describe(
@@ -60,38 +61,28 @@ export const readLabelsSchema = model(
   { y_pred: columnLabels.optional(), y_true: columnLabels.optional() },
 );
 
-/** The metrics of one attribute among several. */
+/** The results of one attribute. */
 export const attributeValidationSchema = model(
   'AttributeValidation',
-  'The metrics of one attribute among several.',
+  'The results of one attribute.',
   ATTRIBUTE_FIELDS,
 );
 
-/** A validation by one attribute. */
-export const singleValidationSchema = model('SingleValidation', 'A validation by one attribute.', {
-  ...RUN_FIELDS,
-  threshold,
-  gates,
-  labels: readLabelsSchema.optional(),
-  ...ATTRIBUTE_FIELDS,
-});
-
-/** A validation by several attributes, each analysed separately. */
-export const severalValidationSchema = model(
-  'SeveralValidation',
-  'A validation by several attributes, each analysed separately.',
-  {
-    ...RUN_FIELDS,
-    threshold,
-    labels: readLabelsSchema.optional(),
-    gates,
-    passed: ATTRIBUTE_FIELDS.passed,
-    attributes: z.record(z.string(), attributeValidationSchema),
-  },
-);
+const { passed, ...ONLY_ATTRIBUTE } = ATTRIBUTE_FIELDS;
 
 /** The answer of `POST /validate`. */
-export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
-  id: 'ValidationAnswer',
-  description: 'A validation. `passed: false` is a normal answer with status 200.',
-});
+export const validationAnswerSchema = model(
+  'ValidationAnswer',
+  'A validation. `passed: false` is a normal answer with status 200. If there is only one attribute, its results are also at the top level.',
+  {
+    ...RUN_FIELDS,
+    passed,
+    threshold,
+    gates,
+    labels: readLabelsSchema.optional(),
+    attributes: z
+      .record(z.string(), attributeValidationSchema)
+      .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),
+    ...z.object(ONLY_ATTRIBUTE).partial().shape,
+  },
+);

@@ -49,6 +49,7 @@ ${OPTION.naValues}
 --metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
 --threshold <number>  threshold of the gate, for each --metric that does not include one: exit with 1 if the metric does not satisfy it
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)
+--measures <names>  comma-separated list of measures to report for every group, such as selection_rate,precision,count
 --strict-missing  fail the gate if missing values are more common in some groups than in others (default: warn only)
 ${OPTION.report}`,
     parsers: { sensitive: repeatable(parseNames), metric: repeatable((text) => text) },
@@ -77,24 +78,34 @@ Examples:
 Groups that are too small are excluded and listed. An undefined metric fails the gate.
 Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data.`,
     async run(options: ValidateOptions, request) {
-      const [{ validateFile }, { validationToJson, validationToMarkdown }] = await Promise.all([
+      const [
+        { validateFile },
+        { validationDocument },
+        { validationToJson, validationToMarkdown },
+        { documentToMarkdown },
+      ] = await Promise.all([
         import('../../integration/validate-file.ts'),
+        import('../../integration/validation-document.ts'),
         import('../../integration/validation-report.ts'),
+        import('../../document/document-to-markdown.ts'),
       ]);
       const { csv } = options;
       const writeReport = await reportWriter(options.out);
       const validation = await validateFile(csv, request);
       const body = validationToJson(validation);
-      const report = validationToMarkdown(validation, csv);
       await writeReport?.({
         json: () => `${JSON.stringify(body, undefined, 2)}\n`,
-        md: () => report,
+        md: () => validationToMarkdown(validation, csv),
         html: async () =>
           (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv, {
             settings: settingsOf(options),
           }),
       });
-      await printResult(options, { json: () => body, text: () => terminalText(report) });
+      await printResult(options, {
+        json: () => body,
+        text: () =>
+          terminalText(documentToMarkdown(validationDocument(validation, { source: csv, detail: 'summary' }))),
+      });
       remarkWritten([options.out], options);
       if (validation.passed === false) process.exitCode = CHECK_FAILED;
     },

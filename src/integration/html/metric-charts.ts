@@ -1,14 +1,9 @@
 import type { Chart } from '../../charts/chart.ts';
 import { groupValuesChart } from '../../charts/group-values-chart.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
-import { formatLevel } from '../../internal/format.ts';
 import { own } from '../../internal/values.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-
-/** Returns the measures of a metric's groups, in the order of the first group. */
-export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
-  return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
-}
+import { intervalName, measuresOf } from '../metric-facts.ts';
 
 /** Returns a chart of each measure that at least two groups have. */
 export function metricCharts(result: MetricResult, attribute: string): Chart[] {
@@ -26,9 +21,4 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
       groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),
     ];
   });
-}
-
-/** Returns "95% interval", or "interval" if the level is unknown. */
-export function intervalName(level: number | null): string {
-  return level === null ? 'interval' : `${formatLevel(level)} interval`;
 }
