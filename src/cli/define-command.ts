@@ -72,8 +72,10 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   /**
    * Runs the command.
    * @param request the options after validation with `schema`
+   * @param args the arguments that are not options
+   * @param call all arguments of the program, as the user gave them
    */
-  readonly run: (options: Options, request: Request, args: readonly string[]) => Promise<void>;
+  readonly run: (options: Options, request: Request, args: readonly string[], call: readonly string[]) => Promise<void>;
 }
 
 /** Returns a command with its own options and the options common to all commands. */
@@ -84,11 +86,23 @@ export function defineCommand<Options extends OutputOptions & { readonly sensiti
   const command = new Command(name).description(description);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
-    const [values, { args }] = given.slice(-2) as [Options, Command];
+    const [values, self] = given.slice(-2) as [Options, Command];
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);
-    await run(values, (schema && (await parseOptions(name, await schema(), values))) as Request, args);
+    await run(
+      values,
+      (schema && (await parseOptions(name, await schema(), values))) as Request,
+      self.args,
+      callOf(self),
+    );
   });
+}
+
+/** Returns all arguments of the program. Commander keeps them, but does not declare them. */
+function callOf(command: Command): readonly string[] {
+  return command.parent === null
+    ? (command as Command & { readonly rawArgs: readonly string[] }).rawArgs
+    : callOf(command.parent);
 }
 
 async function parseOptions<Request>(

@@ -1,3 +1,4 @@
+import type { Provenance } from '../document/provenance.ts';
 import {
   noteBlocks,
   numberColumn,
@@ -27,6 +28,8 @@ import type { MeasureValues, MetricFrame } from '../metrics/frame/index.ts';
 import { inWords, unitOf } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { FileValidation, GateVerdict } from './measure-attributes.ts';
+import type { ValidationChanges } from './validation-changes.ts';
+import { changeBlocks } from './validation-changes-document.ts';
 import { factsOf, gapGroups, intervalName, measuresOf } from './metric-facts.ts';
 
 /** The validation to report. `frames`, `measures` and `labels` are present only if they were requested. */
@@ -47,12 +50,22 @@ export interface ValidationDocumentOptions {
    * @defaultValue 'full'
    */
   readonly detail?: 'summary' | 'full' | undefined;
+  /**
+   * The date, the input files and the command that makes the report again.
+   * @defaultValue none
+   */
+  readonly provenance?: Provenance | undefined;
+  /**
+   * What changed since an earlier validation.
+   * @defaultValue none
+   */
+  readonly changes?: ValidationChanges | undefined;
 }
 
 /** Describes a validation for every text format: the verdict first, then the metrics, the groups and the notes. */
 export function validationDocument(
   validation: ReportedValidation,
-  { source, detail = 'full' }: ValidationDocumentOptions = {},
+  { source, detail = 'full', provenance, changes }: ValidationDocumentOptions = {},
 ): ReportDocument {
   const entries = resultsOf(validation);
   const isFull = detail === 'full';
@@ -62,6 +75,7 @@ export function validationDocument(
     subject: source === undefined ? '' : `Source: ${source}`,
     verdict: validationVerdict(validation),
     sections: [
+      { title: 'What changed', blocks: changes === undefined ? [] : changeBlocks(changes) },
       { title: 'Metrics', blocks: [...metricTable(entries), ...undefinedNotes(entries), ...(isFull ? notes : [])] },
       ...(isFull ? attributeSections(validation, entries) : [groupSummary(validation, entries)]),
       ...(isFull
@@ -75,6 +89,7 @@ export function validationDocument(
           ]),
     ],
     made: isFull ? validationMade(entries.map(({ result }) => result)) : [],
+    provenance,
   };
 }
 
@@ -189,14 +204,12 @@ interface AttributeNotes {
 
 /** Returns each note once. A note that does not apply to all attributes starts with the attributes it applies to. */
 function joinedNotes(all: readonly AttributeNotes[]): string[] {
-  const attributesOf = (notes: readonly AttributeNotes[]): string[] => [
-    ...new Set(notes.map(({ attribute }) => attribute)),
-  ];
-  const count = attributesOf(all).length;
-  return [...new Set(all.flatMap(({ texts }) => texts))].map((text) => {
-    const having = attributesOf(all.filter(({ texts }) => texts.includes(text)));
-    return having.length === count ? text : `${listed(having)}: ${text}`;
-  });
+  const count = new Set(all.map(({ attribute }) => attribute)).size;
+  const having = new Map<string, Set<string>>();
+  for (const { attribute, texts } of all) {
+    for (const text of texts) having.set(text, (having.get(text) ?? new Set()).add(attribute));
+  }
+  return Array.from(having, ([text, own]) => (own.size === count ? text : `${listed([...own])}: ${text}`));
 }
 
 /** Returns each excluded group with its largest number of rows and every reason. */
@@ -222,7 +235,7 @@ function droppedNote(entries: readonly Entry[]): string[] {
   return fewest === most
     ? [`${counted(most, 'row was', 'rows were')} excluded because of missing values.`]
     : [
-        `${formatCount(fewest)} to ${formatCount(most)} rows were excluded because of missing values, depending on the metric.`,
+        `${formatCount(fewest)} to ${formatCount(most)} rows were excluded because of missing values, depending on the attribute and metric.`,
       ];
 }
 

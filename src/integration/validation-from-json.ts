@@ -1,7 +1,10 @@
 import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
+import { DataValidationError } from '../exceptions/index.ts';
+import { isMapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './measure-attributes.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
+import type { ValidationManifest } from './validation-report.ts';
 
 /** A verdict as JSON. */
 type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };
@@ -20,9 +23,60 @@ interface AttributeJson {
  * A validation as JSON, as returned by `validationToJson`. Earlier versions wrote no `attributes` for a single attribute.
  */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
-  Partial<Pick<FileValidation, 'labels'>> & { readonly gates?: readonly GateJson[] } & (
-    AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> }
+  Partial<Pick<FileValidation, 'labels'>> & {
+    readonly gates?: readonly GateJson[];
+    readonly manifest?: ValidationManifest;
+  } & (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
+
+/**
+ * Parses the JSON of a validation from a file.
+ * @param path the path of the file, for the message
+ * @throws {DataValidationError} if the text is not the JSON of a validation
+ */
+export function parseValidationJson(text: string, path: string): ValidationJson {
+  const json = parseObject(text);
+  const parts = json === undefined ? [] : 'attributes' in json ? valuesOf(json['attributes']) : [json];
+  const isResult = parts.length > 0 && parts.every((part) => isMapping(part) && isMapping(part['metrics']));
+  const metrics = parts.flatMap((part) => valuesOf(valueAt(part, ['metrics'])));
+  if (
+    isResult &&
+    metrics.every(isMetricJson) &&
+    isManifestJson(json?.['manifest']) &&
+    isListOfObjects(json?.['gates'])
+  ) {
+    return json as unknown as ValidationJson;
+  }
+  throw new DataValidationError(`'${path}' is not a result of validate in JSON.`, {
+    code: 'unreadable-file',
+    context: { path },
+    suggestion: "Write one with 'evenhand validate … --out result.json'.",
+  });
+}
+
+function valuesOf(value: unknown): unknown[] {
+  return isMapping(value) ? Object.values(value) : [];
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isMapping));
+}
+
+function isManifestJson(value: unknown): boolean {
+  if (value === undefined) return true;
+  return (
+    isMapping(value) &&
+    isMapping(value['options']) &&
+    Array.isArray(value['inputs']) &&
+    value['inputs'].every(isMapping)
   );
+}
+
+function isMetricJson(value: unknown): boolean {
+  if (!isMapping(value)) return false;
+  const { value: number, ci, n_per_group: rows, excluded } = value;
+  const isInterval = ci === null || (Array.isArray(ci) && ci.length === 2);
+  return (number === null || typeof number === 'number') && isInterval && isMapping(rows) && isMapping(excluded);
+}
 
 /**
  * Restores a validation from its JSON, so that a report can be made from a stored result. Frames (of a control feature,

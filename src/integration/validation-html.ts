@@ -1,5 +1,7 @@
 import type { Chart } from '../charts/chart.ts';
-import { type DrawChart, drawSvg, tableToHtml } from '../document/document-to-html.ts';
+import { blocksToHtml, type DrawChart, drawSvg, madeSection, tableToHtml } from '../document/document-to-html.ts';
+import type { Provenance } from '../document/provenance.ts';
+import type { ReportDocument } from '../document/report-document.ts';
 import { reportPage } from '../document/report-page.ts';
 import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
 import { DependencyError } from '../exceptions/index.ts';
@@ -10,6 +12,8 @@ import { inWords } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { metricCharts } from './html/metric-charts.ts';
 import { controlSection, metricSection } from './html/metric-section.ts';
+import type { ValidationChanges } from './validation-changes.ts';
+import { changeBlocks } from './validation-changes-document.ts';
 import {
   commonIntervalName,
   failuresFirst,
@@ -34,6 +38,16 @@ export interface ValidationHtmlOptions {
    */
   readonly settings?: ReportSettings | undefined;
   /**
+   * The date, the input files and the command that makes the report again.
+   * @defaultValue none: the same validation gives the same bytes
+   */
+  readonly provenance?: Provenance | undefined;
+  /**
+   * What changed since an earlier validation.
+   * @defaultValue none
+   */
+  readonly changes?: ValidationChanges | undefined;
+  /**
    * Draws a chart as SVG.
    * @defaultValue ECharts, on the host
    */
@@ -41,8 +55,7 @@ export interface ValidationHtmlOptions {
 }
 
 /**
- * Renders a validation as a self-contained HTML page: it loads no external resource, and the same validation gives the
- * same bytes. The verdict comes first, then the metrics of each attribute with charts and tables.
+ * Renders a validation as a self-contained HTML page: it loads no external resource. The verdict comes first, then the metrics of each attribute with charts and tables.
  *
  * If echarts is not installed, the page has tables only and a note that says so.
  * @param source the name of the data, for the first line
@@ -60,16 +73,27 @@ export async function validationToHtml(
 <p class="source">Source: <bdi>${source}</bdi></p>`,
     main: markup`${verdictBox(validation)}
 ${drawn.problem !== undefined && markup`<p class="note">${drawn.problem}</p>`}
+${options.changes !== undefined && changeSection(options.changes)}
 ${overview(entries)}
 ${labelBlocks(validation.labels).map((table) => markup`<section aria-label="Labels">${tableToHtml(table)}</section>`)}
 ${Object.keys(validation.attributes).map((attribute, index) => attributeSection(attribute, index, entries, drawn, validation))}
 ${HOW_TO_READ_SECTION}`,
-    footer: reproducibility(
-      entries.map(({ result }) => result),
-      source,
-      options.settings ?? {},
-    ),
+    footer: madeSection({
+      made: madeOf(
+        entries.map(({ result }) => result),
+        source,
+        options.settings ?? {},
+      ),
+      provenance: options.provenance,
+    }),
   });
+}
+
+function changeSection(changes: ValidationChanges): Html {
+  return markup`<section aria-labelledby="changes">
+<h2 id="changes">What changed</h2>
+${blocksToHtml(changeBlocks(changes))}
+</section>`;
 }
 
 function attributeSection(
@@ -169,17 +193,12 @@ function overview(entries: readonly ReportEntry[]): Html | false {
   return markup`<section aria-label="All metrics">${scrollingTable('All metrics', header, rows)}</section>`;
 }
 
-/** Renders what is needed to reproduce the numbers. It contains no time, so that two runs give the same bytes. */
-function reproducibility(results: readonly MetricResult[], source: string, settings: ReportSettings): Html {
+/** Returns what is needed to reproduce the numbers. */
+function madeOf(results: readonly MetricResult[], source: string, settings: ReportSettings): ReportDocument['made'] {
   const given = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
     value === undefined || value === null ? [] : [[name, Array.isArray(value) ? value.join(', ') : String(value)]],
   );
-  const [version, ...facts] = validationMade(results);
-  const lines = [...(version === undefined ? [] : [version]), ['Source', source] as const, ...facts, ...given];
-  return markup`<h2 id="made">How this was made</h2>
-<dl class="made">
-${lines.map(([name, value]) => markup`<dt>${name}</dt><dd><bdi>${value}</bdi></dd>\n`)}</dl>
-<p>The same data, version and options reproduce this page byte for byte.</p>`;
+  return [['Source', source], ...validationMade(results), ...given];
 }
 
 const HOW_TO_READ_SECTION = markup`<section aria-labelledby="reading">

@@ -1,22 +1,51 @@
 import { documentToMarkdown } from '../document/document-to-markdown.ts';
+import type { Provenance } from '../document/provenance.ts';
+import { snakeFields } from '../internal/arguments.ts';
 import { own } from '../internal/values.ts';
+import { VERSION } from '../internal/version.ts';
+import type { InputFile } from '../io/checksum.ts';
 import type { FileValidation, GateVerdict } from './measure-attributes.ts';
-import { type ReportedValidation, validationDocument } from './validation-document.ts';
+import type { ValidationChanges } from './validation-changes.ts';
+import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
+
+/** How a validation was made. It has no date, so that the same data and options give the same JSON. */
+export interface ValidationManifest {
+  /** The version of evenhand. */
+  readonly evenhand: string;
+  readonly command: string;
+  /** The options that were given, by name. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly inputs: readonly InputFile[];
+  /** The number of rows that were read; null if it is not known. */
+  readonly rows: number | null;
+}
+
+/** Creates the manifest of a validation. */
+export function validationManifest(
+  { command, inputs, rows = null }: Omit<Provenance, 'date' | 'rows'> & { readonly rows?: number | null | undefined },
+  options: ValidationManifest['options'],
+): ValidationManifest {
+  return { evenhand: VERSION, command, options, inputs, rows };
+}
+
+/** What the JSON of a validation contains in addition to its results. */
+export interface ValidationJsonParts {
+  /** @defaultValue none */
+  readonly manifest?: ValidationManifest | undefined;
+  /** What changed since an earlier validation.
+   * @defaultValue none
+   */
+  readonly changes?: ValidationChanges | undefined;
+}
 
 /**
  * Converts a validation to plain JSON: the results of each attribute are under its name in `attributes`, and `gates` has
  * every verdict. If there is only one attribute, its results are also at the top level.
  */
-export function validationToJson({
-  passed,
-  threshold,
-  gates,
-  attributes,
-  verdicts,
-  labels,
-  frames,
-  measures,
-}: FileValidation): Record<string, unknown> {
+export function validationToJson(
+  { passed, threshold, gates, attributes, verdicts, labels, frames, measures }: FileValidation,
+  { manifest, changes }: ValidationJsonParts = {},
+): Record<string, unknown> {
   const attributeToJson = (name: string, metrics: FileValidation['attributes'][string]): Record<string, unknown> => {
     const control = own(frames, name);
     const frame = own(measures, name);
@@ -38,7 +67,13 @@ export function validationToJson({
     ...(Object.keys(labels ?? {}).length === 0 ? {} : { labels }),
     ...(parts.length === 1 ? { ...parts[0]?.[1], passed } : {}),
     attributes: Object.fromEntries(parts),
+    ...(changes === undefined ? {} : { changes: changesToJson(changes) }),
+    ...(manifest === undefined ? {} : { manifest }),
   };
+}
+
+function changesToJson({ warnings, gates, metrics, groups }: ValidationChanges): Record<string, unknown> {
+  return { warnings, gates, metrics: metrics.map(snakeFields), groups };
 }
 
 function verdictToJson(verdict: FileValidation['verdicts'][string] | undefined): Record<string, unknown> | null {
@@ -55,6 +90,10 @@ function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string
  * with groups, intervals and exclusions.
  * @param source the name of the data, for the first line
  */
-export function validationToMarkdown(validation: ReportedValidation, source: string): string {
-  return documentToMarkdown(validationDocument(validation, { source }));
+export function validationToMarkdown(
+  validation: ReportedValidation,
+  source: string,
+  parts: Pick<ValidationDocumentOptions, 'changes' | 'provenance'> = {},
+): string {
+  return documentToMarkdown(validationDocument(validation, { ...parts, source }));
 }

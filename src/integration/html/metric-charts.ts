@@ -3,11 +3,28 @@ import { groupValuesChart } from '../../charts/group-values-chart.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import { own } from '../../internal/values.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
+import type { FileValidation } from '../measure-attributes.ts';
 import { intervalName, measuresOf } from '../metric-facts.ts';
 
+/** Returns a chart of each measure of each attribute; a measure of several metrics is drawn once. */
+export function validationCharts({ attributes }: Pick<FileValidation, 'attributes'>): Chart[] {
+  return Object.entries(attributes).flatMap(([attribute, metrics]) => {
+    const drawn = new Set<string>();
+    return Object.values(metrics).flatMap((result) => {
+      const measures = measuresOf(result).filter((measure) => !drawn.has(measure));
+      for (const measure of measures) drawn.add(measure);
+      return metricCharts(result, attribute, measures);
+    });
+  });
+}
+
 /** Returns a chart of each measure that at least two groups have. */
-export function metricCharts(result: MetricResult, attribute: string): Chart[] {
-  return measuresOf(result).flatMap((measure) => {
+export function metricCharts(
+  result: MetricResult,
+  attribute: string,
+  measures: readonly string[] = measuresOf(result),
+): Chart[] {
+  return measures.flatMap((measure) => {
     const groups = Object.entries(result.perGroup).flatMap(([label, values]) => {
       const value = own(values, measure) ?? null;
       const ci = own(own(result.perGroupCi, label), measure) ?? null;
