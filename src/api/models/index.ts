@@ -29,6 +29,8 @@ export const BODY_MODELS = [
 /** The models of response bodies. */
 export const ANSWER_MODELS = [
   validation.validationAnswerSchema,
+  validation.singleValidationSchema,
+  validation.severalValidationSchema,
   validation.attributeValidationSchema,
   validation.verdictSchema,
   validation.gateVerdictSchema,

@@ -68,21 +68,33 @@ export const attributeValidationSchema = model(
   ATTRIBUTE_FIELDS,
 );
 
-const { passed, ...ONLY_ATTRIBUTE } = ATTRIBUTE_FIELDS;
+const COMMON_FIELDS = {
+  ...RUN_FIELDS,
+  passed: ATTRIBUTE_FIELDS.passed,
+  threshold,
+  gates,
+  labels: readLabelsSchema.optional(),
+  attributes: z
+    .record(z.string(), attributeValidationSchema)
+    .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),
+} as const;
+
+/** A validation by one attribute. */
+export const singleValidationSchema = model(
+  'SingleValidation',
+  'A validation by one attribute. Its results are in `attributes`, and also at the top level.',
+  { ...COMMON_FIELDS, ...ATTRIBUTE_FIELDS },
+);
+
+/** A validation by several attributes, each analysed separately. */
+export const severalValidationSchema = model(
+  'SeveralValidation',
+  'A validation by several attributes, each analysed separately.',
+  COMMON_FIELDS,
+);
 
 /** The answer of `POST /validate`. */
-export const validationAnswerSchema = model(
-  'ValidationAnswer',
-  'A validation. `passed: false` is a normal answer with status 200. If there is only one attribute, its results are also at the top level.',
-  {
-    ...RUN_FIELDS,
-    passed,
-    threshold,
-    gates,
-    labels: readLabelsSchema.optional(),
-    attributes: z
-      .record(z.string(), attributeValidationSchema)
-      .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),
-    ...z.object(ONLY_ATTRIBUTE).partial().shape,
-  },
-);
+export const validationAnswerSchema = z.union([singleValidationSchema, severalValidationSchema]).meta({
+  id: 'ValidationAnswer',
+  description: 'A validation. `passed: false` is a normal answer with status 200.',
+});
