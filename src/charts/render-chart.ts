@@ -5,6 +5,7 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
 import { escapeHtml } from '../internal/html.ts';
 import { builtFile, importOptional } from '../internal/packages.ts';
+import { sumOf } from '../internal/values.ts';
 import type { Chart } from './chart.ts';
 
 /** The formats in which a chart can be saved. */
@@ -31,14 +32,43 @@ export function chartFormat(savePath: string): ChartFormat {
 }
 
 /**
+ * Draws charts below each other in one picture; see {@link renderChart}.
+ * @param charts at least one
+ */
+export async function renderCharts(charts: readonly Chart[], format: ChartFormat): Promise<string | Uint8Array> {
+  if (format === 'html') return renderHtml(charts);
+  const panels = await Promise.all(charts.map(renderSvg));
+  const svg = panels.length === 1 ? (panels[0] ?? '') : stacked(charts, panels);
+  return format === 'svg' ? svg : renderPng(svg);
+}
+
+/** Puts SVG pictures below each other. */
+function stacked(charts: readonly Chart[], panels: readonly string[]): string {
+  const width = Math.max(...charts.map((chart) => chart.width));
+  const tops = charts.map((_, index) => sumOf(charts.slice(0, index).map(({ height }) => height)));
+  const height = sumOf(charts.map((chart) => chart.height));
+  const parts = panels.map((panel, index) =>
+    withOwnIds(panel, index + 1).replace(/^<svg /, `<svg y="${String(tops[index])}" `),
+  );
+  const label = escapeHtml(charts.map(({ description }) => description).join(' '));
+  return `<svg role="img" aria-label="${label}" xmlns="http://www.w3.org/2000/svg" width="${String(width)}" height="${String(height)}" viewBox="0 0 ${String(width)} ${String(height)}">\n${parts.join('\n')}\n</svg>\n`;
+}
+
+/**
+ * Makes the ids of a chart unique among the charts of a page, since every chart counts its ids from 0. Only attributes
+ * match the pattern, because quotes in text are escaped.
+ */
+export function withOwnIds(svg: string, picture: number): string {
+  return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
+}
+
+/**
  * Draws a chart without a browser, as SVG text, PNG bytes, or a self-contained HTML page that loads no external
  * resource.
  * @throws {DependencyError} if resvg, which draws PNG, has no binary for this machine
  */
 export async function renderChart(chart: Chart, format: ChartFormat): Promise<string | Uint8Array> {
-  if (format === 'html') return renderHtml(chart);
-  const svg = await renderSvg(chart);
-  return format === 'svg' ? svg : renderPng(svg);
+  return renderCharts([chart], format);
 }
 
 async function renderSvg({ width, height, option, description }: Chart): Promise<string> {
@@ -86,27 +116,35 @@ function fontFiles(): string[] {
   return ['Inter_400Regular.ttf', 'Inter_700Bold.ttf'].map((name) => builtFile(`charts/fonts/${name}`));
 }
 
-async function renderHtml({ option, width, height, description }: Chart): Promise<string> {
+async function renderHtml(charts: readonly Chart[]): Promise<string> {
   const script = await readEchartsScript();
-  const { text: title } = option['title'] as { text: string };
+  const titles = charts.map(({ option }) => (option['title'] as { text: string }).text);
+  const boxes = charts.map(
+    ({ width, height, description }) =>
+      `<div class="chart" style="max-width: ${String(width * 1.4)}px; height: ${String(height)}px" role="img" aria-label="${escapeHtml(description)}"></div>`,
+  );
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(titles[0] ?? '')}</title>
 <style>
   body { margin: 0; background: #fff; }
-  #chart { width: 100%; max-width: ${String(width * 1.4)}px; height: ${String(height)}px; margin: 0 auto; }
+  .chart { width: 100%; margin: 0 auto; }
 </style>
 </head>
 <body>
-<div id="chart" role="img" aria-label="${escapeHtml(description)}"></div>
+${boxes.join('\n')}
 <script>${script}</script>
 <script>
-  const chart = echarts.init(document.getElementById('chart'), null, { renderer: 'svg' });
-  chart.setOption(${toScript(withoutInheritedNames(option))});
-  addEventListener('resize', () => chart.resize());
+  const options = ${toScript(charts.map(({ option }) => withoutInheritedNames(option)))};
+  const charts = options.map((option, index) => {
+    const chart = echarts.init(document.querySelectorAll('.chart')[index], null, { renderer: 'svg' });
+    chart.setOption(option);
+    return chart;
+  });
+  addEventListener('resize', () => charts.forEach((chart) => chart.resize()));
 </script>
 </body>
 </html>

@@ -71,7 +71,7 @@ const PARSERS: OptionParsers = {
 interface CommonOptions extends OutputOptions {
   readonly sensitive?: unknown;
   readonly decimal?: DecimalSeparator;
-  readonly out?: string;
+  readonly out?: unknown;
 }
 
 /** The parts of a command. */
@@ -96,8 +96,10 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   /**
    * Runs the command.
    * @param request the options after validation with `schema`
+   * @param args the arguments that are not options
+   * @param call all arguments of the program, as the user gave them
    */
-  readonly run: (options: Options, request: Request, args: readonly string[]) => Promise<void>;
+  readonly run: (options: Options, request: Request, args: readonly string[], call: readonly string[]) => Promise<void>;
 }
 
 /** Returns a command with its own options and the options common to all commands. */
@@ -110,13 +112,13 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
   addAliases(command);
   const inputs = command.options.filter(({ flags }) => flags.endsWith(' <data>')).map((each) => each.attributeName());
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
-    const [values, { args }] = given.slice(-2) as [Options, Command];
+    const [values, self] = given.slice(-2) as [Options, Command];
     assignOutput(command, values);
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);
     const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
     await withInputs(inputs, values, async (found) => {
-      await run({ ...values, ...found }, withFound(request, found), args);
+      await run({ ...values, ...found }, withFound(request, found), self.args, callOf(self));
     });
   });
 }
@@ -138,6 +140,13 @@ async function withInputs(
   const { withInputFiles } = await import('./input-files.ts');
   const paths = given.map((field) => [field, values[field as keyof CommonOptions] as readonly string[]] as const);
   return withInputFiles(Object.fromEntries(paths), values.decimal, work);
+}
+
+/** Returns all arguments of the program. Commander keeps them, but does not declare them. */
+function callOf(command: Command): readonly string[] {
+  return command.parent === null
+    ? (command as Command & { readonly rawArgs: readonly string[] }).rawArgs
+    : callOf(command.parent);
 }
 
 async function parseOptions<Request>(

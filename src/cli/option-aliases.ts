@@ -100,8 +100,8 @@ function outputsOf({ options }: Command): OutputOption[] {
  * Gives the value of `--out` to the option for the format of its extension, if the command has no `--out` of its own.
  * Also checks that a file named by an option for one format has its extension.
  */
-export function assignOutput(command: Command, values: { readonly out?: string }): void {
-  const { out } = values;
+export function assignOutput(command: Command, values: { readonly out?: unknown }): void {
+  const out = [values.out].flat().at(-1) as string | undefined;
   const own = command.options.find((option) => option.name() === 'out');
   if (out === undefined || own === undefined) return;
   const extension = extname(out).toLowerCase();

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
+import type { Table } from '../table/index.ts';
 
 /**
  * Checks that output paths do not overlap. Otherwise one result could overwrite another.
@@ -116,35 +117,63 @@ export function realPath(path: string): string {
   }
 }
 
-/** The renderers of a report by format. Only the requested format is rendered. */
-type ReportForms = Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>>;
+/** The renderers of a report by format. Only the requested formats are rendered. */
+interface ReportForms extends Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>> {
+  /** Returns the report as a table, if it can be written as one. */
+  readonly table?: () => Table | Promise<Table>;
+}
+
+/** Options of {@link reportWriter}. */
+interface ReportWriterOptions {
+  /**
+   * Whether the report can be written as a table, in the formats of `writeTable`.
+   * @defaultValue false
+   */
+  readonly takesTables?: boolean;
+  /**
+   * Whether to write texts that a spreadsheet would run as formulas unchanged.
+   * @defaultValue false
+   */
+  readonly raw?: boolean | undefined;
+}
 
 /**
- * Checks before the work starts that a report can be written, so that a bad path does not lose the result.
- * @param inputs paths of input files, which the report must not replace
- * @returns a function that writes the report in the format of its extension; undefined if no report is requested
- * @throws {DataValidationError} if the extension is not supported, or the path cannot be written
+ * Checks before the work starts that reports can be written, so that a bad path does not lose the result.
+ * @param out the path of the report; or several, one for each format
+ * @param inputs paths of input files, which the reports must not replace
+ * @returns a function that writes each report in the format of its extension; undefined if no report is requested
+ * @throws {DataValidationError} if an extension is not supported, or a path cannot be written
  */
 export async function reportWriter(
-  out: string | undefined,
+  out: string | readonly string[] | undefined,
   inputs: readonly Input[] = [],
+  { takesTables = false, raw }: ReportWriterOptions = {},
 ): Promise<((forms: ReportForms) => Promise<void>) | undefined> {
   if (out === undefined) return undefined;
-  const [{ assertFileWritable, writeFileAtomic }, { DataValidationError }] = await Promise.all([
-    import('../io/atomic-write.ts'),
-    import('../exceptions/index.ts'),
-  ]);
-  const form = /\.(md|json|html)$/i.exec(out)?.[1]?.toLowerCase() as keyof ReportForms | undefined;
-  if (form === undefined) {
-    throw new DataValidationError(`A report cannot be written as '${out}'.`, {
+  const [{ writeFileAtomic }, { findTableFormat, TABLE_EXTENSIONS, writeTableAs }, { DataValidationError }] =
+    await Promise.all([
+      import('../io/atomic-write.ts'),
+      import('../io/write-table.ts'),
+      import('../exceptions/index.ts'),
+    ]);
+  const reports = [out].flat().map((path) => {
+    const form = /\.(md|json|html)$/i.exec(path)?.[1]?.toLowerCase() as 'md' | 'json' | 'html' | undefined;
+    const table = takesTables ? findTableFormat(path) : undefined;
+    if (form !== undefined || table !== undefined) return { path, form, table };
+    throw new DataValidationError(`A report cannot be written as '${path}'.`, {
       code: 'unwritable-file',
-      context: { path: out },
-      suggestion: 'End the name in .html, .md or .json.',
+      context: { path },
+      suggestion: `End the name in ${takesTables ? `.html, .md, .json, ${TABLE_EXTENSIONS}` : '.html, .md or .json'}.`,
     });
-  }
-  assertInputsKept([out], inputs);
-  await assertFileWritable(out);
-  return async (forms) => writeFileAtomic(out, await forms[form]());
+  });
+  await assertOutputs([out].flat(), inputs);
+  return async (forms) => {
+    for (const { path, form, table } of reports) {
+      if (form !== undefined) await writeFileAtomic(path, await forms[form]());
+      else if (table !== undefined && forms.table !== undefined)
+        await writeTableAs(path, await forms.table(), table, { raw });
+    }
+  };
 }
 
 /** Returns Markdown for a terminal, without bold marks and escapes. */

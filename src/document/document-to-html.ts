@@ -1,7 +1,8 @@
 import type { Chart } from '../charts/chart.ts';
-import { renderChart } from '../charts/render-chart.ts';
+import { renderChart, withOwnIds } from '../charts/render-chart.ts';
 import { DependencyError } from '../exceptions/index.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
+import { provenanceLines, reproducibleSentence } from './provenance.ts';
 import {
   type ReportBlock,
   type ReportDocument,
@@ -51,11 +52,22 @@ ${sections.map(
 ${blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`)}</section>
 `,
 )}`,
-    footer: markup`<h2 id="made">How this was made</h2>
-<dl class="made">
-${report.made.map(([name, value]) => markup`<dt>${plainText(name)}</dt><dd><bdi>${plainText(value)}</bdi></dd>\n`)}</dl>
-<p>The same data, version and options reproduce this page byte for byte.</p>`,
+    footer: madeSection(report),
   });
+}
+
+/** Renders how a report was made: names and values, and the command that makes it again. */
+export function madeSection({ made, provenance }: Pick<ReportDocument, 'made' | 'provenance'>): Html {
+  const lines = [...(provenance === undefined ? [] : provenanceLines(provenance)), ...made];
+  return markup`<h2 id="made">How this was made</h2>
+<dl class="made">
+${lines.map(([name, value]) => markup`<dt>${plainText(name)}</dt><dd><bdi>${plainText(value)}</bdi></dd>\n`)}</dl>
+${
+  provenance !== undefined &&
+  markup`<p>This command makes the report again:</p>
+<pre class="command"><code>${provenance.command}</code></pre>
+`
+}<p>${reproducibleSentence(provenance)}</p>`;
 }
 
 async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Promise<Drawn> {
@@ -74,19 +86,16 @@ async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Pr
   return { pictures, problem: undefined };
 }
 
-/**
- * Makes the ids of a chart unique on the page, since every chart counts its ids from 0. Only attributes match the
- * pattern, because quotes in text are escaped.
- */
-function withOwnIds(svg: string, picture: number): string {
-  return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
-}
-
 function verdictBox({ kind, title, sentences }: ReportVerdict): Html {
   return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
 <h2 id="verdict"><span aria-hidden="true">${SIGNS[kind]}</span> ${plainText(title)}</h2>
 ${list(sentences)}
 </section>`;
+}
+
+/** Renders blocks without charts. */
+export function blocksToHtml(blocks: readonly ReportBlock[]): Html {
+  return markup`${blocks.map((block) => markup`${blockToHtml(block, { pictures: new Map(), problem: undefined })}\n`)}`;
 }
 
 function blockToHtml(block: ReportBlock, { pictures }: Drawn): Html | undefined {

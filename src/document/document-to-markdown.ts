@@ -1,4 +1,5 @@
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
+import { provenanceLines } from './provenance.ts';
 import {
   type MarkedText,
   type ReportBlock,
@@ -12,14 +13,24 @@ import {
 import { cutAnswer, plainText } from './report-text.ts';
 
 /** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
-export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
-  const opening = verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)];
+export function documentToMarkdown(report: ReportDocument): string {
+  const { title, subject, verdict, sections } = report;
+  const opening = [
+    ...(subject === '' ? [] : [text(subject)]),
+    ...(verdict === undefined ? [] : [`**${text(verdict.title)}**`, list(verdict.sentences)]),
+  ];
   const parts = sections
     .filter(({ blocks }) => blocks.length > 0)
     .flatMap((section) => [`## ${text(section.title)}`, ...section.blocks.flatMap(blockToMarkdown)]);
-  const ending =
-    made.length === 0 ? [] : ['## How this was made', list(made.map(([name, value]) => `${name}: ${value}`))];
-  return `${[`# ${text(title)}`, text(subject), ...opening, ...parts, ...ending].join('\n\n')}\n`;
+  return `${[`# ${text(title)}`, ...opening, ...parts, ...ending(report)].join('\n\n')}\n`;
+}
+
+function ending({ made, provenance }: ReportDocument): string[] {
+  const lines = [...(provenance === undefined ? [] : provenanceLines(provenance)), ...made];
+  return [
+    ...(lines.length === 0 ? [] : ['## How this was made', list(lines.map(([name, value]) => `${name}: ${value}`))]),
+    ...(provenance === undefined ? [] : ['This command makes the report again:', fenced('sh', [provenance.command])]),
+  ];
 }
 
 function blockToMarkdown(block: ReportBlock): string[] {
@@ -78,7 +89,12 @@ function pairToMarkdown({ title, sides }: ReportPair): string[] {
 
 function sideToMarkdown({ name, asked, said }: ReportSide): string[] {
   const question = shownPieces(asked).map(pieceToMarkdown).join('');
-  return [`Prompt (${text(name)}):`, `> ${question.trim()}`, `Answer (${text(name)}):`, fenced(cutAnswer(said))];
+  return [
+    `Prompt (${text(name)}):`,
+    `> ${question.trim()}`,
+    `Answer (${text(name)}):`,
+    fenced('text', cutAnswer(said).split('\n').flatMap(wrapped)),
+  ];
 }
 
 function pieceToMarkdown({ text: shown, isMarked }: MarkedText): string {
@@ -97,12 +113,11 @@ function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }
 
-/** Wraps a text in a code fence that is longer than any fence in the text. */
-function fenced(answer: string): string {
-  const lines = answer.split('\n').flatMap(wrapped);
-  const longest = Math.max(2, ...(answer.match(/`+/g) ?? []).map((run) => run.length));
+/** Wraps lines in a code fence that is longer than any fence in them. */
+function fenced(language: 'text' | 'sh', lines: readonly string[]): string {
+  const longest = Math.max(2, ...(lines.join('\n').match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
-  return [`${fence}text`, ...lines, fence].join('\n');
+  return [`${fence}${language}`, ...lines, fence].join('\n');
 }
 
 /** Splits a line into lines of at most {@link LINE_LETTERS} characters, at spaces if possible. */

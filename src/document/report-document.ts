@@ -1,5 +1,6 @@
 import { cutItems, shortenBetween } from './report-text.ts';
 import type { Chart } from '../charts/chart.ts';
+import type { Provenance } from './provenance.ts';
 
 /** A block of a report. All text is plain; the renderer escapes it. */
 export type ReportBlock =
@@ -83,6 +84,8 @@ export interface ReportDocument {
   readonly sections: readonly ReportSection[];
   /** Names and values needed to reproduce the numbers. */
   readonly made: readonly (readonly [name: string, value: string])[];
+  /** The date, the input files and the command; undefined if they are not known, as in a library call. */
+  readonly provenance?: Provenance | undefined;
 }
 
 /** Returns a column of numbers. */

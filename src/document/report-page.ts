@@ -69,6 +69,7 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 .made { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.25rem; margin: .75rem 0; }
 .made dt { color: var(--quiet); }
 .made dd { margin: 0; overflow-wrap: anywhere; }
+.command { margin: .5rem 0; padding: .6rem .75rem; border: 1px solid var(--line); white-space: pre-wrap; overflow-wrap: anywhere; font-size: .875rem; }
 @media (max-width: 40rem) {
   header, main, footer { padding-left: 1rem; padding-right: 1rem; }
   header { padding-top: 1.5rem; }

@@ -13,6 +13,7 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
+import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { assertThreshold, findThresholdProblem, metricRange } from '../metrics/threshold-range.ts';
 import { type Gate, type MetricGate, parseMetricGate } from '../schemas/gates.ts';
 import type { MeasureOptions } from '../schemas/validate-values.ts';
@@ -83,7 +84,7 @@ export function judgeAttribute(
 export function assertGates(request: GateRequest): void {
   const { threshold, comparator, gates = [] } = request;
   const named = namedMetrics(request);
-  for (const { metric } of named) assertMeasurable(metric, request);
+  for (const { metric } of named) assertMetric(metric, request);
   if (threshold !== undefined && named.length > 0 && named.every((gate) => gate.threshold !== undefined)) {
     throw new ConfigValidationError(
       `The threshold ${String(threshold)} applies to no metric: every metric has its own gate.`,
@@ -121,7 +122,7 @@ interface GateProblem {
 }
 
 const CHECKS: readonly (readonly [key: GateKey, check: (gate: Gate, request: GateRequest) => void])[] = [
-  ['metric', ({ metric }, request) => { assertMeasurable(metric, request); }],
+  ['metric', ({ metric }, request) => { assertMetric(metric, request); }],
   ['threshold', assertPossible],
   ['attributes', assertAttributes],
 ]; // prettier-ignore
@@ -189,20 +190,34 @@ function nameOfAttribute(given: string | readonly string[], names: readonly stri
   return forms.map((parts) => parts.join(INTERSECTION_SEPARATOR)).find((name) => names.includes(name));
 }
 
-function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores }: GateRequest): void {
-  const definition = knownMetric(metric);
+function assertMetric(name: string, request: GateRequest): void {
+  const definition = knownMetric(name);
+  const needed = { kind: metricKind(definition), needsTruth: metricNeedsTruth(definition) };
+  assertMeasurable('metric', name, needed, request);
+}
+
+/**
+ * Checks that the columns that a metric or a measure needs were given.
+ * @throws {ValueError} if a column is missing
+ */
+export function assertMeasurable(
+  what: 'metric' | 'measure',
+  name: string,
+  { kind, needsTruth }: { readonly kind: GroupStats['kind']; readonly needsTruth: boolean },
+  { hasTruth, hasPredictions, hasScores }: Pick<GateRequest, 'hasTruth' | 'hasPredictions' | 'hasScores'>,
+): void {
   const lacking =
-    metricNeedsTruth(definition) && !hasTruth
+    needsTruth && !hasTruth
       ? (['true labels', 'yTrue'] as const)
-      : metricKind(definition) === 'scores' && !hasScores
+      : kind === 'scores' && !hasScores
         ? (['scores', 'score'] as const)
-        : metricKind(definition) === 'regression' && !hasPredictions
+        : kind === 'regression' && !hasPredictions
           ? (['predicted numbers', 'yPred'] as const)
           : undefined;
   if (lacking === undefined) return;
-  throw new ValueError(`${metric} needs ${lacking[0]}.`, {
+  throw new ValueError(`${name} needs ${lacking[0]}.`, {
     code: 'missing-argument',
-    context: { metric, missing: lacking[1] },
+    context: { [what]: name, missing: lacking[1] },
     suggestion: `Name their column (${lacking[1]}).`,
   });
 }
@@ -212,13 +227,21 @@ function assertMeasurable(metric: string, { hasTruth, hasPredictions, hasScores 
  * @throws {ValueError} if there is none
  */
 export function knownMetric(name: string): MetricDefinition {
+  return known(name, 'metric', metricDefinition);
+}
+
+/**
+ * Returns what has this name.
+ * @throws {ValueError} if there is no such metric or measure
+ */
+export function known<T>(name: string, what: 'metric' | 'measure', find: (name: string) => T): T {
   try {
-    return metricDefinition(name);
+    return find(name);
   } catch (cause) {
     if (!MetricComputationError.isInstance(cause)) throw cause;
     throw new ValueError(cause.message, {
       code: 'unknown-name',
-      context: { metric: name },
+      context: { [what]: name },
       ...(cause.suggestion === undefined ? {} : { suggestion: cause.suggestion }),
       cause,
     });

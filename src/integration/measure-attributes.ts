@@ -9,14 +9,25 @@ import {
   metricNeedsTruth,
 } from '../metrics/metric-definitions.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
+import { measureDefinition, type MeasureName, parseMeasure } from '../metrics/measures/index.ts';
 import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from '../metrics/options.ts';
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
-import type { ClassStats, GroupStats } from '../metrics/statistics/group-stats.ts';
+import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
+import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import type { Gate } from '../schemas/gates.ts';
 import type { MeasureOptions } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
-import { assertGates, gatesOf, type GateRequest, type GateVerdict, judgeAttribute, metricNamesOf } from './gates.ts';
+import {
+  assertGates,
+  assertMeasurable,
+  gatesOf,
+  type GateRequest,
+  type GateVerdict,
+  judgeAttribute,
+  known,
+  metricNamesOf,
+} from './gates.ts';
 import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
 
 /** The default score threshold: scores at or above it are positive decisions. */
@@ -97,6 +108,10 @@ export interface FileValidation {
   readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute within its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
+  /** The requested measures of every group, by attribute; present only if measures were requested. */
+  readonly measures?: Readonly<Record<string, MetricFrame>> | undefined;
+  /** The number of rows that were read, including those without a group or a value. */
+  readonly rows?: number | undefined;
 }
 
 /** The JSON keys of the label columns. */
@@ -136,11 +151,17 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
   assertGates(request);
+  const measures = requestedMeasures(request);
+  for (const measure of measures) assertMeasurable('measure', measure, measureDefinition(measure), request);
   const wanted = metricsOf(request);
   if (request.average !== undefined) assertAverage(request, wanted);
-  return [...new Set(wanted.map(metricKind))].map((kind) => ({
+  const needed = [
+    ...wanted.map((metric) => ({ kind: metricKind(metric), needsTruth: metricNeedsTruth(metric) })),
+    ...measures.map(measureDefinition),
+  ];
+  return [...new Set(needed.map(({ kind }) => kind))].map((kind) => ({
     kind,
-    needsTruth: wanted.some((definition) => metricKind(definition) === kind && metricNeedsTruth(definition)),
+    needsTruth: needed.some((one) => one.kind === kind && one.needsTruth),
   }));
 }
 
@@ -189,7 +210,30 @@ export function* measureAttributes(
     frames: Object.fromEntries(
       measured.flatMap(({ frame }, index) => (frame === undefined ? [] : [[names[index] as string, frame]])),
     ),
+    ...(request.measures === undefined
+      ? {}
+      : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
+    rows: rowsRead(byKind),
   });
+}
+
+/** Returns the requested measures of every group of one attribute. */
+function measuresFrame(request: MeasureRequest, own: OwnStatistics): MetricFrame {
+  const measures = requestedMeasures(request);
+  const kinds = new Set(measures.map((measure) => measureDefinition(measure).kind));
+  const stats = own.flatMap(([kind, { stats: all }]) => (kinds.has(kind) ? [[kind, all]] : []));
+  return new MetricFrame(withoutReadings(Object.fromEntries(stats) as StatsByKind), measures, optionsOf(request));
+}
+
+/** Returns the number of rows of the source. Every attribute and every kind of statistics reads the same rows. */
+function rowsRead(byKind: readonly KindStatistics[]): number | undefined {
+  const stats = byKind[0]?.[1][0]?.stats;
+  return stats === undefined ? undefined : sum(rowsPerGroup(stats, false)) + stats.nDropped;
+}
+
+/** Returns the requested measures. */
+function requestedMeasures({ measures = [] }: Pick<MeasureRequest, 'measures'>): MeasureName[] {
+  return [...new Set(measures.map((name) => known(name, 'measure', parseMeasure)))];
 }
 
 const NO_VERDICT = judge({ metric: '', value: NaN, ci: null, undefinedReason: null }, undefined);
@@ -278,7 +322,10 @@ function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
   const named = metricNamesOf(request).map(metricDefinition);
   // Predicted numbers are not decisions; scores become decisions by their threshold.
-  const areNumbers = named.some((definition) => metricKind(definition) === 'regression');
+  const kinds = requestedMeasures(request).map((measure) => measureDefinition(measure).kind);
+  const areNumbers =
+    named.some((definition) => metricKind(definition) === 'regression') ||
+    (kinds.includes('regression') && !kinds.includes('classification'));
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
 }
 

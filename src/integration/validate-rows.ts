@@ -108,7 +108,7 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  * console.log(validation.passed, validation.attributes.sex?.demographic_parity_difference?.value);
  * // false 0.5
  * console.log(Object.keys(validationToJson(validation)).join(' '));
- * // passed verdict threshold gates metrics
+ * // passed threshold gates verdict metrics attributes
  * ```
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {

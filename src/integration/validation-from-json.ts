@@ -1,7 +1,10 @@
 import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
+import { DataValidationError } from '../exceptions/index.ts';
+import { isMapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
+import type { ValidationManifest } from './validation-report.ts';
 
 /** A verdict as JSON. */
 type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };
@@ -16,20 +19,73 @@ interface AttributeJson {
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
 }
 
-/** A validation as JSON, as returned by `validationToJson`: of one attribute, or of several by their names. */
+/**
+ * A validation as JSON, as returned by `validationToJson`. Earlier versions wrote no `attributes` for a single attribute.
+ */
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
-  Partial<Pick<FileValidation, 'labels'>> & { readonly gates?: readonly GateJson[] } & (
-    AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> }
-  );
+  Partial<Pick<FileValidation, 'labels'>> & {
+    readonly gates?: readonly GateJson[];
+    readonly manifest?: ValidationManifest;
+  } & (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
 
 /**
- * Restores a validation from its JSON, so that a report can be made from a stored result. The frames of a control
- * feature are not restored.
- * @param attribute the name of the attribute if there is only one, since the JSON does not contain it
+ * Parses the JSON of a validation from a file.
+ * @param path the path of the file, for the message
+ * @throws {DataValidationError} if the text is not the JSON of a validation
+ */
+export function parseValidationJson(text: string, path: string): ValidationJson {
+  const json = parseObject(text);
+  const parts = json === undefined ? [] : 'attributes' in json ? valuesOf(json['attributes']) : [json];
+  const isResult = parts.length > 0 && parts.every((part) => isMapping(part) && isMapping(part['metrics']));
+  const metrics = parts.flatMap((part) => valuesOf(valueAt(part, ['metrics'])));
+  if (
+    isResult &&
+    metrics.every(isMetricJson) &&
+    isManifestJson(json?.['manifest']) &&
+    isListOfObjects(json?.['gates'])
+  ) {
+    return json as unknown as ValidationJson;
+  }
+  throw new DataValidationError(`'${path}' is not a result of validate in JSON.`, {
+    code: 'unreadable-file',
+    context: { path },
+    suggestion: "Write one with 'evenhand validate … --out result.json'.",
+  });
+}
+
+function valuesOf(value: unknown): unknown[] {
+  return isMapping(value) ? Object.values(value) : [];
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return value === undefined || (Array.isArray(value) && value.every(isMapping));
+}
+
+function isManifestJson(value: unknown): boolean {
+  if (value === undefined) return true;
+  return (
+    isMapping(value) &&
+    isMapping(value['options']) &&
+    Array.isArray(value['inputs']) &&
+    value['inputs'].every(isMapping)
+  );
+}
+
+function isMetricJson(value: unknown): boolean {
+  if (!isMapping(value)) return false;
+  const { value: number, ci, n_per_group: rows, excluded } = value;
+  const isInterval = ci === null || (Array.isArray(ci) && ci.length === 2);
+  return (number === null || typeof number === 'number') && isInterval && isMapping(rows) && isMapping(excluded);
+}
+
+/**
+ * Restores a validation from its JSON, so that a report can be made from a stored result. Frames (of a control feature,
+ * or of requested measures) are not restored.
+ * @param attribute the name of the attribute, for JSON of earlier versions that does not contain it
  */
 export function validationFromJson(json: ValidationJson, attribute: string): FileValidation {
   const { passed, threshold, gates } = json;
-  const parts = Object.entries('attributes' in json ? json.attributes : { [attribute]: json });
+  const parts = Object.entries<AttributeJson>('attributes' in json ? json.attributes : { [attribute]: json });
   return {
     passed,
     threshold,

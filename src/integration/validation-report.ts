@@ -1,82 +1,85 @@
-import { formatCount } from '../internal/format.ts';
-import type { MetricFrame } from '../metrics/index.ts';
-import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
+import { documentToMarkdown } from '../document/document-to-markdown.ts';
+import type { Provenance } from '../document/provenance.ts';
+import { snakeFields } from '../internal/arguments.ts';
 import { own } from '../internal/values.ts';
+import { VERSION } from '../internal/version.ts';
+import type { InputFile } from '../io/checksum.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
+import type { ValidationChanges } from './validation-changes.ts';
+import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
 
-/** The header of {@link labelRows}. */
-export const LABEL_HEADER: readonly string[] = ['Column', 'Label', 'Counts as', 'Rows'];
+/** How a validation was made. It has no date, so that the same data and options give the same JSON. */
+export interface ValidationManifest {
+  /** The version of evenhand. */
+  readonly evenhand: string;
+  readonly command: string;
+  /** The options that were given, by name. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly inputs: readonly InputFile[];
+  /** The number of rows that were read; null if it is not known. */
+  readonly rows: number | null;
+}
 
-/** Returns the rows of the table of labels. Each row shows how a label of a column was read, and its number of rows. */
-export function labelRows(labels: FileValidation['labels'] = {}): string[][] {
-  const columns = [
-    ['predictions', labels.y_pred],
-    ['true labels', labels.y_true],
-  ] as const;
-  return columns.flatMap(([column, read]) =>
-    read === undefined
-      ? []
-      : (['positive', 'negative', 'missing'] as const).flatMap((value) =>
-          Object.entries(read[value]).map(([label, rows]) => [column, label, value, formatCount(rows)]),
-        ),
-  );
+/** Creates the manifest of a validation. */
+export function validationManifest(
+  { command, inputs, rows = null }: Omit<Provenance, 'date' | 'rows'> & { readonly rows?: number | null | undefined },
+  options: ValidationManifest['options'],
+): ValidationManifest {
+  return { evenhand: VERSION, command, options, inputs, rows };
+}
+
+/** What the JSON of a validation contains in addition to its results. */
+export interface ValidationJsonParts {
+  /** @defaultValue none */
+  readonly manifest?: ValidationManifest | undefined;
+  /** What changed since an earlier validation.
+   * @defaultValue none
+   */
+  readonly changes?: ValidationChanges | undefined;
 }
 
 /**
- * Converts a validation to plain JSON. The results of a single attribute are at the top level. The results of several
- * attributes are under their names. `gates` has every verdict.
+ * Converts a validation to plain JSON: the results of each attribute are under its name in `attributes`, and `gates` has
+ * every verdict. If there is only one attribute, its results are also at the top level.
  */
-export function validationToJson({
-  passed,
-  threshold,
-  gates: verdictsOfGates,
-  attributes,
-  verdicts,
-  labels,
-  frames,
-}: FileValidation): Record<string, unknown> {
-  const toJson = (metrics: FileValidation['attributes'][string]): Record<string, unknown> =>
-    Object.fromEntries(Object.entries(metrics).map(([name, result]) => [name, result.toJSON()]));
-  const verdictOf = (name: string): Record<string, unknown> | null => {
-    const { status = null, message, straddles, unevenlyMissing } = own(verdicts, name) ?? {};
-    return status === null ? null : { status, message, straddles, unevenly_missing: unevenlyMissing };
+export function validationToJson(
+  { passed, threshold, gates, attributes, verdicts, labels, frames, measures }: FileValidation,
+  { manifest, changes }: ValidationJsonParts = {},
+): Record<string, unknown> {
+  const attributeToJson = (name: string, metrics: FileValidation['attributes'][string]): Record<string, unknown> => {
+    const control = own(frames, name);
+    const frame = own(measures, name);
+    return {
+      verdict: verdictToJson(own(verdicts, name)),
+      metrics: Object.fromEntries(Object.entries(metrics).map(([metric, result]) => [metric, result.toJSON()])),
+      ...(frame === undefined ? {} : { measures: frame.toJSON() }),
+      ...(control === undefined ? {} : { control: control.toJSON() }),
+    };
   };
-  const controlOf = (name: string): Record<string, unknown> => {
-    const frame = own(frames, name);
-    return frame === undefined ? {} : { control: frame.toJSON() };
+  const parts = Object.entries(attributes).map(
+    ([name, metrics]) =>
+      [name, { passed: own(verdicts, name)?.passed ?? null, ...attributeToJson(name, metrics) }] as const,
+  );
+  return {
+    passed,
+    threshold,
+    gates: gates.map(gateToJson),
+    ...(Object.keys(labels ?? {}).length === 0 ? {} : { labels }),
+    ...(parts.length === 1 ? { ...parts[0]?.[1], passed } : {}),
+    attributes: Object.fromEntries(parts),
+    ...(changes === undefined ? {} : { changes: changesToJson(changes) }),
+    ...(manifest === undefined ? {} : { manifest }),
   };
-  const gates = verdictsOfGates.map(gateToJson);
-  const entries = Object.entries(attributes);
-  const [only] = entries;
-  const readLabels = Object.keys(labels ?? {}).length === 0 ? {} : { labels };
-  return entries.length === 1 && only !== undefined
-    ? {
-        passed,
-        verdict: verdictOf(only[0]),
-        threshold,
-        gates,
-        ...readLabels,
-        metrics: toJson(only[1]),
-        ...controlOf(only[0]),
-      }
-    : {
-        passed,
-        threshold,
-        gates,
-        ...readLabels,
-        attributes: Object.fromEntries(
-          entries.map(([name, metrics]) => [
-            name,
-            {
-              passed: own(verdicts, name)?.passed ?? null,
-              verdict: verdictOf(name),
-              metrics: toJson(metrics),
-              ...controlOf(name),
-            },
-          ]),
-        ),
-      };
+}
+
+function changesToJson({ warnings, gates, metrics, groups }: ValidationChanges): Record<string, unknown> {
+  return { warnings, gates, metrics: metrics.map(snakeFields), groups };
+}
+
+function verdictToJson(verdict: FileValidation['verdicts'][string] | undefined): Record<string, unknown> | null {
+  const { status = null, message, straddles, unevenlyMissing } = verdict ?? {};
+  return status === null ? null : { status, message, straddles, unevenly_missing: unevenlyMissing };
 }
 
 function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string, unknown> {
@@ -88,45 +91,10 @@ function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string
  * with groups, intervals and exclusions.
  * @param source the name of the data, for the first line
  */
-export function validationToMarkdown(validation: FileValidation, source: string): string {
-  const { passed, gates, attributes, labels, frames } = validation;
-  const verdict =
-    passed === null
-      ? []
-      : [
-          '## Threshold verdict',
-          '',
-          `**${passed ? 'PASS' : 'FAIL'}**`,
-          '',
-          ...gates.map(({ attribute, message }) => `- ${escapeMarkdown(attribute)}: ${escapeMarkdown(message)}`),
-          '',
-        ];
-  const sections = Object.entries(attributes).flatMap(([name, metrics]) => [
-    `## By ${escapeMarkdown(name)}`,
-    '',
-    ...Object.values(metrics).flatMap((result) => [result.toMarkdown(), '']),
-    ...controlSection(own(frames, name)),
-  ]);
-  return [
-    '# Fairness validation',
-    '',
-    `Source: ${escapeMarkdown(source)}`,
-    '',
-    ...verdict,
-    ...labelSection(labels),
-    ...sections,
-    'A difference of 0 means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ.',
-    '',
-  ].join('\n');
-}
-
-/** Returns the section with the table of labels. */
-function labelSection(labels: FileValidation['labels']): string[] {
-  const rows = labelRows(labels).map((row) => row.map(escapeMarkdown));
-  return rows.length === 0 ? [] : ['## Labels', '', markdownTable(LABEL_HEADER, rows), ''];
-}
-
-/** Returns the rates within the levels of a control feature, with warnings about changes. */
-function controlSection(frame: MetricFrame | undefined): string[] {
-  return frame === undefined ? [] : ['### Within each level of the control feature', '', frame.toMarkdown(), ''];
+export function validationToMarkdown(
+  validation: ReportedValidation,
+  source: string,
+  parts: Pick<ValidationDocumentOptions, 'changes' | 'provenance'> = {},
+): string {
+  return documentToMarkdown(validationDocument(validation, { ...parts, source }));
 }

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
@@ -25,6 +27,31 @@ export interface CheckedText {
 /** Returns the SHA-256 of the content of a file, in hexadecimal digits. */
 export function checksumOf(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
+}
+
+/** An input file of a report. */
+export interface InputFile {
+  readonly path: string;
+  /** The size; null if it is not a regular file. */
+  readonly bytes: number | null;
+  /** The SHA-256 in hexadecimal digits; null if it is not a regular file. */
+  readonly sha256: string | null;
+}
+
+/** The bytes that are hashed in one step. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Computes the SHA-256 of a file without loading it. A pipe or device is not opened, because it can be read only once. */
+export async function hashInputFile(path: string): Promise<InputFile> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return { path, bytes: null, sha256: null };
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { path, bytes, sha256: hash.digest('hex') };
 }
 
 /**

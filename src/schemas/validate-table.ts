@@ -50,6 +50,7 @@ const VALIDATE_TABLE_FIELDS = {
     'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
     'NA,unknown',
   ),
+  measures: optionalField(names, 'Measures to report for every group: a comma list.', 'selection_rate,precision'),
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
@@ -97,14 +98,18 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
     pointer.replace(/^\//, ''),
   );
   return {
-    ...measureOptionsOf({ ...wire, na_values: wire.na_values === undefined ? undefined : splitNames(wire.na_values) }),
+    ...measureOptionsOf({ ...wire, na_values: listOf(wire.na_values), measures: listOf(wire.measures) }),
     attributes: [wire.sensitive].flat().map(splitNames),
     yPred: wire.y_pred,
     score: wire.score ?? wire.y_score,
     yTrue: wire.y_true,
     sampleWeight: wire.sample_weight,
-    control: wire.control === undefined ? undefined : splitNames(wire.control),
+    control: listOf(wire.control),
   };
+}
+
+function listOf(names: string | undefined): string[] | undefined {
+  return names === undefined ? undefined : splitNames(names);
 }
 
 /** A suggestion with an example query. */

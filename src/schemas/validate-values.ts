@@ -42,6 +42,7 @@ const MEASURE_OPTIONS = {
   metric: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   comparator: VALIDATE_VALUES.comparator.optional(),
   gates: gatesSchema.optional(),
+  measures: z.array(z.string().min(1)).min(1).optional(),
   strictMissing: z.boolean().default(false),
   positiveLabel: z.string().optional(),
   yTruePositiveLabel: z.string().optional(),

@@ -65,6 +65,11 @@ export const MEASURE_WIRE_FIELDS = {
     'Gates in addition to those of `metric`, each with the attributes to which it applies. All must pass; an attribute in no gate has no verdict.',
     [{ metric: 'demographic_parity_difference', threshold: 0.1, attributes: ['sex'] }],
   ),
+  measures: optionalField(
+    z.array(metricName).min(1).max(MAX_METRICS),
+    'Measures to report for every group, such as selection_rate, precision or count: a table of groups by measures, with the values of all rows, differences and ratios.',
+    ['selection_rate', 'precision'],
+  ),
   strict_missing: described(
     z.boolean().default(false),
     'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',

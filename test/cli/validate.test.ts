@@ -41,8 +41,8 @@ function makeFile(): string {
 describe('evenhand validate', () => {
   it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);
-    expect(stdout).to.match(/Demographic parity difference\s+0\.2500/);
-    expect(stdout).to.include('Excluded: x (n = 5): fewer than 30 rows');
+    expect(stdout).to.match(/Demographic parity difference \| 0\.2500/);
+    expect(stdout).to.include('x (5 rows): fewer than 30 rows');
     expect(code).to.equal(0);
   });
 
@@ -204,9 +204,9 @@ describe('evenhand validate', () => {
     ];
     await runCli([...args, '--out', markdown]);
     const { stdout } = await runCli([...args, '--out', json, '--json']);
-    expect(readFileSync(markdown, 'utf8')).to.match(/## Threshold verdict\n\n\*\*FAIL\*\*/);
+    expect(readFileSync(markdown, 'utf8')).to.match(/\n\n\*\*FAIL\*\*\n\n- sex: FAIL: /);
     expect(readFileSync(markdown, 'utf8')).to.match(
-      /\| group \| n {3}\| True positive rate +\| False positive rate +\|/,
+      /\| Group \| n +\| Selection rate +\| True positive rate +\| False positive rate +\|/,
     );
     expect(JSON.parse(readFileSync(json, 'utf8'))).to.deep.equal(JSON.parse(stdout));
   });

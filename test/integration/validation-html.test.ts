@@ -2,7 +2,8 @@ import { expect } from 'chai';
 
 import { DependencyError } from '../../src/exceptions/index.ts';
 import { judge } from '../../src/integration/assertions.ts';
-import { type ReportedValidation, validationToHtml } from '../../src/integration/validation-html.ts';
+import type { ReportedValidation } from '../../src/integration/validation-document.ts';
+import { validationToHtml } from '../../src/integration/validation-html.ts';
 import { VERSION } from '../../src/internal/version.ts';
 import { computeMetric } from '../../src/metrics/compute-metric.ts';
 import { metricFrame } from '../../src/metrics/frame/index.ts';

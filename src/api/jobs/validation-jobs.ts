@@ -23,8 +23,8 @@ export async function runValidateRows(
   const input = readRowsBody(await readFile(path), maxItems);
   const validation = await validateRows(input, { ...VALIDATION_BOUNDS, signal });
   const body = JSON.stringify(validationToJson(validation));
-  // The report can be created later from the result, except for the levels of a control feature.
-  const isComplete = input.control === undefined;
+  // The report can be created later from the result, except for its frames.
+  const isComplete = input.control === undefined && input.measures === undefined;
   return { body, files: isComplete ? [] : await reportFiles(folder, validation, ROWS_NAMES.source) };
 }
 
@@ -39,8 +39,8 @@ export async function runValidateTable(
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };
-  // The report can be created later from the result, except for the levels of a control feature.
-  if (request.control !== undefined) {
+  // The report can be created later from the result, except for its frames.
+  if (request.control !== undefined || request.measures !== undefined) {
     return { body, files: await reportFiles(folder, validation, names.source) };
   }
   await writeFileAtomic(path.join(folder, NAMES_FILE), JSON.stringify(names));

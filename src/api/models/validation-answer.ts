@@ -36,7 +36,8 @@ const ATTRIBUTE_FIELDS = {
   passed: z.boolean().nullable().describe('true or false; null without a threshold.'),
   verdict: verdictSchema.nullable(),
   metrics: metricResults,
-  control: metricFrameSchema.optional(),
+  measures: metricFrameSchema.optional().describe('The requested measures of every group.'),
+  control: metricFrameSchema.optional().describe('Measures of every group within each level of the control feature.'),
 } as const;
 
 const threshold = numberOrNull.describe(
@@ -60,34 +61,36 @@ export const readLabelsSchema = model(
   { y_pred: columnLabels.optional(), y_true: columnLabels.optional() },
 );
 
-/** The metrics of one attribute among several. */
+/** The results of one attribute. */
 export const attributeValidationSchema = model(
   'AttributeValidation',
-  'The metrics of one attribute among several.',
+  'The results of one attribute.',
   ATTRIBUTE_FIELDS,
 );
 
-/** A validation by one attribute. */
-export const singleValidationSchema = model('SingleValidation', 'A validation by one attribute.', {
+const COMMON_FIELDS = {
   ...RUN_FIELDS,
+  passed: ATTRIBUTE_FIELDS.passed,
   threshold,
   gates,
   labels: readLabelsSchema.optional(),
-  ...ATTRIBUTE_FIELDS,
-});
+  attributes: z
+    .record(z.string(), attributeValidationSchema)
+    .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),
+} as const;
+
+/** A validation by one attribute. */
+export const singleValidationSchema = model(
+  'SingleValidation',
+  'A validation by one attribute. Its results are in `attributes`, and also at the top level.',
+  { ...COMMON_FIELDS, ...ATTRIBUTE_FIELDS },
+);
 
 /** A validation by several attributes, each analysed separately. */
 export const severalValidationSchema = model(
   'SeveralValidation',
   'A validation by several attributes, each analysed separately.',
-  {
-    ...RUN_FIELDS,
-    threshold,
-    labels: readLabelsSchema.optional(),
-    gates,
-    passed: ATTRIBUTE_FIELDS.passed,
-    attributes: z.record(z.string(), attributeValidationSchema),
-  },
+  COMMON_FIELDS,
 );
 
 /** The answer of `POST /validate`. */

@@ -2,20 +2,27 @@ import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
-import type { ValidateRequest } from '../../schemas/validate-values.ts';
+import type { ValidationChanges } from '../../integration/validation-changes.ts';
+import type { ValidationJson } from '../../integration/validation-from-json.ts';
+import { snakeFields } from '../../internal/arguments.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
-import { defineCommand, OPTION } from '../define-command.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
+import type { ValidateRequest } from '../../schemas/validate-values.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter, terminalText } from '../output-places.ts';
-import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
+import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
+import { provenanceOf } from '../provenance.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
-  readonly out?: string;
+  readonly out?: readonly string[];
+  readonly outPlot?: string;
+  readonly rawCsv?: boolean;
+  readonly compare?: string;
   readonly gate?: string;
   readonly junit?: string;
 }
@@ -59,9 +66,17 @@ ${OPTION.naValues}
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)
 --gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each applies to its attributes, or to all; all gates must pass
 --strict-missing  fail the gate if missing values are more common in some groups than in others (default: warn only)
-${OPTION.report}
-${OPTION.junit}`,
-    parsers: { sensitive: repeatable(parseNames), metric: repeatable((text) => text) },
+--measures <names>  comma-separated list of measures to report for every group, such as selection_rate,precision,count
+--out <path>  write a report: .html (with charts), .md or .json; or a table with a row for each attribute, metric and group: .csv, .tsv or .parquet. Repeat for several formats
+--out-plot <path>  draw the groups of each measure with their intervals: .svg, .png or .html
+${OPTION.junit}
+${OPTION.rawCsv}
+--compare <path>  earlier result of this command (.json): report what changed since`,
+    parsers: {
+      sensitive: repeatable(parseNames),
+      metric: repeatable((text) => text),
+      out: repeatable((text) => text),
+    },
     required: ['csv', 'sensitive'],
     schema: async () => (await import('../../schemas/validate-values.ts')).validateSchema,
     help: `
@@ -88,32 +103,117 @@ Examples:
   Compare groups within each department, to find gaps that the overall rates hide or reverse:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department
 
+  Several reports, and what changed since the last one:
+  $ evenhand validate --csv june.csv --y-pred approved --sensitive sex --measures selection_rate,count \\
+      --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
+
 Groups that are too small are excluded and listed. An undefined metric fails the gate.
 Exit codes: 0 passed or no threshold, 1 a gate failed, 2 invalid options or data.`,
-    async run(options: ValidateOptions, request) {
-      const [{ validateFile }, { validationToJson, validationToMarkdown }] = await Promise.all([
-        import('../../integration/validate-file.ts'),
-        import('../../integration/validation-report.ts'),
-      ]);
-      const { csv, out, gate, junit } = options;
-      await assertOutputs([out, junit], [csv, gate]);
-      const writeReport = await reportWriter(out, [csv]);
-      const validation = await validateFile(csv, await withGates(request, options));
-      const body = validationToJson(validation);
-      const report = validationToMarkdown(validation, csv.title);
-      await writeReport?.({
-        json: () => `${JSON.stringify(body, undefined, 2)}\n`,
-        md: () => report,
-        html: async () =>
-          (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv.title, {
-            settings: settingsOf(options),
-          }),
-      });
-      await printResult(options, { json: () => body, text: () => terminalText(report) });
-      await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
-      remarkWritten([out, junit], options);
-      if (validation.passed === false) process.exitCode = CHECK_FAILED;
-    },
+    run,
+  });
+}
+
+async function run(
+  options: ValidateOptions,
+  request: ValidateRequest,
+  _: readonly string[],
+  call: readonly string[],
+): Promise<void> {
+  const { csv, out, outPlot, compare, gate, junit, rawCsv: raw } = options;
+  const writeReports = await reportWriter(out, [csv, compare, gate], { takesTables: true, raw });
+  await assertOutputs([...(out ?? []), outPlot, junit], [csv, compare, gate]);
+  const drawPlot = await plotWriter(outPlot);
+  const earlier = await readEarlier(compare);
+  // The checksums of files are computed while the rows are counted, and only if the result shows them.
+  const pending =
+    options.json === true || out !== undefined || earlier !== undefined ? provenanceOf(call, [csv]) : undefined;
+  // If the file cannot be read, validateFile has the better message.
+  pending?.catch(() => undefined);
+  const [{ validateFile }, { validationManifest, validationToJson, validationToMarkdown }] = await Promise.all([
+    import('../../integration/validate-file.ts'),
+    import('../../integration/validation-report.ts'),
+  ]);
+  const validation = await validateFile(csv, await withGates(request, options));
+  const found = await pending;
+  const provenance = found && { ...found, rows: validation.rows };
+  const manifest = provenance && validationManifest(provenance, optionsOf(options));
+  const changes =
+    earlier &&
+    manifest &&
+    (await import('../../integration/validation-changes.ts')).validationChanges(validation, earlier, manifest);
+  const body = validationToJson(validation, { manifest, changes });
+  await writeReports?.({
+    json: () => `${JSON.stringify(body, undefined, 2)}\n`,
+    md: () => validationToMarkdown(validation, csv.title, { changes, provenance }),
+    html: async () =>
+      (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv.title, {
+        changes,
+        provenance,
+      }),
+    table: async () => (await import('../../integration/validation-table.ts')).validationTable(validation),
+  });
+  const isDrawn = await drawPlot?.(validation);
+  await printResult(options, {
+    json: () => body,
+    text: async () => terminalText(await summaryOf(validation, csv.title, changes)),
+  });
+  await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
+  remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
+  if (validation.passed === false) process.exitCode = CHECK_FAILED;
+}
+
+async function summaryOf(
+  validation: FileValidation,
+  source: string,
+  changes: ValidationChanges | undefined,
+): Promise<string> {
+  const [{ validationDocument }, { documentToMarkdown }] = await Promise.all([
+    import('../../integration/validation-document.ts'),
+    import('../../document/document-to-markdown.ts'),
+  ]);
+  return documentToMarkdown(validationDocument(validation, { source, changes, detail: 'summary' }));
+}
+
+/**
+ * Checks the format of the plot, and returns a function that draws and writes it. The function returns whether there was
+ * something to draw.
+ */
+async function plotWriter(
+  outPlot: string | undefined,
+): Promise<((validation: FileValidation) => Promise<boolean>) | undefined> {
+  if (outPlot === undefined) return undefined;
+  const [{ chartFormat, renderCharts }, { validationCharts }, { writeFileAtomic }] = await Promise.all([
+    import('../../charts/render-chart.ts'),
+    import('../../integration/html/metric-charts.ts'),
+    import('../../io/atomic-write.ts'),
+  ]);
+  const format = chartFormat(outPlot);
+  return async (validation) => {
+    const charts = validationCharts(validation);
+    if (charts.length === 0) warn(`No plot was written to ${outPlot}: no measure has a value for two groups.`);
+    else await writeFileAtomic(outPlot, await renderCharts(charts, format));
+    return charts.length > 0;
+  };
+}
+
+/** The maximum size of an earlier result, in bytes. */
+const MAX_RESULT_BYTES = 100_000_000;
+
+/** Reads the earlier result to compare with, before the work starts. */
+async function readEarlier(compare: string | undefined): Promise<ValidationJson | undefined> {
+  if (compare === undefined) return undefined;
+  const [{ readTextFile }, { parseValidationJson }, { DataValidationError }] = await Promise.all([
+    import('../../io/read-text-file.ts'),
+    import('../../integration/validation-from-json.ts'),
+    import('../../exceptions/index.ts'),
+  ]);
+  const file = await readTextFile(compare, MAX_RESULT_BYTES);
+  if (file.text !== null) return parseValidationJson(file.text, compare);
+  throw new DataValidationError(`--compare cannot read '${compare}': ${file.problem}.`, {
+    code: 'unreadable-file',
+    context: { path: compare },
+    suggestion: file.suggestion,
+    cause: file.cause,
   });
 }
 
@@ -156,4 +256,20 @@ function gateReportOf(
     }));
   });
   return { command: 'evenhand validate', passed, cases, settings };
+}
+
+/** Returns the options that determine the result, by name, for the manifest. */
+function optionsOf({
+  json: _json,
+  quiet: _quiet,
+  verbose: _verbose,
+  csv: _csv,
+  out: _out,
+  outPlot: _outPlot,
+  rawCsv: _rawCsv,
+  compare: _compare,
+  junit: _junit,
+  ...given
+}: ValidateOptions): Record<string, unknown> {
+  return snakeFields(given);
 }

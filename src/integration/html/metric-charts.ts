@@ -1,18 +1,30 @@
 import type { Chart } from '../../charts/chart.ts';
 import { groupValuesChart } from '../../charts/group-values-chart.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
-import { formatLevel } from '../../internal/format.ts';
 import { own } from '../../internal/values.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
+import type { FileValidation } from '../measure-attributes.ts';
+import { intervalName, measuresOf } from '../metric-facts.ts';
 
-/** Returns the measures of a metric's groups, in the order of the first group. */
-export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
-  return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
+/** Returns a chart of each measure of each attribute; a measure of several metrics is drawn once. */
+export function validationCharts({ attributes }: Pick<FileValidation, 'attributes'>): Chart[] {
+  return Object.entries(attributes).flatMap(([attribute, metrics]) => {
+    const drawn = new Set<string>();
+    return Object.values(metrics).flatMap((result) => {
+      const measures = measuresOf(result).filter((measure) => !drawn.has(measure));
+      for (const measure of measures) drawn.add(measure);
+      return metricCharts(result, attribute, measures);
+    });
+  });
 }
 
 /** Returns a chart of each measure that at least two groups have. */
-export function metricCharts(result: MetricResult, attribute: string): Chart[] {
-  return measuresOf(result).flatMap((measure) => {
+export function metricCharts(
+  result: MetricResult,
+  attribute: string,
+  measures: readonly string[] = measuresOf(result),
+): Chart[] {
+  return measures.flatMap((measure) => {
     const groups = Object.entries(result.perGroup).flatMap(([label, values]) => {
       const value = own(values, measure) ?? null;
       const ci = own(own(result.perGroupCi, label), measure) ?? null;
@@ -26,9 +38,4 @@ export function metricCharts(result: MetricResult, attribute: string): Chart[] {
       groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),
     ];
   });
-}
-
-/** Returns "95% interval", or "interval" if the level is unknown. */
-export function intervalName(level: number | null): string {
-  return level === null ? 'interval' : `${formatLevel(level)} interval`;
 }

@@ -1,33 +1,13 @@
-import {
-  formatNumber,
-  capital,
-  tableCount,
-  pValueText,
-  rangeText,
-  tableNumber,
-  tableValue,
-} from '../../internal/format.ts';
-import type { ReportFact } from '../../document/report-document.ts';
+import { capital, rangeText, tableCount, tableValue } from '../../internal/format.ts';
+import { tableToHtml } from '../../document/document-to-html.ts';
 import { cell, headerCell, scrollingTable } from '../../document/report-table.ts';
 import { type Html, markup } from '../../internal/html.ts';
-import type { MeasureValues, MetricFrame } from '../../metrics/frame/index.ts';
+import type { MetricFrame } from '../../metrics/frame/index.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own } from '../../internal/values.ts';
-import { intervalName, measuresOf } from './metric-charts.ts';
-
-/** Descriptions of interval methods by their names in results. */
-const CI_METHODS: Readonly<Record<string, string>> = {
-  simultaneous: 'simultaneous: holds for all pairs of groups at the same time',
-  'bonferroni-agresti-caffo': 'Agresti and Caffo, Bonferroni over all pairs of groups',
-  percentile: 'bootstrap percentile',
-  bca: 'bootstrap, bias-corrected and accelerated',
-};
-
-const P_VALUE_METHODS: Readonly<Record<string, string>> = {
-  permutation: 'permutation of group labels',
-  'max-t': 'max-t, approximate',
-};
+import { factsOf, intervalName, measuresOf } from '../metric-facts.ts';
+import { measureTable } from '../validation-document.ts';
 
 /**
  * Renders a metric as a section of a page: the main numbers, the charts, then the tables.
@@ -55,67 +35,6 @@ ${factsOf(result).map(
   ({ name, value, remark }) =>
     markup`<div><dt>${name}</dt><dd>${value}${remark !== undefined && markup` <small>${remark}</small>`}</dd></div>\n`,
 )}</dl>`;
-}
-
-function factsOf(result: MetricResult): ReportFact[] {
-  const {
-    value,
-    ci,
-    ciMethod,
-    effectSize,
-    effectSizeName,
-    pValue,
-    pValueMethod,
-    minimumDetectableGap: detectable,
-  } = result;
-  const isGapOfShares = result.metric.endsWith('_difference') && comparesShares(result);
-  const points = (gap: number | null): string | undefined =>
-    isGapOfShares && gap !== null && Number.isFinite(gap) ? `${(100 * gap).toFixed(2)} percentage points` : undefined;
-  const sizes = Object.values(result.nPerGroup);
-  return [
-    { name: 'Value', value: tableNumber(value), remark: points(value) },
-    ...gapGroups(result),
-    {
-      name: ci === null ? 'Interval' : capital(intervalName(result.ciLevel)),
-      value: ci === null ? 'none' : rangeText(ci),
-      remark: ciMethod === null ? undefined : (own(CI_METHODS, ciMethod) ?? ciMethod),
-    },
-    {
-      name: 'Effect size',
-      value: effectSize === null ? 'none' : formatNumber(effectSize, 2),
-      remark:
-        effectSizeName === null
-          ? undefined
-          : effectSizeName === 'risk_ratio'
-            ? 'risk ratio, largest to smallest'
-            : "Cohen's d",
-    },
-    {
-      name: 'p-value',
-      value: pValue === null ? 'none' : pValueText(pValue),
-      remark: pValueMethod === null ? undefined : (own(P_VALUE_METHODS, pValueMethod) ?? pValueMethod),
-    },
-    {
-      name: 'Minimum detectable difference',
-      value: detectable === null ? 'unknown' : tableNumber(detectable),
-      remark: detectable === null ? undefined : '80% power',
-    },
-    {
-      name: 'Groups compared',
-      value: tableCount(sizes.length),
-      remark: `${tableCount(sizes.reduce((sum, n) => sum + n, 0))} rows`,
-    },
-  ];
-}
-
-/** Returns the two groups that the value compares. */
-function gapGroups({ first, second }: MetricResult): ReportFact[] {
-  return first === null ? [] : [{ name: 'Gap between', value: `${first} and ${second ?? 'all rows'}` }];
-}
-
-/** Returns whether the compared measures are shares of rows. */
-function comparesShares(result: MetricResult): boolean {
-  return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }
 
 function groupTable(result: MetricResult): Html | false {
@@ -188,33 +107,8 @@ ${
   frame.warnings.length > 0 &&
   markup`<div class="note"><ul>${frame.warnings.map((warning) => markup`<li>${warning}</li>`)}</ul></div>`
 }
-${levelTable('All levels', frame)}
-${Object.entries(frame.byLevel).map(([level, inside]) => markup`${levelTable(`Level: ${level}`, inside)}\n`)}
+${tableToHtml(measureTable('All levels', frame))}
+${Object.entries(frame.byLevel).map(([level, inside]) => markup`${tableToHtml(measureTable(`Level: ${level}`, inside))}\n`)}
 </section>
 `;
-}
-
-function levelTable(caption: string, frame: MetricFrame): Html {
-  const header = [
-    headerCell('Group', 'col'),
-    headerCell('n', 'col', 'number'),
-    ...frame.measures.map((measure) => headerCell(inWords(measure), 'col', 'number')),
-  ];
-  const line = (label: string, n: string, shown: (measure: string) => string): Html[] => [
-    headerCell(label, 'row'),
-    cell(n, 'number'),
-    ...frame.measures.map((measure) => cell(shown(measure), 'number')),
-  ];
-  const inUnits = (values: MeasureValues | undefined) => (measure: string) =>
-    tableValue(own(values, measure), unitOf(measure));
-  const [difference, ratio] = [frame.difference(), frame.ratio()];
-  const total = Object.values(frame.nPerGroup).reduce((sum, n) => sum + n, 0);
-  return scrollingTable(caption, header, [
-    ...Object.entries(frame.byGroup).map(([label, values]) =>
-      line(label, tableCount(own(frame.nPerGroup, label)), inUnits(values)),
-    ),
-    line('All rows', tableCount(total), inUnits(frame.overall)),
-    line('Difference', '', (measure) => tableNumber(own(difference, measure))),
-    line('Ratio', '', (measure) => tableNumber(own(ratio, measure))),
-  ]);
 }

@@ -10,7 +10,7 @@ import { numberColumn, type ReportBlock, type ReportTable } from '../../document
 import { labelText } from '../../document/report-text.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import { intervalName, measuresOf } from '../html/metric-charts.ts';
+import { intervalName, measuresOf } from '../metric-facts.ts';
 import { own } from '../../internal/values.ts';
 import { signedValue } from './workflow-changes.ts';
 

@@ -6,7 +6,7 @@ import { assertKnownOptions, type OptionNames } from '../../internal/arguments.t
 import { escapeMarkdown, inWords, markdownTable } from '../../metrics/metric-markdown.ts';
 import { type MetricResultFields, metricToMarkdown } from '../../metrics/metric-result.ts';
 import type { FileValidation } from '../validate-file.ts';
-import { validationToMarkdown } from '../validation-report.ts';
+import { validationDocument } from '../validation-document.ts';
 import type { WorkflowFindings } from '../workflow-result.ts';
 import { rangeText, tableNumber } from '../../internal/format.ts';
 import { isMapping } from '../../internal/values.ts';
@@ -75,8 +75,8 @@ function workflowReport(findings: WorkflowFindings, { title, source }: MarkdownR
 
 /** Returns the report of a validation with the given title and source. */
 function validationReport(validation: FileValidation, { title, source }: MarkdownReportOptions): string {
-  const [, , , , ...rest] = validationToMarkdown(validation, '').split('\n');
-  return [...opening(title ?? 'Fairness validation', source), rest.join('\n')].join('\n\n');
+  const found = validationDocument(validation, { source });
+  return documentToMarkdown({ ...found, title: title ?? found.title });
 }
 
 function opening(title: string, source: string | undefined): string[] {

@@ -11,7 +11,7 @@ import { own } from '../../internal/values.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
-import { intervalName } from '../html/metric-charts.ts';
+import { intervalName } from '../metric-facts.ts';
 import {
   resultsOf,
   unfairness,

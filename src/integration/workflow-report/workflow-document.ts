@@ -12,7 +12,7 @@ import { labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
 import { inWords } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
-import { intervalName } from '../html/metric-charts.ts';
+import { intervalName } from '../metric-facts.ts';
 import { resultsOf, type TradeOffPoint, type WorkflowFindings, type WorkflowMetrics } from '../workflow-result.ts';
 import { calibrationBlocks } from './calibration-section.ts';
 import { compareGroups, comparisonBlocks, type GroupComparison } from './group-table.ts';

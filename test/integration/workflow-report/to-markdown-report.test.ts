@@ -40,7 +40,7 @@ describe('toMarkdownReport', () => {
 
   it('returns the validation report for a validation', () => {
     expect(toMarkdownReport(validation, { source: 'data.csv' })).to.equal(validationToMarkdown(validation, 'data.csv'));
-    expect(toMarkdownReport(validation)).to.match(/^# Fairness validation\n\n## Threshold verdict\n\n\*\*FAIL\*\*/);
+    expect(toMarkdownReport(validation)).to.match(/^# Fairness validation\n\n\*\*FAIL\*\*\n\n- g: FAIL/);
   });
 
   it('returns the workflow report for a workflow', () => {

@@ -1,0 +1,55 @@
+import { formatCount } from '../internal/format.ts';
+import type { InputFile } from '../io/checksum.ts';
+
+/** Where a report comes from. */
+export interface Provenance {
+  readonly date: Date;
+  /** The command that makes the report again; see {@link shellCommand}. */
+  readonly command: string;
+  readonly inputs: readonly InputFile[];
+  /** The number of rows that were read; undefined if it is not known. */
+  readonly rows?: number | undefined;
+}
+
+/** Returns provenance as names and values, for the end of a report. */
+export function provenanceLines({ date, inputs, rows }: Provenance): [name: string, value: string][] {
+  return [
+    ['Date', `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`],
+    ...inputs.map(({ path, bytes, sha256 }): [string, string] => [
+      `SHA-256 of ${path}`,
+      sha256 === null ? 'none: it is not a regular file' : `${sha256} (${formatCount(bytes ?? 0)} bytes)`,
+    ]),
+    ...(rows === undefined ? [] : [['Rows read', formatCount(rows)] satisfies [string, string]]),
+  ];
+}
+
+/** Returns the sentence under the provenance of an HTML page. */
+export function reproducibleSentence(provenance: Provenance | undefined): string {
+  const date = provenance === undefined ? '' : ', except for the date';
+  return `The same data, version and options reproduce this page byte for byte${date}.`;
+}
+
+/** Matches arguments that a shell does not change. A word that starts with `~` or `-` alone is quoted too. */
+const PLAIN = /^[\w@%+:,./-][\w@%+=:,./-]*$/;
+
+/** Matches characters that a terminal does not show: control, formatting, line separators, half pairs. */
+const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/**
+ * Returns the command line for arguments of `evenhand`, quoted for a POSIX shell, on one line. An argument with
+ * characters that do not print is quoted as `$'…'`, which bash, zsh and POSIX.1-2024 read.
+ */
+export function shellCommand(args: readonly string[]): string {
+  return ['evenhand', ...args.map(quoteArgument)].join(' ');
+}
+
+function quoteArgument(argument: string): string {
+  if (PLAIN.test(argument)) return argument;
+  if (argument.search(UNSHOWN) < 0) return `'${argument.replaceAll("'", String.raw`'\''`)}'`;
+  const escaped = argument
+    .replaceAll(/[\\']/g, String.raw`\$&`)
+    .replaceAll(UNSHOWN, (character) =>
+      Array.from(Buffer.from(character), (byte) => String.raw`\x${byte.toString(16).padStart(2, '0')}`).join(''),
+    );
+  return `$'${escaped}'`;
+}

@@ -1,0 +1,100 @@
+import type { ReportFact } from '../document/report-document.ts';
+import { labelText } from '../document/report-text.ts';
+import {
+  capital,
+  formatLevel,
+  formatNumber,
+  pValueText,
+  rangeText,
+  tableCount,
+  tableNumber,
+} from '../internal/format.ts';
+import { own } from '../internal/values.ts';
+import { unitOf } from '../metrics/metric-markdown.ts';
+import type { MetricResult } from '../metrics/metric-result.ts';
+
+/** Descriptions of interval methods by their names in results. */
+const CI_METHODS: Readonly<Record<string, string>> = {
+  simultaneous: 'simultaneous: holds for all pairs of groups at the same time',
+  'bonferroni-agresti-caffo': 'Agresti and Caffo, Bonferroni over all pairs of groups',
+  percentile: 'bootstrap percentile',
+  bca: 'bootstrap, bias-corrected and accelerated',
+};
+
+const P_VALUE_METHODS: Readonly<Record<string, string>> = {
+  permutation: 'permutation of group labels',
+  'max-t': 'max-t, approximate',
+};
+
+/** Returns the main numbers of a metric: the value with its interval, effect size, p-value and counts. */
+export function factsOf(result: MetricResult): ReportFact[] {
+  const {
+    value,
+    ci,
+    ciMethod,
+    effectSize,
+    effectSizeName,
+    pValue,
+    pValueMethod,
+    minimumDetectableGap: detectable,
+  } = result;
+  const isGapOfShares = result.metric.endsWith('_difference') && comparesShares(result);
+  const points = (gap: number | null): string | undefined =>
+    isGapOfShares && gap !== null && Number.isFinite(gap) ? `${(100 * gap).toFixed(2)} percentage points` : undefined;
+  const sizes = Object.values(result.nPerGroup);
+  const between = gapGroups(result);
+  return [
+    { name: 'Value', value: tableNumber(value), remark: points(value) },
+    ...(between === undefined ? [] : [{ name: 'Gap between', value: between }]),
+    {
+      name: ci === null ? 'Interval' : capital(intervalName(result.ciLevel)),
+      value: ci === null ? 'none' : rangeText(ci),
+      remark: ciMethod === null ? undefined : (own(CI_METHODS, ciMethod) ?? ciMethod),
+    },
+    {
+      name: 'Effect size',
+      value: effectSize === null ? 'none' : formatNumber(effectSize, 2),
+      remark:
+        effectSizeName === null
+          ? undefined
+          : effectSizeName === 'risk_ratio'
+            ? 'risk ratio, largest to smallest'
+            : "Cohen's d",
+    },
+    {
+      name: 'p-value',
+      value: pValue === null ? 'none' : pValueText(pValue),
+      remark: pValueMethod === null ? undefined : (own(P_VALUE_METHODS, pValueMethod) ?? pValueMethod),
+    },
+    {
+      name: 'Minimum detectable difference',
+      value: detectable === null ? 'unknown' : tableNumber(detectable),
+      remark: detectable === null ? undefined : '80% power',
+    },
+    {
+      name: 'Groups compared',
+      value: tableCount(sizes.length),
+      remark: `${tableCount(sizes.reduce((sum, n) => sum + n, 0))} rows`,
+    },
+  ];
+}
+
+/** Returns the two groups that the value compares; undefined if it does not belong to two groups. */
+export function gapGroups({ first, second }: Pick<MetricResult, 'first' | 'second'>): string | undefined {
+  return first === null ? undefined : `${labelText(first)} and ${second === null ? 'all rows' : labelText(second)}`;
+}
+
+/** Returns whether the compared measures are shares of rows. */
+function comparesShares(result: MetricResult): boolean {
+  return measuresOf(result).some((measure) => unitOf(measure) === 'share');
+}
+
+/** Returns the measures of a metric's groups, in the order of the first group. */
+export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
+  return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
+}
+
+/** Returns "95% interval", or "interval" if the level is unknown. */
+export function intervalName(level: number | null): string {
+  return level === null ? 'interval' : `${formatLevel(level)} interval`;
+}

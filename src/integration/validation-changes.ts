@@ -1,0 +1,178 @@
+import { finiteOrNull, own } from '../internal/values.ts';
+import type { MetricResult } from '../metrics/metric-result.ts';
+import type { GateVerdict } from './gates.ts';
+import type { AttributeMetrics } from './measure-attributes.ts';
+import type { ReportedValidation } from './validation-document.ts';
+import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
+import type { ValidationManifest } from './validation-report.ts';
+
+/** What changed between two validations. */
+export interface ValidationChanges {
+  /**
+   * Differences of data, options and version, and metrics that only one of the two has. They can explain a change
+   * without any change of the decisions.
+   */
+  readonly warnings: readonly string[];
+  readonly gates: readonly GateChange[];
+  /** The metrics that both have. */
+  readonly metrics: readonly MetricChange[];
+  /** The attributes with other groups than before. */
+  readonly groups: readonly GroupChange[];
+}
+
+/** A gate then and now; null if it was not applied. */
+export interface GateChange extends Pick<GateVerdict, 'attribute' | 'metric'> {
+  readonly before: JudgedGate | null;
+  readonly after: JudgedGate | null;
+}
+
+type JudgedGate = Pick<GateVerdict, 'status' | 'comparator' | 'threshold'>;
+
+/** A metric then and now; a value is null if it is undefined. */
+export interface MetricChange {
+  readonly attribute: string;
+  readonly metric: string;
+  readonly before: number | null;
+  readonly after: number | null;
+  /** `after` minus `before`. */
+  readonly change: number | null;
+  readonly ciBefore: MetricResult['ci'];
+  readonly ciAfter: MetricResult['ci'];
+  /** Whether both intervals have a value in common; null if one of them is not available. */
+  readonly intervalsOverlap: boolean | null;
+}
+
+/** The groups of an attribute that only one of the two validations has. */
+export interface GroupChange {
+  readonly attribute: string;
+  readonly new: readonly string[];
+  readonly gone: readonly string[];
+}
+
+/** Compares a validation with an earlier one. */
+export function validationChanges(
+  now: ReportedValidation,
+  earlier: ValidationJson,
+  manifest: ValidationManifest,
+): ValidationChanges {
+  // Earlier versions did not write the name of a single attribute.
+  const then = validationFromJson(earlier, Object.keys(now.attributes)[0] ?? '');
+  const attributes = [...new Set([...Object.keys(now.attributes), ...Object.keys(then.attributes)])];
+  return {
+    warnings: [
+      ...differences(earlier.manifest, manifest),
+      ...attributes.flatMap((attribute) => unmatched(attribute, then, now)),
+    ],
+    gates: gateChanges(then.gates, now.gates),
+    metrics: attributes.flatMap((attribute) => metricChanges(attribute, then, now)),
+    groups: attributes.flatMap((attribute) => groupChange(attribute, then, now)),
+  };
+}
+
+function differences(then: ValidationManifest | undefined, now: ValidationManifest): string[] {
+  if (then === undefined) return ['The earlier file does not name its data and options, so they may differ.'];
+  const names = [...new Set([...Object.keys(then.options), ...Object.keys(now.options)])];
+  return [
+    ...dataDifference(then, now),
+    ...names.flatMap((name) => {
+      const [before, after] = [optionText(own(then.options, name)), optionText(own(now.options, name))];
+      if (before === after) return [];
+      return [`--${name.replaceAll('_', '-')} was ${before ?? 'not given'}, and is ${after ?? 'not given'}.`];
+    }),
+    ...(then.evenhand === now.evenhand
+      ? []
+      : [`The version of evenhand was ${then.evenhand}, and is ${now.evenhand}.`]),
+  ];
+}
+
+function dataDifference({ inputs: then }: ValidationManifest, { inputs: now }: ValidationManifest): string[] {
+  const known = [...then, ...now].every(({ sha256 }) => sha256 !== null);
+  if (!known) return ['A file has no checksum, so the data may differ.'];
+  const sums = (inputs: ValidationManifest['inputs']): string => inputs.map(({ sha256 }) => sha256).join();
+  const words = (inputs: ValidationManifest['inputs']): string =>
+    inputs.map(({ path, sha256 }) => `${path} (SHA-256 ${sha256?.slice(0, 8) ?? ''}…)`).join(', ');
+  return sums(then) === sums(now) ? [] : [`The data differ: then ${words(then)}, now ${words(now)}.`];
+}
+
+/** Returns the value of an option as the user types it; undefined if it was not given. */
+function optionText(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.map(String).join(' ') : String(value);
+}
+
+/** Pairs the gates of the same metric and attribute, in their order. */
+function gateChanges(then: readonly GateVerdict[], now: readonly GateVerdict[]): GateChange[] {
+  const keyed = (gates: readonly GateVerdict[]): Map<string, GateVerdict> => {
+    const seen = new Map<string, number>();
+    return new Map(
+      gates.map((gate) => {
+        const key = JSON.stringify([gate.attribute, gate.metric]);
+        const index = seen.get(key) ?? 0;
+        seen.set(key, index + 1);
+        return [`${key}${String(index)}`, gate];
+      }),
+    );
+  };
+  const [before, after] = [keyed(then), keyed(now)];
+  return [...new Set([...after.keys(), ...before.keys()])].map((key) => {
+    const [old, current] = [before.get(key), after.get(key)];
+    const { attribute, metric } = (current ?? old) as GateVerdict;
+    return { attribute, metric, before: judged(old), after: judged(current) };
+  });
+}
+
+function judged(gate: GateVerdict | undefined): JudgedGate | null {
+  return gate === undefined ? null : { status: gate.status, comparator: gate.comparator, threshold: gate.threshold };
+}
+
+type Attributes = Pick<ReportedValidation, 'attributes'>;
+
+function metricChanges(attribute: string, then: Attributes, now: Attributes): MetricChange[] {
+  return Object.entries(own(now.attributes, attribute) ?? {}).flatMap(([metric, current]) => {
+    const old = own(own(then.attributes, attribute), metric);
+    if (old === undefined) return [];
+    const [before, after] = [finiteOrNull(old.value), finiteOrNull(current.value)];
+    const [ciBefore, ciAfter] = [old.ci, current.ci];
+    return [
+      {
+        attribute,
+        metric,
+        before,
+        after,
+        change: before === null || after === null ? null : after - before,
+        ciBefore,
+        ciAfter,
+        intervalsOverlap:
+          ciBefore === null || ciAfter === null ? null : ciBefore[0] <= ciAfter[1] && ciAfter[0] <= ciBefore[1],
+      },
+    ];
+  });
+}
+
+/** Names the metrics of an attribute that only one of the two validations has. */
+function unmatched(attribute: string, then: Attributes, now: Attributes): string[] {
+  const [before, after] = [then, now].map((all) => Object.keys(own(all.attributes, attribute) ?? {})) as [
+    string[],
+    string[],
+  ];
+  const lacking = (names: readonly string[], others: readonly string[], words: string): string[] =>
+    names.filter((name) => !others.includes(name)).map((name) => `${name} by ${attribute} ${words}.`);
+  return [...lacking(after, before, 'was not measured then'), ...lacking(before, after, 'is not measured now')];
+}
+
+function groupChange(attribute: string, then: Attributes, now: Attributes): GroupChange[] {
+  const metrics = [own(then.attributes, attribute), own(now.attributes, attribute)];
+  // An attribute that only one of them has is named with its metrics.
+  if (metrics.includes(undefined)) return [];
+  const [before = new Set<string>(), after = new Set<string>()] = metrics.map(groupsOf);
+  const added = [...after].filter((label) => !before.has(label));
+  const gone = [...before].filter((label) => !after.has(label));
+  return added.length + gone.length === 0 ? [] : [{ attribute, new: added, gone }];
+}
+
+/** Returns the groups of the metrics of an attribute, compared or excluded. */
+function groupsOf(metrics: AttributeMetrics = {}): Set<string> {
+  return new Set(
+    Object.values(metrics).flatMap(({ nPerGroup, excluded }) => [...Object.keys(nPerGroup), ...Object.keys(excluded)]),
+  );
+}

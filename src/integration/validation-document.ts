@@ -1,0 +1,486 @@
+import type { Provenance } from '../document/provenance.ts';
+import {
+  noteBlocks,
+  numberColumn,
+  type ReportBlock,
+  type ReportColumn,
+  type ReportDocument,
+  type ReportFact,
+  type ReportSection,
+  type ReportTable,
+  type ReportVerdict,
+} from '../document/report-document.ts';
+import { labelText, listed } from '../document/report-text.ts';
+import {
+  capital,
+  counted,
+  formatCount,
+  formatLevel,
+  NOTHING,
+  rangeText,
+  tableCount,
+  tableNumber,
+  tableValue,
+} from '../internal/format.ts';
+import { own, sumOf } from '../internal/values.ts';
+import { VERSION } from '../internal/version.ts';
+import type { MeasureValues, MetricFrame } from '../metrics/frame/index.ts';
+import { inWords, unitOf } from '../metrics/metric-markdown.ts';
+import type { MetricResult } from '../metrics/metric-result.ts';
+import type { GateVerdict } from './gates.ts';
+import type { FileValidation } from './measure-attributes.ts';
+import type { ValidationChanges } from './validation-changes.ts';
+import { changeBlocks } from './validation-changes-document.ts';
+import { factsOf, gapGroups, intervalName, measuresOf } from './metric-facts.ts';
+
+/** The validation to report. `frames`, `measures` and `labels` are present only if they were requested. */
+export type ReportedValidation = Omit<FileValidation, OptionalPart> & Partial<Pick<FileValidation, OptionalPart>>;
+
+type OptionalPart = 'frames' | 'measures' | 'labels';
+
+/** Options of {@link validationDocument}. */
+export interface ValidationDocumentOptions {
+  /**
+   * The name of the data.
+   * @defaultValue none
+   */
+  readonly source?: string | undefined;
+  /**
+   * `summary` for a terminal: the verdict, a table of metrics, a table of groups, warnings and exclusions. `full` adds
+   * intervals of groups, the facts of each metric, how labels were read, and explanations.
+   * @defaultValue 'full'
+   */
+  readonly detail?: 'summary' | 'full' | undefined;
+  /**
+   * The date, the input files and the command that makes the report again.
+   * @defaultValue none
+   */
+  readonly provenance?: Provenance | undefined;
+  /**
+   * What changed since an earlier validation.
+   * @defaultValue none
+   */
+  readonly changes?: ValidationChanges | undefined;
+}
+
+/** Describes a validation for every text format: the verdict first, then the metrics, the groups and the notes. */
+export function validationDocument(
+  validation: ReportedValidation,
+  { source, detail = 'full', provenance, changes }: ValidationDocumentOptions = {},
+): ReportDocument {
+  const entries = resultsOf(validation);
+  const isFull = detail === 'full';
+  const notes = metricNotes(entries, validation);
+  return {
+    title: 'Fairness validation',
+    subject: source === undefined ? '' : `Source: ${source}`,
+    verdict: validationVerdict(validation),
+    sections: [
+      { title: 'What changed', blocks: changes === undefined ? [] : changeBlocks(changes) },
+      { title: 'Metrics', blocks: [...metricTable(entries), ...undefinedNotes(entries), ...(isFull ? notes : [])] },
+      ...(isFull ? attributeSections(validation, entries) : [groupSummary(validation, entries)]),
+      ...(isFull
+        ? [
+            { title: 'Labels', blocks: labelBlocks(validation.labels) },
+            { title: 'How to read this', blocks: [{ kind: 'list' as const, items: HOW_TO_READ }] },
+          ]
+        : [
+            { title: 'Notes', blocks: notes },
+            { title: 'How to read this', blocks: [{ kind: 'paragraph' as const, text: PARITY_SENTENCE }] },
+          ]),
+    ],
+    made: isFull ? validationMade(entries.map(({ result }) => result)) : [],
+    provenance,
+  };
+}
+
+/** A metric of one attribute. */
+interface Entry {
+  readonly attribute: string;
+  readonly result: MetricResult;
+}
+
+function resultsOf({ attributes }: ReportedValidation): Entry[] {
+  return Object.entries(attributes).flatMap(([attribute, metrics]) =>
+    Object.values(metrics).map((result) => ({ attribute, result })),
+  );
+}
+
+/**
+ * Returns the verdict of all gates. The title is PASS, FAIL or UNDEFINED: no gate fails, but a metric is undefined,
+ * which does not pass. The gates that did not pass are listed first.
+ */
+export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passed' | 'gates'>): ReportVerdict {
+  if (passed === null) {
+    const sentences = ['This report measures and does not judge.'];
+    return { kind: 'none', title: 'No threshold, no verdict', sentences };
+  }
+  const isUndefined = !passed && gates.length > 0 && gates.every(({ status }) => status !== 'fail');
+  return {
+    kind: passed ? 'pass' : 'fail',
+    title: passed ? 'PASS' : isUndefined ? 'UNDEFINED' : 'FAIL',
+    sentences: failuresFirst(gates).map(({ attribute, message }) => `${labelText(attribute)}: ${message}`),
+  };
+}
+
+/** Returns the gates with those that did not pass first. */
+export function failuresFirst(gates: readonly GateVerdict[]): GateVerdict[] {
+  const failed = gates.filter(({ passed }) => passed !== true);
+  return [...failed, ...gates.filter(({ passed }) => passed === true)];
+}
+
+/** Returns the names and values that are needed to reproduce the numbers. */
+export function validationMade(results: readonly MetricResult[]): [name: string, value: string][] {
+  const known = <T>(pick: (result: MetricResult) => T | null, shown: (value: T) => string = String): string =>
+    [...new Set(results.map(pick).filter((value) => value !== null))].map(shown).join(', ') || 'none';
+  return [
+    ['evenhand', VERSION],
+    ['Metrics', known(({ metric }) => metric)],
+    ['Interval level', known(({ ciLevel }) => ciLevel, formatLevel)],
+    ['Interval method', known(({ ciMethod }) => ciMethod)],
+    ['p-value method', known(({ pValueMethod }) => pValueMethod)],
+    ['Seed', known(({ seed }) => seed)],
+  ];
+}
+
+/** Returns the name of the interval of several metrics: "95% interval" if all have the same level. */
+export function commonIntervalName(results: readonly Pick<MetricResult, 'ciLevel'>[]): string {
+  const levels = new Set(results.flatMap(({ ciLevel }) => ciLevel ?? []));
+  return capital(intervalName(levels.size === 1 ? ([...levels][0] ?? null) : null));
+}
+
+function metricTable(entries: readonly Entry[]): ReportTable[] {
+  if (entries.length === 0) return [];
+  const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
+  const columns: ReportColumn[] = [
+    { name: 'Metric' },
+    numberColumn('Value'),
+    numberColumn(commonIntervalName(entries.map(({ result }) => result))),
+    { name: 'Between' },
+  ];
+  const rows = entries.map(({ attribute, result }) => [
+    ...(isAlone ? [] : [labelText(attribute)]),
+    inWords(result.metric),
+    tableNumber(result.value),
+    result.ci === null ? 'none' : rangeText(result.ci),
+    gapGroups(result) ?? NOTHING,
+  ]);
+  return [
+    {
+      kind: 'table',
+      caption: 'Comparison of groups',
+      columns: isAlone ? columns : [{ name: 'Attribute' }, ...columns],
+      rows,
+    },
+  ];
+}
+
+/** Returns the reasons of undefined metrics. */
+function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
+  const reasons = entries.map(({ attribute, result: { metric, undefinedReason } }) => ({
+    attribute,
+    texts: undefinedReason === null ? [] : [`${inWords(metric)}: ${undefinedReason}.`],
+  }));
+  return noteBlocks('Undefined', joinedNotes(reasons));
+}
+
+/** Returns warnings, excluded groups and the number of excluded rows. A note of several metrics appears once. */
+function metricNotes(entries: readonly Entry[], { frames, measures }: ReportedValidation): ReportBlock[] {
+  const ofMetrics = joinedNotes(
+    entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
+  );
+  const ofFrames = [frames, measures].flatMap((all) => Object.values(all ?? {}).flatMap(({ warnings }) => warnings));
+  const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital)])];
+  return [
+    ...noteBlocks('Before you quote these values', warnings),
+    ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNote(entries)]),
+  ];
+}
+
+/** Notes on an attribute. */
+interface AttributeNotes {
+  readonly attribute: string;
+  readonly texts: readonly string[];
+}
+
+/** Returns each note once. A note that does not apply to all attributes starts with the attributes it applies to. */
+function joinedNotes(all: readonly AttributeNotes[]): string[] {
+  const count = new Set(all.map(({ attribute }) => attribute)).size;
+  const having = new Map<string, Set<string>>();
+  for (const { attribute, texts } of all) {
+    for (const text of texts) having.set(text, (having.get(text) ?? new Set()).add(attribute));
+  }
+  return Array.from(having, ([text, own]) => (own.size === count ? text : `${listed([...own])}: ${text}`));
+}
+
+/** Returns each excluded group with its largest number of rows and every reason. */
+function exclusionNotes(entries: readonly Entry[]): string[] {
+  const found = new Map<string, { n: number; readonly reasons: Set<string> }>();
+  const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
+  for (const { attribute, result } of entries) {
+    for (const [label, { n, reason }] of Object.entries(result.excluded)) {
+      const name = `${isAlone ? '' : `${labelText(attribute)}: `}${labelText(label)}`;
+      const entry = found.get(name) ?? { n: 0, reasons: new Set() };
+      entry.n = Math.max(entry.n, n);
+      found.set(name, entry);
+      entry.reasons.add(reason);
+    }
+  }
+  return Array.from(found, ([name, { n, reasons }]) => `${name} (${counted(n, 'row')}): ${[...reasons].join('; ')}`);
+}
+
+function droppedNote(entries: readonly Entry[]): string[] {
+  const counts = entries.map(({ result }) => result.nDropped);
+  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+  if (entries.length === 0 || most === 0) return [];
+  return fewest === most
+    ? [`${counted(most, 'row was', 'rows were')} excluded because of missing values.`]
+    : [
+        `${formatCount(fewest)} to ${formatCount(most)} rows were excluded because of missing values, depending on the attribute and metric.`,
+      ];
+}
+
+/** Returns the groups of each attribute for a terminal, in one table each. */
+function groupSummary(validation: ReportedValidation, entries: readonly Entry[]): ReportSection {
+  const blocks = Object.keys(validation.attributes).flatMap((attribute): ReportBlock[] => {
+    const name = labelText(attribute);
+    const frame = own(validation.measures, attribute);
+    const control = own(validation.frames, attribute);
+    const table =
+      frame === undefined
+        ? groupTable(`Groups by ${name}`, ownResults(entries, attribute), { isFull: false })
+        : measureTable(`Groups by ${name}`, frame, { isFull: false });
+    return [
+      ...(table === undefined ? [] : [table]),
+      ...(control === undefined
+        ? []
+        : [levelGaps(`Differences by ${name} within each level of the control feature`, control)]),
+    ];
+  });
+  return { title: 'Groups', blocks };
+}
+
+function ownResults(entries: readonly Entry[], attribute: string): MetricResult[] {
+  return entries.filter((entry) => entry.attribute === attribute).map(({ result }) => result);
+}
+
+/** How much a table of groups shows. */
+interface GroupTableOptions {
+  /** Whether the table has all groups and their intervals. Otherwise it has at most {@link MAX_SHOWN} groups. */
+  readonly isFull: boolean;
+}
+
+/** The maximum number of groups in a table of a summary. */
+const MAX_SHOWN = 20;
+
+/** Returns the measures that the metrics of one attribute compare, for each group; undefined if there is no group. */
+function groupTable(
+  caption: string,
+  results: readonly MetricResult[],
+  { isFull }: GroupTableOptions,
+): ReportTable | undefined {
+  const measures = [...new Set(results.flatMap(measuresOf))];
+  const labels = [...new Set(results.flatMap(({ nPerGroup }) => Object.keys(nPerGroup)))];
+  if (labels.length === 0) return undefined;
+  const valueOf = (label: string, measure: string): number | null | undefined =>
+    results.map(({ perGroup }) => own(own(perGroup, label), measure)).find((value) => value !== undefined);
+  const intervalOf = (label: string, measure: string): readonly [number, number] | undefined =>
+    results
+      .map(({ perGroupCi }) => own(own(perGroupCi, label), measure))
+      .find((ci) => ci !== undefined && ci !== null) ?? undefined;
+  const cell = (label: string, measure: string): string => {
+    const value = measureText(measure, valueOf(label, measure));
+    const ci = isFull ? intervalOf(label, measure) : undefined;
+    return ci === undefined ? value : `${value} (${rangeText(ci, (end) => measureText(measure, end))})`;
+  };
+  const shown = shownGroups(labels, measures[0], valueOf, isFull);
+  return {
+    kind: 'table',
+    caption: `${caption}${shown.remark}`,
+    columns: [{ name: 'Group' }, numberColumn('n'), ...measures.map((measure) => numberColumn(inWords(measure)))],
+    rows: shown.labels.map((label) => [
+      labelText(label),
+      // Metrics that need true labels may count fewer rows; exclusions list the difference.
+      tableCount(Math.max(...results.map(({ nPerGroup }) => own(nPerGroup, label) ?? 0))),
+      ...measures.map((measure) => cell(label, measure)),
+    ]),
+  };
+}
+
+/** Returns the groups to show: all of them, or in a summary of many groups those with the most extreme values. */
+function shownGroups(
+  labels: readonly string[],
+  measure: string | undefined,
+  valueOf: (label: string, measure: string) => number | null | undefined,
+  isFull: boolean,
+): { readonly labels: readonly string[]; readonly remark: string } {
+  if (isFull || labels.length <= MAX_SHOWN || measure === undefined) return { labels, remark: '' };
+  const known = labels.filter((label) => Number.isFinite(valueOf(label, measure)));
+  const sorted = known.sort((a, b) => (valueOf(a, measure) as number) - (valueOf(b, measure) as number));
+  const each = MAX_SHOWN / 2;
+  return {
+    labels: sorted.length <= MAX_SHOWN ? sorted : [...sorted.slice(0, each), ...sorted.slice(-each)],
+    remark: `: the ${String(each)} lowest and the ${String(each)} highest by ${inWords(measure).toLowerCase()}, of ${formatCount(labels.length)} groups`,
+  };
+}
+
+/** Formats a value of a measure: a share in percent, a count without decimals. */
+function measureText(measure: string, value: number | null | undefined): string {
+  return measure === 'count' ? tableCount(value) : tableValue(value, unitOf(measure));
+}
+
+/** Formats the difference of a measure between groups. */
+function gapText(measure: string, gaps: MeasureValues): string {
+  const gap = own(gaps, measure);
+  return measure === 'count' ? tableCount(gap) : tableNumber(gap);
+}
+
+/** Returns a frame as a table of groups by measures, with the values of all rows, the differences and the ratios. */
+export function measureTable(
+  caption: string,
+  frame: MetricFrame,
+  { isFull }: GroupTableOptions = { isFull: true },
+): ReportTable {
+  const line = (label: string, n: string, shown: (measure: string) => string): string[] => [
+    label,
+    n,
+    ...frame.measures.map(shown),
+  ];
+  const inUnits = (values: MeasureValues | undefined) => (measure: string) =>
+    measureText(measure, own(values, measure));
+  const [difference, ratio] = [frame.difference(), frame.ratio()];
+  const shown = shownGroups(
+    Object.keys(frame.byGroup),
+    frame.measures[0],
+    (label, measure) => own(own(frame.byGroup, label), measure),
+    isFull,
+  );
+  return {
+    kind: 'table',
+    caption: `${caption}${shown.remark}`,
+    columns: [{ name: 'Group' }, numberColumn('n'), ...frame.measures.map((measure) => numberColumn(inWords(measure)))],
+    rows: [
+      ...shown.labels.map((label) =>
+        line(labelText(label), tableCount(own(frame.nPerGroup, label)), inUnits(own(frame.byGroup, label))),
+      ),
+      line('All rows', tableCount(rowsIn(frame)), inUnits(frame.overall)),
+      line('Difference', '', (measure) => gapText(measure, difference)),
+      line('Ratio', '', (measure) => tableNumber(own(ratio, measure))),
+    ],
+  };
+}
+
+/** Returns the difference of each measure within each level of the control feature, and over all rows. */
+function levelGaps(caption: string, frame: MetricFrame): ReportTable {
+  const line = (level: string, inside: MetricFrame): string[] => {
+    const gaps = inside.difference();
+    return [level, tableCount(rowsIn(inside)), ...frame.measures.map((measure) => gapText(measure, gaps))];
+  };
+  return {
+    kind: 'table',
+    caption,
+    columns: [{ name: 'Level' }, numberColumn('n'), ...frame.measures.map((measure) => numberColumn(inWords(measure)))],
+    rows: [
+      ...Object.entries(frame.byLevel).map(([level, inside]) => line(labelText(level), inside)),
+      line('All levels', frame),
+    ],
+  };
+}
+
+function rowsIn({ nPerGroup }: MetricFrame): number {
+  return sumOf(Object.values(nPerGroup));
+}
+
+/** Returns a section for each attribute: its groups, exclusions, the facts of each metric, and its strata. */
+function attributeSections(validation: ReportedValidation, entries: readonly Entry[]): ReportSection[] {
+  return Object.keys(validation.attributes).map((attribute) => {
+    const results = ownResults(entries, attribute);
+    const groups = groupTable('Groups compared', results, { isFull: true });
+    const frame = own(validation.measures, attribute);
+    return {
+      title: `By ${labelText(attribute)}`,
+      blocks: [
+        ...(groups === undefined ? [] : [groups]),
+        ...(frame === undefined ? [] : [measureTable('Measures of each group', frame)]),
+        ...excludedTable(results),
+        ...results.flatMap((result): ReportBlock[] => [
+          { kind: 'heading', text: inWords(result.metric) },
+          {
+            kind: 'facts',
+            facts: [...factsOf(result).filter(({ value }) => value !== 'none'), ...droppedFact(result)],
+          },
+        ]),
+        ...controlBlocks(own(validation.frames, attribute)),
+      ],
+    };
+  });
+}
+
+/** Returns the number of rows without a value, and how much they could change the value of the metric. */
+function droppedFact({ nDropped, missing }: MetricResult): ReportFact[] {
+  if (nDropped === 0) return [];
+  const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
+  const remark = worstCase === null ? '' : `; with those of these groups, the value could be ${rangeText(worstCase)}`;
+  return [{ name: 'Excluded rows', value: tableCount(nDropped), remark: `missing values${remark}` }];
+}
+
+/** Returns the groups, or single rates of groups, that metrics exclude, with numerators and denominators. */
+function excludedTable(results: readonly MetricResult[]): ReportTable[] {
+  const found = new Map<string, { readonly cells: readonly string[]; readonly metrics: string[] }>();
+  for (const { metric, excluded } of results) {
+    for (const [label, { n, numerator, denominator, reason }] of Object.entries(excluded)) {
+      const cells = [labelText(label), tableCount(n), tableCount(numerator), tableCount(denominator), reason];
+      const key = JSON.stringify([label, ...cells]);
+      const entry = found.get(key) ?? { cells, metrics: [] };
+      entry.metrics.push(inWords(metric));
+      found.set(key, entry);
+    }
+  }
+  if (found.size === 0) return [];
+  const numbers = ['n', 'Numerator', 'Denominator'].map(numberColumn);
+  const columns = [{ name: 'Group' }, ...numbers, { name: 'Reason' }, { name: 'Metrics' }];
+  const rows = Array.from(found.values(), ({ cells, metrics }) => [
+    ...cells,
+    metrics.length === results.length ? 'all' : metrics.join(', '),
+  ]);
+  return [{ kind: 'table', caption: 'Excluded groups, or single rates of groups', columns, rows }];
+}
+
+function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
+  if (frame === undefined) return [];
+  return [
+    { kind: 'heading', text: 'Within each level of the control feature' },
+    levelGaps('Differences', frame),
+    measureTable('All levels', frame),
+    ...Object.entries(frame.byLevel).map(([level, inside]) => measureTable(`Level: ${labelText(level)}`, inside)),
+  ];
+}
+
+/** Returns the table of labels: how each label of a column was read, and its number of rows. */
+export function labelBlocks(labels: FileValidation['labels'] = {}): ReportTable[] {
+  const columns = [
+    ['predictions', labels.y_pred],
+    ['true labels', labels.y_true],
+  ] as const;
+  const rows = columns.flatMap(([column, read]) =>
+    read === undefined
+      ? []
+      : (['positive', 'negative', 'missing'] as const).flatMap((value) =>
+          Object.entries(read[value]).map(([label, count]) => [column, label, value, formatCount(count)]),
+        ),
+  );
+  if (rows.length === 0) return [];
+  const names = [{ name: 'Column' }, { name: 'Label' }, { name: 'Counts as' }, numberColumn('Rows')];
+  return [{ kind: 'table', caption: 'Labels', columns: names, rows }];
+}
+
+const PARITY_SENTENCE =
+  'A difference of 0, or a ratio of 1, means equal rates over the groups compared. It says nothing about excluded groups or about why rates differ.';
+
+/** Explanations for readers without a background in statistics. */
+export const HOW_TO_READ: readonly string[] = [
+  `${PARITY_SENTENCE} A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence of a gap does not prove fair treatment.`,
+  'An interval contains the values that are compatible with the data at its level. If it is wide, the data cannot distinguish a small gap from a large one. The interval of a metric is computed for the gap itself. The intervals of groups (Wilson for rates, normal for means) are for individual groups; even if two of them overlap, the groups can differ.',
+  'Small groups have wide intervals, and their rates are more often extreme by chance alone. Among many groups some rates differ widely even if all groups are treated alike: the largest gap grows with the number of groups. The minimum detectable difference (80% power) is the smallest difference that data of this size detect with probability 0.8.',
+  'Groups with too few rows are excluded and listed with their counts. An undefined metric does not pass.',
+];
