@@ -1,10 +1,9 @@
 import { finiteOrNull, own } from '../internal/values.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
-import type { AttributeMetrics } from './measure-attributes.ts';
-import type { ReportedValidation } from './validation-document.ts';
+import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
 import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
-import type { ValidationManifest } from './validation-report.ts';
+import type { ValidationManifest } from './validation-manifest.ts';
 
 /** What changed between two validations. */
 export interface ValidationChanges {
@@ -51,7 +50,7 @@ export interface GroupChange {
 
 /** Compares a validation with an earlier one. */
 export function validationChanges(
-  now: ReportedValidation,
+  now: Pick<FileValidation, 'attributes' | 'gates'>,
   earlier: ValidationJson,
   manifest: ValidationManifest,
 ): ValidationChanges {
@@ -97,7 +96,7 @@ function dataDifference({ inputs: then }: ValidationManifest, { inputs: now }: V
 /** Returns the value of an option as the user types it; undefined if it was not given. */
 function optionText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  return Array.isArray(value) ? value.map(String).join(' ') : String(value);
+  return Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Pairs the gates of the same metric and attribute, in their order. */
@@ -125,7 +124,7 @@ function judged(gate: GateVerdict | undefined): JudgedGate | null {
   return gate === undefined ? null : { status: gate.status, comparator: gate.comparator, threshold: gate.threshold };
 }
 
-type Attributes = Pick<ReportedValidation, 'attributes'>;
+type Attributes = Pick<FileValidation, 'attributes'>;
 
 function metricChanges(attribute: string, then: Attributes, now: Attributes): MetricChange[] {
   return Object.entries(own(now.attributes, attribute) ?? {}).flatMap(([metric, current]) => {

@@ -4,7 +4,7 @@ import { isMapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
-import type { ValidationManifest } from './validation-report.ts';
+import type { ValidationManifest } from './validation-manifest.ts';
 
 /** A verdict as JSON. */
 type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };

@@ -1,39 +1,18 @@
 import { documentToMarkdown } from '../document/document-to-markdown.ts';
-import type { Provenance } from '../document/provenance.ts';
 import { snakeFields } from '../internal/arguments.ts';
 import { own } from '../internal/values.ts';
-import { VERSION } from '../internal/version.ts';
-import type { InputFile } from '../io/checksum.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
+import type { ValidationManifest } from './validation-manifest.ts';
 import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
-
-/** How a validation was made. It has no date, so that the same data and options give the same JSON. */
-export interface ValidationManifest {
-  /** The version of evenhand. */
-  readonly evenhand: string;
-  readonly command: string;
-  /** The options that were given, by name. */
-  readonly options: Readonly<Record<string, unknown>>;
-  readonly inputs: readonly InputFile[];
-  /** The number of rows that were read; null if it is not known. */
-  readonly rows: number | null;
-}
-
-/** Creates the manifest of a validation. */
-export function validationManifest(
-  { command, inputs, rows = null }: Omit<Provenance, 'date' | 'rows'> & { readonly rows?: number | null | undefined },
-  options: ValidationManifest['options'],
-): ValidationManifest {
-  return { evenhand: VERSION, command, options, inputs, rows };
-}
 
 /** What the JSON of a validation contains in addition to its results. */
 export interface ValidationJsonParts {
   /** @defaultValue none */
   readonly manifest?: ValidationManifest | undefined;
-  /** What changed since an earlier validation.
+  /**
+   * What changed since an earlier validation.
    * @defaultValue none
    */
   readonly changes?: ValidationChanges | undefined;

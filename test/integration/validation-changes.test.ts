@@ -5,7 +5,8 @@ import { validateRowsNow, type ValidateRowsInput } from '../../src/integration/v
 import { type ValidationChanges, validationChanges } from '../../src/integration/validation-changes.ts';
 import { changeBlocks } from '../../src/integration/validation-changes-document.ts';
 import { parseValidationJson } from '../../src/integration/validation-from-json.ts';
-import { type ValidationManifest, validationToJson } from '../../src/integration/validation-report.ts';
+import type { ValidationManifest } from '../../src/integration/validation-manifest.ts';
+import { validationToJson } from '../../src/integration/validation-report.ts';
 
 type Groups = Readonly<Record<string, readonly [n: number, selected: number]>>;
 

@@ -129,8 +129,9 @@ async function run(
     options.json === true || out !== undefined || earlier !== undefined ? provenanceOf(call, [csv]) : undefined;
   // If the file cannot be read, validateFile has the better message.
   pending?.catch(() => undefined);
-  const [{ validateFile }, { validationManifest, validationToJson, validationToMarkdown }] = await Promise.all([
+  const [{ validateFile }, { validationManifest }, { validationToJson, validationToMarkdown }] = await Promise.all([
     import('../../integration/validate-file.ts'),
+    import('../../integration/validation-manifest.ts'),
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await validateFile(csv, await withGates(request, options));
