@@ -34,7 +34,8 @@ export async function predictWithSavedModel(
   const { eta, backend, ...how } = options;
   const files = await findFiles(source);
   const model = await loadModel(folder, { eta, backend });
-  if (!model.card.files.includes(MODEL_PIPELINE_FILE)) return { model, predicted: await predictFile(model, files, how) };
+  if (!model.card.files.includes(MODEL_PIPELINE_FILE))
+    return { model, predicted: await predictFile(model, files, how) };
   const pipeline = await loadPipeline(path.join(folder, MODEL_PIPELINE_FILE));
   const { rows, notes } = await passThrough(pipeline, await loadData(files));
   const predicted = await addPredictions(model, rows, await loadTexts(files), how);

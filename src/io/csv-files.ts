@@ -44,8 +44,10 @@ export async function openCsv(session: SqlSession, csv: CsvFiles, sample: readon
   const partitions = partitionKinds(files, found.kinds);
   const source = files.length === 1 ? quoteLiteral(filePattern(files[0].path)) : fileList(files);
   const read = (texts: readonly string[]): string =>
-    withPartitions(partitions, texts, (more) =>
-      `read_csv(${[source, dialect, ...typeOptions(csv, found, texts), ...more].join(', ')})`,
+    withPartitions(
+      partitions,
+      texts,
+      (more) => `read_csv(${[source, dialect, ...typeOptions(csv, found, texts), ...more].join(', ')})`,
     );
   return {
     title: `'${files[0].name}'`,
@@ -115,7 +117,10 @@ async function explainCsv(session: SqlSession, csv: CsvFiles, dialect: string, c
   }
   for (const { path, name } of csv.files) {
     const relation = `read_csv(${quoteLiteral(filePattern(path))}, ${dialect})`;
-    const problem = await describe(session, relation).then(() => undefined, (error: unknown) => csvProblem(name, error));
+    const problem = await describe(session, relation).then(
+      () => undefined,
+      (error: unknown) => csvProblem(name, error),
+    );
     if (problem !== undefined) return problem;
   }
   return csvProblem(csv.files[0].name, cause);

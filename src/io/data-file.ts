@@ -180,9 +180,13 @@ function assertSameForm(first: Inspected, { file, format, gzipped, header }: Ins
   const other = `'${first.file.name}'`;
   if (format !== first.format)
     refuse(`it is ${FORMAT_NAMES[format]}, but ${other} is ${FORMAT_NAMES[first.format]}`, 'Read files of one format.');
-  if (format === 'ndjson') throw cannotRead(first.file.name, 'several files must be CSV or Parquet files', 'Join the files of JSON lines.');
+  if (format === 'ndjson')
+    throw cannotRead(first.file.name, 'several files must be CSV or Parquet files', 'Join the files of JSON lines.');
   if (gzipped !== first.gzipped)
-    refuse(`it is ${gzipped ? '' : 'not '}compressed, but ${other} is${gzipped ? ' not' : ''}`, 'Compress all files or none.');
+    refuse(
+      `it is ${gzipped ? '' : 'not '}compressed, but ${other} is${gzipped ? ' not' : ''}`,
+      'Compress all files or none.',
+    );
   if (header?.delimiter !== first.header?.delimiter) {
     refuse(
       `its columns are separated by ${quoted(header?.delimiter)}, but those of ${other} by ${quoted(first.header?.delimiter)}`,
@@ -212,7 +216,13 @@ async function openParquet(session: SqlSession, files: readonly [DataFile, ...Da
     files.length === 1 && options.length === 0 ? (each[0] ?? '') : `read_parquet(${[all, ...options].join(', ')})`,
   );
   const known = files.length === 1 ? columns : await describe(session, `read_parquet(${all})`);
-  return { title: `'${files[0].name}'`, relation, columns: new Map([...known, ...partitions]), ambiguous: [], csv: undefined };
+  return {
+    title: `'${files[0].name}'`,
+    relation,
+    columns: new Map([...known, ...partitions]),
+    ambiguous: [],
+    csv: undefined,
+  };
 }
 
 async function firstDamaged(
@@ -221,7 +231,10 @@ async function firstDamaged(
   relations: readonly string[],
 ): Promise<DataFile> {
   for (const [index, relation] of relations.entries()) {
-    const isWhole = await describe(session, relation).then(() => true, () => false);
+    const isWhole = await describe(session, relation).then(
+      () => true,
+      () => false,
+    );
     if (!isWhole) return files[index] as DataFile;
   }
   return files[0];

@@ -150,7 +150,8 @@ async function assertDistinct(files: readonly DataFile[]): Promise<void> {
 function assertSamePartitions(files: readonly DataFile[]): void {
   const [first] = files;
   for (const file of files) {
-    const [whole, part] = first === undefined || file.partition.size > first.partition.size ? [file, first] : [first, file];
+    const [whole, part] =
+      first === undefined || file.partition.size > first.partition.size ? [file, first] : [first, file];
     const key = [...whole.partition.keys()].find((name) => part?.partition.has(name) === false);
     if (key === undefined || part === undefined) continue;
     throw cannotRead(
@@ -166,7 +167,10 @@ function titleOf(paths: readonly string[], expanded: readonly Expanded[]): strin
   const [path = '', ...others] = paths;
   const { how } = expanded[0] as Expanded;
   if (others.length === 0 && how === undefined) return path;
-  const total = counted(expanded.reduce((sum, { files }) => sum + files.length, 0), 'file');
+  const total = counted(
+    expanded.reduce((sum, { files }) => sum + files.length, 0),
+    'file',
+  );
   if (others.length === 0) return `${total} ${how ?? ''} '${path}'`;
   const listed = paths.slice(0, paths.length > MAX_LISTED + 1 ? MAX_LISTED : paths.length).map((each) => `'${each}'`);
   const rest = paths.length - listed.length;

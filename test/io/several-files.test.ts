@@ -50,7 +50,9 @@ async function writeParquet(where: string): Promise<string[]> {
   for (const csv of writeThirds(`${where}-rows`)) {
     const file = path.join(folder(), where, `${path.basename(csv, '.csv')}.parquet`);
     mkdirSync(path.dirname(file), { recursive: true });
-    await runDuckDb(`COPY (SELECT sex, approved, score, note FROM read_csv('${csv}', auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR'])) TO '${file}'`);
+    await runDuckDb(
+      `COPY (SELECT sex, approved, score, note FROM read_csv('${csv}', auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR'])) TO '${file}'`,
+    );
     paths.push(file);
   }
   return paths;
@@ -96,7 +98,11 @@ describe('the rows of several files', () => {
     ],
     [
       'files with a header and no rows between them',
-      () => [write('empty/1.csv', text(ROWS.slice(0, 3))), write('empty/2.csv', text([])), write('empty/3.csv', text(ROWS.slice(3)))],
+      () => [
+        write('empty/1.csv', text(ROWS.slice(0, 3))),
+        write('empty/2.csv', text([])),
+        write('empty/3.csv', text(ROWS.slice(3))),
+      ],
     ],
     ['gzipped files', () => thirds.map((rows, index) => write(`gz/${String(index)}.csv.gz`, gzipSync(text(rows))))],
     ['Parquet files', () => writeParquet('parquet')],
@@ -132,7 +138,10 @@ describe('the rows of several files', () => {
 
   it('infer numbers from all files, and from rows after the first 20,480', async () => {
     const many = Array.from({ length: 30_000 }, (_, row) => String(row)).join('\n');
-    const files = [write('late/1.csv', `v,w\n${many.replaceAll('\n', ',1\n')},1\n`), write('late/2.csv', `v,w\n${many.replaceAll('\n', ',1\n')},1\n0.5,NA\n`)];
+    const files = [
+      write('late/1.csv', `v,w\n${many.replaceAll('\n', ',1\n')},1\n`),
+      write('late/2.csv', `v,w\n${many.replaceAll('\n', ',1\n')},1\n0.5,NA\n`),
+    ];
     const table = await loadData(files);
     expect(table.numeric('v').values.at(-1)).to.equal(0.5);
     expect(table.rowCount).to.equal(60_001);
@@ -158,9 +167,21 @@ describe('the rows of several files', () => {
 describe('several files are rejected', () => {
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('a,b\n1,2\n', 'utf16le')]);
   const cases: [title: string, make: () => string | string[] | Promise<string[]>, message: RegExp][] = [
-    ['a missing column', () => [write('m/1.csv', 'a,b\n1,2\n'), write('m/2.csv', 'a\n1\n')], /2\.csv'.*no column 'b'.*1\.csv'/],
-    ['an additional column', () => [write('m/1.csv', 'a\n1\n'), write('m/2.csv', 'a,b\n1,2\n')], /2\.csv'.*column 'b'.*1\.csv'/],
-    ['a name in another case', () => [write('m/1.csv', 'a,b\n1,2\n'), write('m/2.csv', 'a,B\n1,2\n')], /2\.csv'.*no column 'b'/],
+    [
+      'a missing column',
+      () => [write('m/1.csv', 'a,b\n1,2\n'), write('m/2.csv', 'a\n1\n')],
+      /2\.csv'.*no column 'b'.*1\.csv'/,
+    ],
+    [
+      'an additional column',
+      () => [write('m/1.csv', 'a\n1\n'), write('m/2.csv', 'a,b\n1,2\n')],
+      /2\.csv'.*column 'b'.*1\.csv'/,
+    ],
+    [
+      'a name in another case',
+      () => [write('m/1.csv', 'a,b\n1,2\n'), write('m/2.csv', 'a,B\n1,2\n')],
+      /2\.csv'.*no column 'b'/,
+    ],
     [
       'text and numbers',
       () => [write('t/1.csv', 'a,b\n1,2\n'), write('t/2.csv', 'a,b\nyes,2\n')],
@@ -171,14 +192,26 @@ describe('several files are rejected', () => {
       () => [write('t/1.csv', 'a,b\nyes,2\n'), write('t/2.csv', 'a,b\n1,2\n')],
       /1\.csv'.*column 'a' holds text \('yes'\).*numbers.*2\.csv'/,
     ],
-    ['another delimiter', () => [write('d/1.csv', 'a,b\n1,2\n'), write('d/2.csv', 'a;b\n1;2\n')], /2\.csv'.*';'.*1\.csv'.*','/],
+    [
+      'another delimiter',
+      () => [write('d/1.csv', 'a,b\n1,2\n'), write('d/2.csv', 'a;b\n1;2\n')],
+      /2\.csv'.*';'.*1\.csv'.*','/,
+    ],
     [
       'CSV and Parquet',
       async () => [write('p/1.csv', text(ROWS)), ...(await writeParquet('p2')).slice(0, 1)],
       /1\.parquet'.*Parquet.*1\.csv'/,
     ],
-    ['compressed and uncompressed files', () => [write('z/1.csv', 'a\n1\n'), write('z/2.csv.gz', gzipSync('a\n1\n'))], /2\.csv\.gz'.*compressed/],
-    ['JSON lines', () => [write('j/1.ndjson', '{"a":1}\n'), write('j/2.ndjson', '{"a":1}\n')], /1\.ndjson'.*CSV or Parquet/],
+    [
+      'compressed and uncompressed files',
+      () => [write('z/1.csv', 'a\n1\n'), write('z/2.csv.gz', gzipSync('a\n1\n'))],
+      /2\.csv\.gz'.*compressed/,
+    ],
+    [
+      'JSON lines',
+      () => [write('j/1.ndjson', '{"a":1}\n'), write('j/2.ndjson', '{"a":1}\n')],
+      /1\.ndjson'.*CSV or Parquet/,
+    ],
     ['an empty folder', () => (write('e/x.txt', ''), path.join(folder(), 'e')), /e'.*no CSV or Parquet file/],
     ['a glob that matches nothing', () => path.join(folder(), 'none-*.csv'), /none-\*\.csv'.*no file matches/],
     ['a file named twice', () => [write('w.csv', 'a\n1\n'), path.join(folder(), '.', 'w.csv')], /w\.csv'.*twice/],
@@ -198,8 +231,16 @@ describe('several files are rejected', () => {
       () => [write('u/1.csv', 'a,b\n1,2\n'), write('u/2.csv', Buffer.from('a,b\nM\xfcller,2\n', 'latin1'))],
       /2\.csv'.*UTF-8/,
     ],
-    ['a ragged line', () => [write('r/1.csv', 'a,b\n1,2\n'), write('r/2.csv', 'a,b\n1,2\n1,2,3\n')], /2\.csv': line 3: it has 3 fields/],
-    ['a missing file', () => [write('n/1.csv', 'a\n1\n'), path.join(folder(), 'n/none.csv')], /none\.csv': there is no such file/],
+    [
+      'a ragged line',
+      () => [write('r/1.csv', 'a,b\n1,2\n'), write('r/2.csv', 'a,b\n1,2\n1,2,3\n')],
+      /2\.csv': line 3: it has 3 fields/,
+    ],
+    [
+      'a missing file',
+      () => [write('n/1.csv', 'a\n1\n'), path.join(folder(), 'n/none.csv')],
+      /none\.csv': there is no such file/,
+    ],
     ['no file at all', () => [], /At least one/],
     [
       'a file outside of the partitions',
@@ -220,7 +261,9 @@ describe('several files are rejected', () => {
     it(`with ${title}, naming the file`, async () => {
       const error = await rejection(loadData(await make()));
       expect(error).to.be.instanceOf(DataValidationError);
-      expect((error as Error).message).to.match(message).and.not.include('\n');
+      expect((error as Error).message)
+        .to.match(message)
+        .and.not.include('\n');
     });
   }
 
