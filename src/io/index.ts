@@ -1,3 +1,4 @@
+export type { DataPaths, DecimalSeparator, FileSource } from '../schemas/data-source.ts';
 export type { DataFormat } from './data-file.ts';
 export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.ts';
 export { loadData, type LoadDataOptions } from './load-data.ts';
