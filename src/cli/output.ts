@@ -1,3 +1,7 @@
+import { WriteStream } from 'node:tty';
+
+import type { TextLayout } from '../document/document-to-text.ts';
+import type { ReportDocument } from '../document/report-document.ts';
 import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
 /** The options common to all commands. */
@@ -56,34 +60,48 @@ async function showsLoggedWarnings(): Promise<boolean> {
   return (process.env['EVENHAND_LOG_FILE'] ?? '') === '' && getLogger().isLevelEnabled('warn');
 }
 
-/** Returns a table for the terminal: numeric columns are aligned right, others left. */
-export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows].map((row) => row.map(asOneLine));
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const [names = [], ...cells] = all;
-  const isNumeric = header.map((_, column) => cells.every((row) => /^[-\d.,%[\] ]*$/.test(row[column] ?? '')));
-  const line = (row: readonly string[]): string =>
-    widths
-      .map((width, column) => {
-        const cell = row[column] ?? '';
-        return isNumeric[column] === true ? cell.padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd();
-  const rule = widths
-    .map((width) => '─'.repeat(width))
-    .join('  ')
-    .trimEnd();
-  return [line(names), rule, ...cells.map(line)].join('\n');
+/** The narrowest and the widest terminal that results are fitted to. */
+const [MIN_WIDTH, MAX_WIDTH] = [40, 160];
+
+/** The width of a terminal that does not report its width. */
+const UNKNOWN_WIDTH = 80;
+
+/** Returns the layout of results on stdout. If stdout is not a terminal, tables are not cut. */
+export function terminalLayout(
+  stream: Pick<WriteStream, 'isTTY' | 'columns'> = process.stdout,
+  env: NodeJS.ProcessEnv = process.env,
+): TextLayout {
+  const columns = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, stream.columns || UNKNOWN_WIDTH));
+  return { width: stream.isTTY ? columns : Infinity, colours: showsColours(stream, env) };
 }
 
-/** Prints a result on stdout: as JSON with --json, otherwise as text. */
+/** Follows FORCE_COLOR, then NO_COLOR, NODE_DISABLE_COLORS and TERM, as Node.js does. */
+function showsColours({ isTTY }: Pick<WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
+  if (!isTTY && env['FORCE_COLOR'] === undefined) return false;
+  return WriteStream.prototype.getColorDepth.call(process.stdout, env) > 1;
+}
+
+/** Prints a result on stdout: as JSON with --json, otherwise as text. Text without a layout is not wrapped. */
 export async function printResult(
   { json }: OutputOptions,
-  { json: toJson, text: toText }: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
+  result: {
+    readonly json: () => unknown;
+    readonly text: () => ReportDocument | string | Promise<ReportDocument | string>;
+  },
 ): Promise<void> {
-  if (json === true) process.stdout.write(jsonText(await toJson()));
-  else print(await toText());
+  if (json === true) {
+    process.stdout.write(jsonText(await result.json()));
+    return;
+  }
+  const text = await result.text();
+  if (typeof text === 'string') print(text);
+  else await printDocument(text);
+}
+
+/** Prints a report on stdout in the layout of the terminal. */
+export async function printDocument(report: ReportDocument): Promise<void> {
+  const { documentToText } = await import('../document/document-to-text.ts');
+  process.stdout.write(documentToText(report, terminalLayout()));
 }
 
 /** Prints the path of each written output as a remark. */

@@ -9,7 +9,7 @@ import {
   type ReportTable,
   shownPieces,
 } from './report-document.ts';
-import { cutAnswer, plainText } from './report-text.ts';
+import { cutAnswer, plainText, shownText } from './report-text.ts';
 
 /** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
 export function documentToMarkdown({ title, subject, verdict, sections, made }: ReportDocument): string {
@@ -30,6 +30,8 @@ function blockToMarkdown(block: ReportBlock): string[] {
       return [text(block.text)];
     case 'list':
       return [list(block.items)];
+    case 'code':
+      return [fenced(shownText(block.text))];
     case 'note':
       return [`**${text(block.title)}**`, list(block.items)];
     case 'facts':

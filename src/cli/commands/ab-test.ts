@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
-import type { FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
+import type { ReportDocument } from '../../document/report-document.ts';
+import type { ABTestResult, FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { Table } from '../../table/index.ts';
@@ -8,7 +9,7 @@ import { formatCount } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { isSamePosition, reportWriter, terminalText } from '../output-places.ts';
+import { isSamePosition, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
@@ -85,9 +86,16 @@ async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRe
     json: () => `${JSON.stringify(result, undefined, 2)}\n`,
     html: () => result.toHtml(),
   });
-  await printResult(options, { json: () => result.toJSON(), text: () => terminalText(result.toMarkdown()) });
+  await printResult(options, { json: () => result.toJSON(), text: () => describe(result) });
   remarkWritten([out], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
+}
+
+/** Returns the report without its explanations. */
+async function describe(result: ABTestResult): Promise<ReportDocument> {
+  const { abTestDocument } = await import('../../monitoring/ab-test/ab-test-document.ts');
+  const { sections, ...report } = abTestDocument(result);
+  return { ...report, sections: sections.filter(({ title }) => title !== 'How to read this'), made: [] };
 }
 
 function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 
+import type { ReportBlock } from '../../document/report-document.ts';
 import { formatNumber } from '../../internal/format.ts';
 import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
-import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.ts';
+import { comparisonTables, JOB_OPTIONS, paragraphs, trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-reductions`. */
 export function trainReductionsCommand(): Command {
@@ -41,12 +42,14 @@ of 0.01 from the overall rate allows two groups to differ by 0.02; --bound pairw
   });
 }
 
-function describe(result: ReductionsJobResult, seconds: number): string[] {
+function describe(result: ReductionsJobResult, seconds: number): ReportBlock[] {
   return [
     ...comparisonTables(result),
-    `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
-    `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
-    `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+    ...paragraphs([
+      `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
+      `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
+      `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+    ]),
   ];
 }
 
