@@ -59,6 +59,8 @@ interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pi
   CommandParts<TrainingCommandOptions, Options>,
   'name' | 'description' | 'options' | 'parsers' | 'schema' | 'help'
 > {
+  /** The title of the result. */
+  readonly title: string;
   /** Loads the functions of the trainer. */
   readonly load: () => Promise<Trainer<Options, Result>>;
   /** Returns blocks that describe the result and the cost of the training. */
@@ -77,6 +79,7 @@ interface Trainer<Options, Result> {
 
 /** Returns a command that reads the input files, trains, and writes the outputs that the options name. */
 export function trainingCommand<Options, Result extends TrainedResult>({
+  title,
   load,
   describe,
   ...parts
@@ -101,7 +104,7 @@ export function trainingCommand<Options, Result extends TrainedResult>({
         await writeFileAtomic(outJson, `${JSON.stringify(body, undefined, 2)}\n`);
       }
       if (outPlot !== undefined) await plot?.(result, { savePath: outPlot });
-      const text = (): ReportDocument => trainingDocument(parts.name, result, describe(result, seconds));
+      const text = (): ReportDocument => trainingDocument(title, result, describe(result, seconds));
       await printResult(options, { json: () => body, text });
       remarkWritten([outJson, outPlot, saveModel], options);
     },
@@ -136,11 +139,6 @@ function trainingDocument(title: string, result: TrainedResult, blocks: readonly
   );
   const subject = `Predicting ${outcomeText(target, positiveLabel)}, by ${quoted(sensitive, ' x ')}: ${how}.${dropped}`;
   return briefReport({ title, subject, blocks: [...blocks, ...notes] });
-}
-
-/** Returns a paragraph for each sentence. */
-export function paragraphs(sentences: readonly string[]): ReportBlock[] {
-  return sentences.map((text) => ({ kind: 'paragraph', text }));
 }
 
 /** Describes the outcome that a model predicts: "'y' = '1' as positive". */

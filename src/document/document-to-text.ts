@@ -46,10 +46,12 @@ export function documentToText(report: ReportDocument, layout: TextLayout): stri
   const blocks = sections
     .filter((section) => section.blocks.length > 0)
     .flatMap((section) => [
-      styled(plainText(section.title), 'bold', layout),
+      styled(prose(section.title, layout).join('\n'), 'bold', layout),
       ...section.blocks.flatMap((block) => blockToText(block, layout)),
     ]);
-  const head = [styled(plainText(title), 'bold', layout), ...prose(subject, layout)].filter((line) => line !== '');
+  const head = [styled(prose(title, layout).join('\n'), 'bold', layout), ...prose(subject, layout)].filter(
+    (line) => line !== '',
+  );
   const ending = made.map(([name, value]) => ({ name, value }));
   const parts = [
     verdict === undefined ? '' : verdictToText(verdict, layout),
@@ -145,7 +147,7 @@ function captionedTable({ caption, ...table }: ReportTable, layout: TextLayout):
 
 /** Renders both sides of a pair, one after the other. Words that differ are between asterisks. */
 function pairToText({ title, sides }: ReportPair, layout: TextLayout): string[] {
-  return [styled(plainText(title), 'bold', layout), ...sides.map((side) => sideToText(side, layout))];
+  return [styled(prose(title, layout).join('\n'), 'bold', layout), ...sides.map((side) => sideToText(side, layout))];
 }
 
 function sideToText({ name, asked, said }: ReportSide, layout: TextLayout): string {

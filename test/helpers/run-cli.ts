@@ -127,6 +127,11 @@ function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string
   };
 }
 
+/** Joins the lines of a text into one, because the text of a command is wrapped. */
+export function joinLines(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
+}
+
 /** Creates a temporary folder for a suite, which is removed after it. */
 export function useTemporaryFolder(): () => string {
   let folder = '';

@@ -10,7 +10,7 @@ import { flagName, parseCrossing } from '../option-parsers.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
-import { beforeAfter, paragraphs, quoted } from '../training-job.ts';
+import { beforeAfter, quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions {
   readonly csv: string;
@@ -168,9 +168,10 @@ function describe(calibration: TableCalibration): ReportDocument {
           row('(all rows)', before.overall, after.overall),
         ],
       },
-      ...paragraphs([
-        'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
-      ]),
+      {
+        kind: 'paragraph',
+        text: 'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
+      },
       ...noteBlocks('Notes', [...fallbacks, ...warnings.map((warning) => `${capital(warning)}.`)]),
     ],
   });

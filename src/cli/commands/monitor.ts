@@ -198,7 +198,11 @@ function watchLine({ timestamp, id, reason }: AlertEvent): string {
 async function describe(outcome: MonitorOutcome): Promise<ReportDocument> {
   const { monitoringDocument } = await import('../../monitoring/dashboard/monitoring-document.ts');
   const { title, subject, verdict, sections } = monitoringDocument(outcome.view);
-  const metrics = sections.slice(0, 1);
+  // The table of all metrics; the section also repeats the sentence of each alarm.
+  const metrics = sections.slice(0, 1).map(({ blocks, ...section }) => ({
+    ...section,
+    blocks: [...blocks.filter(({ kind }) => kind === 'table'), ...unknownBlocks(outcome.view)],
+  }));
   return {
     title,
     subject,
@@ -206,6 +210,13 @@ async function describe(outcome: MonitorOutcome): Promise<ReportDocument> {
     sections: [{ title: 'Alarms', blocks: alarmBlocks(outcome) }, ...metrics],
     made: [],
   };
+}
+
+/** Returns the reasons why metrics are inconclusive. */
+function unknownBlocks({ watched, nEvents }: MonitoringView): ReportBlock[] {
+  const unknown = nEvents === 0 ? [] : watched.filter(({ state }) => state === 'unknown');
+  const items = unknown.map(({ attribute, metric, sentence }) => `${attribute}, ${metric}: ${sentence}`);
+  return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
 /** Returns whether there is an alarm, and the states of the metrics. */

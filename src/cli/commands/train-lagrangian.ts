@@ -5,12 +5,13 @@ import { formatNumber } from '../../internal/format.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import { OPTION } from '../define-command.ts';
 import { parseNumberOrAuto } from '../option-parsers.ts';
-import { comparisonTables, JOB_OPTIONS, paragraphs, trainingCommand } from '../training-job.ts';
+import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-lagrangian`. */
 export function trainLagrangianCommand(): Command {
   return trainingCommand({
     name: 'train-lagrangian',
+    title: 'Training with a fairness constraint',
     description:
       'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
     options: `--fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
@@ -54,14 +55,17 @@ function describe(result: LagrangianJobResult, seconds: number): ReportBlock[] {
   const lambdas = (best?.lambdas ?? []).map((lambda) => formatNumber(lambda, 2)).join(' and ');
   return [
     ...comparisonTables(result),
-    ...paragraphs([
-      `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
-      `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
-      ...(gap > tolerance
-        ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
-        : []),
-      `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
-    ]),
+    {
+      kind: 'list',
+      items: [
+        `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
+        `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+        ...(gap > tolerance
+          ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
+          : []),
+        `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+      ],
+    },
   ];
 }
 

@@ -5,12 +5,13 @@ import { bracketText, formatNumber } from '../../internal/format.ts';
 import type { ParetoSweep } from '../../training/index.ts';
 import { OPTION } from '../define-command.ts';
 import { parseNumberOrAuto, parseNumbersOrAuto } from '../option-parsers.ts';
-import { paragraphs, trainingCommand } from '../training-job.ts';
+import { trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-regularized`. */
 export function trainRegularizedCommand(): Command {
   return trainingCommand({
     name: 'train-regularized',
+    title: 'Training sweep',
     description:
       'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
     options: `--etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
@@ -80,11 +81,14 @@ function describe(sweep: ParetoSweep, seconds: number): ReportBlock[] {
         point.dominated ? 'dominated' : '',
       ]),
     },
-    ...paragraphs([
-      `Hypervolume ${formatNumber(sweep.hypervolume)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
-      ...describeRange(sweep),
-      `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${formatNumber(seconds, 1)} s.`,
-    ]),
+    {
+      kind: 'list',
+      items: [
+        `Hypervolume ${formatNumber(sweep.hypervolume)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
+        ...describeRange(sweep),
+        `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${formatNumber(seconds, 1)} s.`,
+      ],
+    },
   ];
 }
 
