@@ -3,6 +3,7 @@ import type { z } from 'zod';
 
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
+import { addClosingHelp } from './help-layout.ts';
 import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
 
@@ -83,7 +84,7 @@ export function defineCommand<Options extends OutputOptions & { readonly sensiti
   const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
-  return command.addHelpText('after', help).action(async (...given: unknown[]) => {
+  return addClosingHelp(command, help).action(async (...given: unknown[]) => {
     const [values, { args }] = given.slice(-2) as [Options, Command];
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);

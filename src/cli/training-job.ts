@@ -166,7 +166,7 @@ function comparisonTable(caption: string, before: DecisionQuality, after: Decisi
     kind: 'table',
     caption,
     columns: [
-      { name: '' },
+      { name: '', wraps: true },
       valueColumn('Unconstrained'),
       interval,
       valueColumn('Constrained'),

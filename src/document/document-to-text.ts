@@ -132,8 +132,8 @@ function captionedTable({ caption, ...table }: ReportTable, layout: TextLayout):
   const note =
     leftOut.length === 0
       ? []
-      : prose(`Columns left out at this width: ${leftOut.join(', ')}; --json shows all.`, layout).map((line) =>
-          styled(line, 'dim', layout),
+      : prose(`Columns left out at this width: ${[...new Set(leftOut)].join(', ')}; --json shows all.`, layout).map(
+          (line) => styled(line, 'dim', layout),
         );
   const above = plainText(caption) === '' ? [] : prose(`${caption}:`, layout);
   return [

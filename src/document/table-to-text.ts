@@ -8,6 +8,9 @@ const GAP = '  ';
 /** The columns to which the text of a cell is shortened before a column is left out. */
 const MIN_TEXT = 16;
 
+/** The longest word that is not broken, in columns that wrap. */
+const MAX_WORD = 28;
+
 /** The columns to which text is shortened if only the columns are left that must stay. */
 const MIN_LAST = 6;
 
@@ -29,11 +32,11 @@ interface TextTable {
  * lines, then shorter texts, and last fewer columns.
  */
 export function tableToText({ columns, rows }: Pick<ReportTable, 'columns' | 'rows'>, width: number): TextTable {
-  const all = columns.map((column, index): TextColumn => ({
-    ...column,
-    name: plainText(column.name),
-    cells: rows.map((row) => plainText(row[index] ?? '')),
-  }));
+  const all = columns
+    .map((column, index): TextColumn => {
+      return { ...column, name: plainText(column.name), cells: rows.map((row) => plainText(row[index] ?? '')) };
+    })
+    .filter(({ name, cells }, index) => index === 0 || widest([name, ...cells]) > 0);
   const shown = columnsThatFit(all, width);
   const widths = columnWidths(shown, width, MIN_TEXT) ?? columnWidths(shown, width, MIN_LAST) ?? shown.map(minWidth);
   const names = shown.map(({ name }, index) => wrapText(name, widths[index] ?? 0));
@@ -61,7 +64,9 @@ function columnWidths(columns: readonly TextColumn[], width: number, minText: nu
   const full = columns.map(({ name, cells }) => widest([name, ...cells]));
   if (sum(full) <= room) return full;
   const widths = columns.map(({ name, cells }) => widest([...name.split(' '), ...cells]));
-  const least = columns.map((column) => (column.isNumber === true ? Infinity : Math.max(minText, nameWidth(column))));
+  const least = columns.map((column) =>
+    column.isNumber === true ? Infinity : Math.max(minText, nameWidth(column), wordWidth(column)),
+  );
   for (let excess = sum(widths) - room; excess > 0; excess--) {
     const longest = Math.max(...widths.filter((each, index) => each > (least[index] ?? 0)));
     const index = widths.findIndex((each, position) => each === longest && each > (least[position] ?? 0));
@@ -88,6 +93,11 @@ function usedWidth(column: TextColumn | undefined, width: number): number {
 
 function nameWidth({ name }: TextColumn): number {
   return widest(name.split(' '));
+}
+
+/** Returns the width that wrapping needs to keep words complete; words may be broken if they are very long. */
+function wordWidth({ cells, wraps }: TextColumn): number {
+  return wraps === true ? Math.min(MAX_WORD, widest(cells.flatMap((cell) => cell.split(' ')))) : 0;
 }
 
 /** The smallest width of a column in a table that does not fit. */

@@ -113,6 +113,17 @@ describe('a report as text: tables', () => {
     expect(lines.at(-1)).to.equal('Columns left out at this width: n, Seed; --json shows all.');
   });
 
+  it('has no column without a text, and names equal columns that are left out once', () => {
+    expect(tableOf([{ name: 'a' }, { name: '' }, { name: 'b' }], [['1', '', '2']])).to.deep.equal([
+      'a  b',
+      '─  ─',
+      '1  2',
+    ]);
+    const columns = ['Metric', 'Interval', 'Interval'].map((name) => ({ name, isNumber: true }));
+    const lines = tableOf(columns, [columns.map(() => '1'.repeat(30))], { width: 40 });
+    expect(lines.slice(-2)).to.deep.equal(['Columns left out at this width:', 'Interval; --json shows all.']);
+  });
+
   it('cuts nothing without a terminal', () => {
     const cell = 'word '.repeat(60).trim();
     expect(tableOf([{ name: 'a' }, { name: 'b' }], [[cell, cell]]).at(-1)).to.equal(`${cell}  ${cell}`);

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { briefReport, type ReportDocument } from '../../document/report-document.ts';
 import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
+import { addClosingHelp } from '../help-layout.ts';
 import { type OutputOptions, print, printResult, remarkWritten } from '../output.ts';
 
 interface CheckOptions extends OutputOptions {
@@ -26,21 +27,21 @@ const INVALID = 2;
 
 /** Returns the command `evenhand config`, with its subcommands `check` and `schema`. */
 export function configCommand(): Command {
-  return new Command('config')
+  const command = new Command('config')
     .description(
       'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
     )
     .addCommand(checkCommand())
-    .addCommand(schemaCommand())
-    .addHelpText(
-      'after',
-      `
+    .addCommand(schemaCommand());
+  return addClosingHelp(
+    command,
+    `
 Both commands have --json, --quiet and --verbose, like every command. See config check --help.
 
 Examples:
   $ evenhand config check --config config/adult.yml
   $ evenhand config schema --out pipeline.schema.json`,
-    );
+  );
 }
 
 function checkCommand(): Command {
