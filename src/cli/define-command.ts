@@ -6,6 +6,7 @@ import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import { addClosingHelp } from './help-layout.ts';
 import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
+import { runningLine } from './progress-bar.ts';
 
 /** The lines of options that several commands have: their flags, two spaces, their description. */
 export const OPTION = {
@@ -68,6 +69,8 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
+  /** Whether the command runs until it is stopped, so that it does not say that it is running. */
+  readonly isOpenEnded?: boolean;
   /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
   /**
@@ -88,7 +91,13 @@ export function defineCommand<Options extends OutputOptions & { readonly sensiti
     const [values, { args }] = given.slice(-2) as [Options, Command];
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);
-    await run(values, (schema && (await parseOptions(name, await schema(), values))) as Request, args);
+    const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
+    const ticks = parts.isOpenEnded === true ? undefined : setInterval(runningLine(values), 1000).unref();
+    try {
+      await run(values, request, args);
+    } finally {
+      clearInterval(ticks);
+    }
   });
 }
 

@@ -39,8 +39,23 @@ export function asOneLine(text: string): string {
   return text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '⏎');
 }
 
+/** Clears the line that is drawn on stderr; undefined if there is none. */
+let clearLine: (() => void) | undefined;
+
+/** Registers a line on stderr, such as a progress bar, that the next output replaces. */
+export function setTransientLine(clear: () => void): void {
+  clearLine = clear;
+}
+
+/** Clears the registered line on stderr, if there is one. */
+export function clearTransientLine(): void {
+  clearLine?.();
+  clearLine = undefined;
+}
+
 /** Prints a line of the result on stdout. */
 export function print(text: string): void {
+  clearTransientLine();
   process.stdout.write(`${withoutControls(text)}\n`);
 }
 
@@ -51,6 +66,7 @@ export function remark(text: string, { quiet }: OutputOptions): void {
 
 /** Prints an important line on stderr, also with --quiet. */
 export function warn(text: string): void {
+  clearTransientLine();
   process.stderr.write(`${withoutControls(asOneLine(text))}\n`);
 }
 
@@ -89,19 +105,16 @@ export async function printResult(
     readonly text: () => ReportDocument | string | Promise<ReportDocument | string>;
   },
 ): Promise<void> {
-  if (json === true) {
-    process.stdout.write(jsonText(await result.json()));
-    return;
-  }
-  const text = await result.text();
-  if (typeof text === 'string') print(text);
-  else await printDocument(text);
+  const text = json === true ? jsonText(await result.json()) : await layOut(await result.text());
+  clearTransientLine();
+  process.stdout.write(text);
 }
 
-/** Prints a report on stdout in the layout of the terminal. */
-export async function printDocument(report: ReportDocument): Promise<void> {
+/** Renders a report in the layout of the terminal. Other text is not wrapped. */
+async function layOut(result: ReportDocument | string): Promise<string> {
+  if (typeof result === 'string') return `${withoutControls(result)}\n`;
   const { documentToText } = await import('../document/document-to-text.ts');
-  process.stdout.write(documentToText(report, terminalLayout()));
+  return documentToText(result, terminalLayout());
 }
 
 /** Prints the path of each written output as a remark. */

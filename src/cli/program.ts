@@ -22,7 +22,7 @@ import { versionCommand } from './commands/version.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { addClosingHelp, fitHelp } from './help-layout.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
-import { withoutControls } from './output.ts';
+import { clearTransientLine, withoutControls } from './output.ts';
 
 /** Returns the command-line program with all commands. */
 function createProgram(): Command {
@@ -106,6 +106,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
+    clearTransientLine();
     process.stderr.write(`${describeError(error, running)}\n`);
     process.exitCode = exitCodeOf(error);
   }

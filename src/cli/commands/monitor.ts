@@ -27,6 +27,7 @@ const MAX_REPORTED_PROBLEMS = 5;
 export function monitorCommand(): Command {
   return defineCommand({
     name: 'monitor',
+    isOpenEnded: true,
     description:
       'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
     options: `
