@@ -78,7 +78,9 @@ function drawBar({ stream, now }: ProgressOutput): OnProgress {
     if (event.stage === stage && now() - last < DRAW_MILLIS) return;
     last = now();
     stage = event.stage;
-    const text = ` ${percentOf(event).padStart(4)}  ${[`${stage} ${String(done)}/${String(total)}`, ...speed].join(' · ')}`;
+    const facts = [`${String(done)}/${String(total)}`, ...speed].join(' · ');
+    const start = ` ${percentOf(event).padStart(4)}  `;
+    const text = `${start}${cut(stage, widthOf(stream) - start.length - facts.length - 1)} ${facts}`;
     drawLine(stream, `${barOf(event, widthOf(stream) - text.length)}${text}`);
   };
 }
@@ -89,8 +91,13 @@ function drawLine(stream: ProgressOutput['stream'], line: string): void {
   setTransientLine(() => stream.write('\r\x1b[2K'));
 }
 
+/** Returns the width of a line, with space for the ^C that a terminal shows if the user interrupts. */
 function widthOf({ columns }: ProgressOutput['stream']): number {
-  return (columns === undefined || columns === 0 ? 80 : columns) - 1;
+  return (columns === undefined || columns === 0 ? 80 : columns) - 3;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 }
 
 function barOf({ done, total }: ProgressEvent, room: number): string {
