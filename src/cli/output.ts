@@ -100,12 +100,15 @@ function showsColours({ isTTY }: Pick<WriteStream, 'isTTY'>, env: NodeJS.Process
 /** Prints a result on stdout: as JSON with --json, otherwise as text. Text without a layout is not wrapped. */
 export async function printResult(
   { json }: OutputOptions,
-  result: {
+  {
+    json: toJson,
+    text: toText,
+  }: {
     readonly json: () => unknown;
     readonly text: () => ReportDocument | string | Promise<ReportDocument | string>;
   },
 ): Promise<void> {
-  const text = json === true ? jsonText(await result.json()) : await layOut(await result.text());
+  const text = json === true ? jsonText(await toJson()) : await layOut(await toText());
   clearTransientLine();
   process.stdout.write(text);
 }
