@@ -297,7 +297,7 @@ function stopSentence({ stopped, actual }: LlmEvalResult): string[] {
 }
 
 /** Summarizes which effects are statistically distinguishable from noise. Reports the control separately. */
-export function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
+function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);
