@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import type { DecimalSeparator } from '../schemas/data-source.ts';
+import { addClosingHelp } from './help-layout.ts';
 import { addAliases, assignOutput } from './option-aliases.ts';
 import {
   flagName,
@@ -15,6 +16,7 @@ import {
   requireOptions,
 } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
+import { runningLine } from './progress-bar.ts';
 
 const DECIMAL = '--decimal <mark>  decimal separator of numbers in text files: . or , (default: .)';
 
@@ -91,6 +93,8 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
+  /** Whether the command runs until it is stopped, so that it does not say that it is running. */
+  readonly isOpenEnded?: boolean;
   /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
   /**
@@ -111,15 +115,20 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   addAliases(command);
   const inputs = command.options.filter(({ flags }) => flags.endsWith(' <data>')).map((each) => each.attributeName());
-  return command.addHelpText('after', help).action(async (...given: unknown[]) => {
+  return addClosingHelp(command, help).action(async (...given: unknown[]) => {
     const [values, self] = given.slice(-2) as [Options, Command];
     assignOutput(command, values);
     requireOptions(values, required);
     await (parts.prepare ?? prepareLogs)(values);
     const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
-    await withInputs(inputs, values, async (found) => {
-      await run({ ...values, ...found }, withFound(request, found), self.args, callOf(self));
-    });
+    const ticks = parts.isOpenEnded === true ? undefined : setInterval(runningLine(values), 1000).unref();
+    try {
+      await withInputs(inputs, values, async (found) => {
+        await run({ ...values, ...found }, withFound(request, found), self.args, callOf(self));
+      });
+    } finally {
+      clearInterval(ticks);
+    }
   });
 }
 

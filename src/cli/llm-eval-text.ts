@@ -1,12 +1,18 @@
 import { FINDING_WORDS, findingOf, testedP, undefinedByReason } from '../llm-evals/report/finding.ts';
 import type { LlmEvalVerdict } from '../llm-evals/report/index.ts';
-import { summarySentence } from '../llm-evals/report/llm-eval-document.ts';
+import { verdictBox } from '../llm-evals/report/llm-eval-document.ts';
 import { pairSuffix, signSentences } from '../llm-evals/report/report-words.ts';
-import { costText, STOP_WORDS } from '../llm-evals/report/spending-section.ts';
+import { costText } from '../llm-evals/report/spending-section.ts';
 import type { LlmEvalResult } from '../llm-evals/run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../llm-evals/scoring/llm-metric-result.ts';
 import { bracketText, formatCount, formatLevel, formatNumber, pValueText } from '../internal/format.ts';
-import { asOneLine, textTable } from './output.ts';
+import {
+  briefReport,
+  numberColumn,
+  type ReportDocument,
+  type ReportTable,
+  valueColumn,
+} from '../document/report-document.ts';
 
 /**
  * The maximum number of table rows. The metrics of the gate and significant metrics are always shown. The metrics
@@ -14,23 +20,26 @@ import { asOneLine, textTable } from './output.ts';
  */
 const MAX_ROWS = 12;
 
-/** Describes an evaluation for the terminal: the number of answers, the main metrics, the spending and the verdict. */
-export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict): string {
+/** Describes an evaluation for the terminal: the verdict, the number of answers, the main metrics and the spending. */
+export function describeLlmEval(result: LlmEvalResult, verdict: LlmEvalVerdict): ReportDocument {
   const metrics = Object.values(result.metrics);
   const shown = metricsToShow(metrics, verdict, result.config.counterfactual?.controlDimension);
-  return [
-    asOneLine(openingLine(result)),
-    '',
-    ...(shown.length === 0 ? ['No metric has a value.'] : [metricTable(shown)]),
-    ...[
-      ...signSentences(shown),
-      ...restLines(metrics, shown),
-      ...undefinedByReason(metrics.filter(isUndefined), ({ key }) => key),
-    ].map(asOneLine),
-    '',
-    asOneLine(summarySentence(result)),
-    ...[...missingLines(result), spendingLine(result), ...verdictLines(verdict)].map(asOneLine),
-  ].join('\n');
+  const sentences = [
+    ...signSentences(shown),
+    ...restLines(metrics, shown),
+    ...undefinedByReason(metrics.filter(isUndefined), ({ key }) => key),
+    ...failedLines(result),
+    spendingLine(result),
+  ];
+  return briefReport({
+    title: 'Language model evaluation',
+    subject: openingLine(result),
+    verdict: verdictBox(result, verdict),
+    blocks: [
+      shown.length === 0 ? { kind: 'paragraph', text: 'No metric has a value.' } : metricTable(shown),
+      { kind: 'list', items: sentences },
+    ],
+  });
 }
 
 /**
@@ -72,22 +81,19 @@ function openingLine({ config, actual }: LlmEvalResult): string {
   return `${config.model} (${config.provider}): ${formatCount(actual.answered)} answered${known}.`;
 }
 
-function metricTable(metrics: readonly LlmMetricResult[]): string {
+function metricTable(metrics: readonly LlmMetricResult[]): ReportTable {
   const level = metrics.find(({ ciLevel }) => ciLevel !== null)?.ciLevel ?? null;
-  const header = [
-    'metric',
-    'value',
-    level === null ? 'interval' : formatLevel(level),
-    'no effect',
-    '95% below',
-    'adj. p',
-    'n',
-    'min. detectable',
-    'significant',
-  ];
-  return textTable(
-    header,
-    metrics.map((metric) => [
+  const interval = level === null ? 'Interval' : `${formatLevel(level)} interval`;
+  return {
+    kind: 'table',
+    caption: '',
+    columns: [
+      { name: 'Metric', wraps: true },
+      valueColumn('Value'),
+      ...[interval, 'No effect', '95% below', 'Adjusted p', 'n', 'Minimum detectable'].map(numberColumn),
+      { name: 'Significant', isEssential: true },
+    ],
+    rows: metrics.map((metric) => [
       `${metric.key}${pairSuffix(metric)}`,
       formatNumber(metric.value, 3).replace(/^-(?=0\.0*$)/, ''),
       bracketText(metric.ci),
@@ -98,32 +104,21 @@ function metricTable(metrics: readonly LlmMetricResult[]): string {
       metric.minimumDetectableGap === null ? '' : formatNumber(metric.minimumDetectableGap, 2),
       FINDING_WORDS[findingOf(metric)],
     ]),
-  );
+  };
 }
 
 function pText(p: number | null): string {
   return p === null ? '' : pValueText(p).replace(' ', '');
 }
 
-/** Returns sentences that describe the prompts without an answer. */
-function missingLines({ actual, stopped }: LlmEvalResult): string[] {
-  const failed =
-    actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
-  if (stopped === null) return failed;
-  return [
-    ...failed,
-    `The run ended early because ${STOP_WORDS[stopped]}: ${formatCount(actual.notSent)} not sent. The metrics are computed from the answers that arrived.`,
-  ];
+function failedLines({ actual }: LlmEvalResult): string[] {
+  return actual.failed === 0 ? [] : [`${formatCount(actual.failed)} failed after all retries; the report says why.`];
 }
 
 function spendingLine({ planned, actual }: LlmEvalResult): string {
   const tokens = actual.inputTokens + actual.outputTokens;
   const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
   return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
-}
-
-function verdictLines({ passed, metrics }: LlmEvalVerdict): string[] {
-  return passed === null ? [] : Object.values(metrics).map(({ message }) => message);
 }
 
 /** The paths of the reports of an evaluation. */

@@ -2,11 +2,10 @@
 import { INTERRUPTED } from './exit-codes.ts';
 import { warn } from './output.ts';
 import { runCommandLine } from './program.ts';
-import { describeInterrupt, finishBar } from './progress-bar.ts';
+import { describeInterrupt } from './progress-bar.ts';
 
 process.on('SIGINT', () => {
   void import('../io/atomic-write.ts').then(({ removeUnfinished, writtenPaths }) => {
-    finishBar();
     removeUnfinished();
     warn(describeInterrupt(writtenPaths()));
     process.exit(INTERRUPTED);

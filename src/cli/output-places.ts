@@ -175,11 +175,3 @@ export async function reportWriter(
     }
   };
 }
-
-/** Returns Markdown for a terminal, without bold marks and escapes. */
-export function terminalText(markdown: string): string {
-  return markdown
-    .replaceAll(/(?<!\\)\*\*/g, '')
-    .replaceAll(/\\([\\`*_|<>[\]~&#+=.)-])/g, '$1')
-    .trimEnd();
-}

@@ -1,3 +1,7 @@
+import { WriteStream } from 'node:tty';
+
+import type { TextLayout } from '../document/document-to-text.ts';
+import type { ReportDocument } from '../document/report-document.ts';
 import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
 /** The options common to all commands. */
@@ -35,8 +39,23 @@ export function asOneLine(text: string): string {
   return text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '⏎');
 }
 
+/** Clears the line that is drawn on stderr; undefined if there is none. */
+let clearLine: (() => void) | undefined;
+
+/** Registers a line on stderr, such as a progress bar, that the next output replaces. */
+export function setTransientLine(clear: () => void): void {
+  clearLine = clear;
+}
+
+/** Clears the registered line on stderr, if there is one. */
+export function clearTransientLine(): void {
+  clearLine?.();
+  clearLine = undefined;
+}
+
 /** Prints a line of the result on stdout. */
 export function print(text: string): void {
+  clearTransientLine();
   process.stdout.write(`${withoutControls(text)}\n`);
 }
 
@@ -47,6 +66,7 @@ export function remark(text: string, { quiet }: OutputOptions): void {
 
 /** Prints an important line on stderr, also with --quiet. */
 export function warn(text: string): void {
+  clearTransientLine();
   process.stderr.write(`${withoutControls(asOneLine(text))}\n`);
 }
 
@@ -56,34 +76,48 @@ async function showsLoggedWarnings(): Promise<boolean> {
   return (process.env['EVENHAND_LOG_FILE'] ?? '') === '' && getLogger().isLevelEnabled('warn');
 }
 
-/** Returns a table for the terminal: numeric columns are aligned right, others left. */
-export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows].map((row) => row.map(asOneLine));
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
-  const [names = [], ...cells] = all;
-  const isNumeric = header.map((_, column) => cells.every((row) => /^[-\d.,%[\] ]*$/.test(row[column] ?? '')));
-  const line = (row: readonly string[]): string =>
-    widths
-      .map((width, column) => {
-        const cell = row[column] ?? '';
-        return isNumeric[column] === true ? cell.padStart(width) : cell.padEnd(width);
-      })
-      .join('  ')
-      .trimEnd();
-  const rule = widths
-    .map((width) => '─'.repeat(width))
-    .join('  ')
-    .trimEnd();
-  return [line(names), rule, ...cells.map(line)].join('\n');
+/** The narrowest and the widest terminal that results are fitted to. */
+const [MIN_WIDTH, MAX_WIDTH] = [40, 160];
+
+/** The width of a terminal that does not report its width. */
+const UNKNOWN_WIDTH = 80;
+
+/** Returns the layout of results on stdout. If stdout is not a terminal, tables are not cut. */
+export function terminalLayout(
+  stream: Pick<WriteStream, 'isTTY' | 'columns'> = process.stdout,
+  env: NodeJS.ProcessEnv = process.env,
+): TextLayout {
+  const columns = Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, stream.columns || UNKNOWN_WIDTH));
+  return { width: stream.isTTY ? columns : Infinity, colours: showsColours(stream, env) };
 }
 
-/** Prints a result on stdout: as JSON with --json, otherwise as text. */
+/** Follows FORCE_COLOR, then NO_COLOR, NODE_DISABLE_COLORS and TERM, as Node.js does. */
+function showsColours({ isTTY }: Pick<WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
+  if (!isTTY && env['FORCE_COLOR'] === undefined) return false;
+  return WriteStream.prototype.getColorDepth.call(process.stdout, env) > 1;
+}
+
+/** Prints a result on stdout: as JSON with --json, otherwise as text. Text without a layout is not wrapped. */
 export async function printResult(
   { json }: OutputOptions,
-  { json: toJson, text: toText }: { readonly json: () => unknown; readonly text: () => string | Promise<string> },
+  {
+    json: toJson,
+    text: toText,
+  }: {
+    readonly json: () => unknown;
+    readonly text: () => ReportDocument | string | Promise<ReportDocument | string>;
+  },
 ): Promise<void> {
-  if (json === true) process.stdout.write(jsonText(await toJson()));
-  else print(await toText());
+  const text = json === true ? jsonText(await toJson()) : await layOut(await toText());
+  clearTransientLine();
+  process.stdout.write(text);
+}
+
+/** Renders a report in the layout of the terminal. Other text is not wrapped. */
+async function layOut(result: ReportDocument | string): Promise<string> {
+  if (typeof result === 'string') return `${withoutControls(result)}\n`;
+  const { documentToText } = await import('../document/document-to-text.ts');
+  return documentToText(result, terminalLayout());
 }
 
 /** Prints the path of each written output as a remark. */

@@ -21,9 +21,10 @@ import { trainRegularizedCommand } from './commands/train-regularized.ts';
 import { validateCommand } from './commands/validate.ts';
 import { versionCommand } from './commands/version.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { addClosingHelp, fitHelp } from './help-layout.ts';
 import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
-import { withoutControls } from './output.ts';
+import { clearTransientLine, withoutControls } from './output.ts';
 
 /** Returns the command-line program with all commands. */
 function createProgram(): Command {
@@ -32,10 +33,10 @@ function createProgram(): Command {
       'Measure the group fairness of model decisions with confidence intervals, train under fairness constraints, and test results against a gate.',
     )
     .version(VERSION)
-    .showSuggestionAfterError(true)
-    .addHelpText(
-      'after',
-      `
+    .showSuggestionAfterError(true);
+  addClosingHelp(
+    program,
+    `
 Start here:
   $ evenhand sample-data cps-wages --out wages.csv
   $ evenhand train-regularized --csv wages.csv --target wage_above_median --sensitive gender \\
@@ -47,10 +48,10 @@ Exit codes: 0 success, 1 a check failed, 2 invalid options or data, 3 a step or 
 internal error, 130 interrupted.
 Environment variables: EVENHAND_PROGRESS_SECONDS, EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE,
 EVENHAND_JSON_LOGS, EVENHAND_TF_BACKEND, EVENHAND_CONFIG_PATH, EVENHAND_PROFILE, EVENHAND_API_KEYS,
-MLFLOW_TRACKING_URI.
+MLFLOW_TRACKING_URI, NO_COLOR, FORCE_COLOR.
 
 Run 'evenhand COMMAND --help' for the options and examples of a command.`,
-    );
+  );
   const commands = [
     validateCommand(),
     runPipelineCommand(),
@@ -73,7 +74,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
     refuseRepeats(command);
-    command.configureHelp({ helpWidth: Math.min(100, process.stdout.columns || 100) });
+    fitHelp(command);
     command.exitOverride().configureOutput({
       // Commander prints an error and its suggestion on two lines; this program prints each error on one line.
       outputError: (text, write) => {
@@ -114,6 +115,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
+    clearTransientLine();
     process.stderr.write(`${describeError(error, running)}\n`);
     process.exitCode = exitCodeOf(error);
   }

@@ -1,7 +1,18 @@
+import { formatCompact } from '../internal/format.ts';
 import type { OnProgress, ProgressEvent } from '../internal/progress.ts';
-import { type OutputOptions, warn } from './output.ts';
+import { type OutputOptions, setTransientLine, warn } from './output.ts';
 
-const WIDTH = 30;
+/** The maximum width of a bar. */
+const BAR_WIDTH = 30;
+
+/** The minimum width of a bar; with less space, there is only text. */
+const MIN_BAR_WIDTH = 5;
+
+/** The minimum milliseconds between two drawings of a bar. */
+const DRAW_MILLIS = 100;
+
+/** The milliseconds after which a rate is shown. Earlier ones vary too much. */
+const RATE_MILLIS = 1000;
 
 /**
  * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes them.
@@ -10,7 +21,7 @@ const LINE_SECONDS = 10;
 
 /** The stream and the clock for progress. */
 export interface ProgressOutput {
-  readonly stream: { readonly isTTY?: boolean; write(text: string): unknown };
+  readonly stream: { readonly isTTY?: boolean; readonly columns?: number; write(text: string): unknown };
   /** Returns the milliseconds of a monotonic clock. */
   readonly now: () => number;
   /** The minimum seconds between two lines if the stream is not a terminal. */
@@ -18,7 +29,7 @@ export interface ProgressOutput {
 }
 
 /** The current progress, which is reported if the run is interrupted. */
-let current: { readonly event: ProgressEvent; readonly finishLine: () => void } | undefined;
+let current: ProgressEvent | undefined;
 
 /**
  * Returns a callback that shows progress on stderr: as a bar on a terminal, otherwise as a line at regular intervals.
@@ -27,32 +38,24 @@ let current: { readonly event: ProgressEvent; readonly finishLine: () => void } 
 export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): OnProgress {
   const show = quiet === true ? undefined : output.stream.isTTY === true ? drawBar(output) : writeLines(output);
   return (event) => {
-    const isDone = event.done >= event.total;
-    current = isDone ? undefined : { event, finishLine: show?.finishLine ?? (() => undefined) };
-    show?.onProgress(event);
+    current = event.done >= event.total ? undefined : event;
+    show?.(event);
   };
 }
 
-/** Ends the line of the progress bar, so that the next output starts on a new line. */
-export function finishBar(): void {
-  current?.finishLine();
-}
-
 /**
- * Returns the message to print if Ctrl-C ends the process. It says where the work stopped and which outputs were
- * written.
+ * Returns the message to print if Ctrl-C ends the process. It says which outputs were written and where the work
+ * stopped.
  * @param written the outputs that are complete
  */
 export function describeInterrupt(written: readonly string[]): string {
-  const { event } = current ?? {};
-  const where = event === undefined ? '' : ` at ${String(event.done)} of ${String(event.total)} (${event.stage})`;
-  const kept = written.length === 0 ? 'Nothing was written.' : `Complete and kept: ${written.join(', ')}.`;
-  return `Interrupted${where}. ${kept}`;
-}
-
-interface Shown {
-  readonly onProgress: OnProgress;
-  readonly finishLine: () => void;
+  const kept =
+    written.length === 0
+      ? 'Interrupted, nothing was written.'
+      : `Interrupted. Complete and kept: ${written.join(', ')}.`;
+  return current === undefined
+    ? kept
+    : `${kept} It was at ${String(current.done)} of ${String(current.total)} (${current.stage}).`;
 }
 
 function standardOutput(): ProgressOutput {
@@ -61,35 +64,108 @@ function standardOutput(): ProgressOutput {
   return { stream: process.stderr, now: () => performance.now(), lineSeconds };
 }
 
-function drawBar({ stream }: ProgressOutput): Shown {
-  const onProgress = ({ stage, done, total }: ProgressEvent): void => {
-    const filled = Math.round((WIDTH * done) / total);
-    const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
-    stream.write(`\r\x1b[2K${bar} ${percentOf(done, total).padStart(4)}  ${stage}`);
-    if (done >= total) stream.write('\r\x1b[2K');
+function drawBar({ stream, now }: ProgressOutput): OnProgress {
+  const pace = measurePace(now);
+  let last = -Infinity;
+  let stage = '';
+  return (event) => {
+    const { done, total } = event;
+    const speed = pace(event);
+    if (done >= total) {
+      stream.write('\r\x1b[2K');
+      return;
+    }
+    if (event.stage === stage && now() - last < DRAW_MILLIS) return;
+    last = now();
+    stage = event.stage;
+    const facts = [`${String(done)}/${String(total)}`, ...speed].join(' · ');
+    const start = ` ${percentOf(event).padStart(4)}  `;
+    const text = `${start}${cut(stage, widthOf(stream) - start.length - facts.length - 1)} ${facts}`;
+    drawLine(stream, `${barOf(event, widthOf(stream) - text.length)}${text}`);
   };
-  return { onProgress, finishLine: () => stream.write('\n') };
+}
+
+/** Draws a line that the next output replaces. It is shorter than the terminal, so that it never wraps. */
+function drawLine(stream: ProgressOutput['stream'], line: string): void {
+  stream.write(`\r\x1b[2K${line.slice(0, widthOf(stream))}`);
+  setTransientLine(() => stream.write('\r\x1b[2K'));
+}
+
+/** Returns the width of a line, with space for the ^C that a terminal shows if the user interrupts. */
+function widthOf({ columns }: ProgressOutput['stream']): number {
+  return (columns === undefined || columns === 0 ? 80 : columns) - 3;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+}
+
+function barOf({ done, total }: ProgressEvent, room: number): string {
+  const width = Math.min(BAR_WIDTH, room);
+  if (width < MIN_BAR_WIDTH) return '';
+  const filled = Math.round((width * done) / total);
+  return '█'.repeat(filled) + '░'.repeat(width - filled);
 }
 
 /**
  * Returns a function that prints progress lines. It prints no line for short work, and no final line because the result
  * follows.
  */
-function writeLines({ stream, now, lineSeconds }: ProgressOutput): Shown {
+function writeLines({ stream, now, lineSeconds }: ProgressOutput): OnProgress {
+  const pace = measurePace(now);
   const start = now();
   let last = start;
-  const onProgress = ({ stage, done, total }: ProgressEvent): void => {
+  return (event) => {
+    const { stage, done, total } = event;
+    const speed = pace(event);
     const time = now();
     if (done >= total || time - last < 1000 * lineSeconds) return;
     last = time;
-    const elapsed = Math.round((time - start) / 1000);
-    stream.write(`${stage}: ${String(done)} of ${String(total)} (${percentOf(done, total)}), ${String(elapsed)} s\n`);
+    const parts = [
+      `${stage}: ${String(done)} of ${String(total)} (${percentOf(event)})`,
+      durationText((time - start) / 1000),
+      ...speed,
+    ];
+    stream.write(`${parts.join(', ')}\n`);
   };
-  return { onProgress, finishLine: () => undefined };
 }
 
-function percentOf(done: number, total: number): string {
+/** Returns a function that describes the rate of the current stage and the time left, once they are known. */
+function measurePace(now: () => number): (event: ProgressEvent) => string[] {
+  let start = { stage: '', done: 0, time: now() };
+  return ({ stage, done, total }) => {
+    const isNew = start.stage !== '' && stage !== start.stage;
+    if (isNew || done < start.done) start = { stage, done, time: now() };
+    start.stage = stage;
+    const millis = now() - start.time;
+    if (millis < RATE_MILLIS || done <= start.done) return [];
+    const rate = (1000 * (done - start.done)) / millis;
+    return [`${formatCompact(rate, 2)}/s`, `${durationText((total - done) / rate)} left`];
+  };
+}
+
+function percentOf({ done, total }: ProgressEvent): string {
   return `${String(Math.round((100 * done) / total))}%`;
+}
+
+/** Formats a duration: `9 s`, `12 min` or `2.5 h`. */
+function durationText(seconds: number): string {
+  if (seconds < 100) return `${String(Math.round(seconds))} s`;
+  return seconds < 6000 ? `${String(Math.round(seconds / 60))} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** Returns a function that says on stderr how long a command has been running, unless it shows progress. */
+export function runningLine({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): () => void {
+  const { stream, now, lineSeconds } = output;
+  const start = now();
+  let last = start;
+  return () => {
+    if (quiet === true || current !== undefined || now() - last < 1000 * lineSeconds) return;
+    last = now();
+    const time = durationText((last - start) / 1000);
+    if (stream.isTTY === true) drawLine(stream, `Running · ${time}`);
+    else stream.write(`Running, ${time}\n`);
+  };
 }
 
 /**
@@ -122,7 +198,6 @@ export function catchInterrupt(): Interrupt {
   const ignore = onInterrupt(() => {
     ignore();
     controller.abort();
-    finishBar();
     warn(
       'Stopping: pending requests are cancelled, and the answers so far are scored. Press Ctrl-C again to end at once.',
     );

@@ -1,7 +1,16 @@
 import type { Command } from 'commander';
 
-import { bracketText, formatChange, formatCount, formatNumber } from '../internal/format.ts';
+import { bracketText, capital, formatChange, formatCount, formatNumber } from '../internal/format.ts';
 import type { OnProgress } from '../internal/progress.ts';
+import {
+  briefReport,
+  noteBlocks,
+  numberColumn,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportTable,
+  valueColumn,
+} from '../document/report-document.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
@@ -9,7 +18,7 @@ import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { type CommandParts, defineCommand, OPTION } from './define-command.ts';
 import { parseCrossing } from './option-parsers.ts';
 import { assertOutputs } from './output-places.ts';
-import { type OutputOptions, printResult, remarkWritten, textTable } from './output.ts';
+import { type OutputOptions, printResult, remarkWritten } from './output.ts';
 import { progressBar } from './progress-bar.ts';
 
 /** The fields common to all training results. */
@@ -51,10 +60,12 @@ interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pi
   CommandParts<TrainingCommandOptions, Options>,
   'name' | 'description' | 'options' | 'parsers' | 'schema' | 'help'
 > {
+  /** The title of the result. */
+  readonly title: string;
   /** Loads the functions of the trainer. */
   readonly load: () => Promise<Trainer<Options, Result>>;
-  /** Returns lines that describe the result and the cost of the training. */
-  readonly describe: (result: Result, seconds: number) => readonly string[];
+  /** Returns blocks that describe the result and the cost of the training. */
+  readonly describe: (result: Result, seconds: number) => readonly ReportBlock[];
 }
 
 /** The functions of a trainer: training, the result as JSON, and optionally a plot of the result. */
@@ -69,6 +80,7 @@ interface Trainer<Options, Result> {
 
 /** Returns a command that reads the input files, trains, and writes the outputs that the options name. */
 export function trainingCommand<Options, Result extends TrainedResult>({
+  title,
   load,
   describe,
   ...parts
@@ -93,8 +105,7 @@ export function trainingCommand<Options, Result extends TrainedResult>({
         await writeFileAtomic(outJson, `${JSON.stringify(body, undefined, 2)}\n`);
       }
       if (outPlot !== undefined) await plot?.(result, { savePath: outPlot });
-      const notes = result.warnings.map((warning) => `Note: ${warning}.`);
-      const text = (): string => [...openingLines(result), ...describe(result, seconds), ...notes].join('\n');
+      const text = (): ReportDocument => trainingDocument(title, result, describe(result, seconds));
       await printResult(options, { json: () => body, text });
       remarkWritten([outJson, outPlot, saveModel], options);
     },
@@ -115,17 +126,20 @@ async function loadSource(options: TrainingCommandOptions): Promise<TrainingSour
 /** The maximum number of groups in the table of groups; if there are more groups, the table is omitted. */
 const MAX_GROUPS = 16;
 
-/** Returns lines that describe the prediction task and the rows. */
-function openingLines({ target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped }: TrainedResult): string[] {
+/** Returns the result of a training for the terminal: the prediction task, the rows, the given blocks and warnings. */
+function trainingDocument(title: string, result: TrainedResult, blocks: readonly ReportBlock[]): ReportDocument {
+  const { target, positiveLabel, sensitive, folds, nTrain, nTest, nDropped, warnings } = result;
   const how =
     folds === null
       ? `${formatCount(nTrain)} rows trained on, ${formatCount(nTest)} held out`
       : `${formatCount(nTest)} rows, cross-fitted in ${String(folds)} folds`;
-  return [
-    `Predicting ${outcomeText(target, positiveLabel)}, by ${quoted(sensitive, ' x ')}: ${how}.`,
-    ...(nDropped > 0 ? [`${formatCount(nDropped)} rows without a target or group were excluded.`] : []),
-    '',
-  ];
+  const dropped = nDropped > 0 ? ` ${formatCount(nDropped)} rows without a target or group were excluded.` : '';
+  const notes = noteBlocks(
+    'Notes',
+    warnings.map((warning) => `${capital(warning)}.`),
+  );
+  const subject = `Predicting ${outcomeText(target, positiveLabel)}, by ${quoted(sensitive, ' x ')}: ${how}.${dropped}`;
+  return briefReport({ title, subject, blocks: [...blocks, ...notes] });
 }
 
 /** Describes the outcome that a model predicts: "'y' = '1' as positive". */
@@ -139,52 +153,74 @@ export function quoted(names: readonly string[], separator: string): string {
 }
 
 /** Returns tables that compare a model without and with a constraint, overall and by group. */
-export function comparisonTables(result: TrainingJobResult): string[] {
+export function comparisonTables(result: TrainingJobResult): ReportTable[] {
   return [
-    textTable(
-      ['', 'unconstrained', '95%', 'constrained', '95%', 'change'],
-      [
-        ...measures(result.baseline, result.final, ''),
-        ...measures(result.train.baseline, result.train.final, ', training rows'),
-      ],
-    ),
-    '',
+    comparisonTable('On held-out rows, which neither model was trained on', result.baseline, result.final),
+    comparisonTable('On the training rows', result.train.baseline, result.train.final),
     ...groupTable(result),
   ];
 }
 
-function measures(before: DecisionQuality, after: DecisionQuality, where: string): string[][] {
+function comparisonTable(caption: string, before: DecisionQuality, after: DecisionQuality): ReportTable {
+  const interval = numberColumn('95% interval');
+  return {
+    kind: 'table',
+    caption,
+    columns: [
+      { name: '', wraps: true },
+      valueColumn('Unconstrained'),
+      interval,
+      valueColumn('Constrained'),
+      interval,
+      numberColumn('Change'),
+    ],
+    rows: measures(before, after),
+  };
+}
+
+function measures(before: DecisionQuality, after: DecisionQuality): string[][] {
   const row = (name: string, key: 'accuracy' | 'dpDiff' | 'eoDiff'): string[] => [
-    `${name}${where}`,
+    name,
     formatNumber(before[key]),
     bracketText(before[`${key}Ci`]),
     formatNumber(after[key]),
     bracketText(after[`${key}Ci`]),
     formatChange(after[key] - before[key]),
   ];
-  return [row('accuracy', 'accuracy'), row('DP diff', 'dpDiff'), row('EO diff', 'eoDiff')];
+  return [
+    row('Accuracy', 'accuracy'),
+    row('Demographic parity difference', 'dpDiff'),
+    row('Equalized odds difference', 'eoDiff'),
+  ];
+}
+
+/** Returns two values as in `0.250 → 0.200`. */
+export function beforeAfter(before: number, after: number, digits: number): string {
+  return `${formatNumber(before, digits)} → ${formatNumber(after, digits)}`;
 }
 
 /** Returns a table of each group's rates on held-out rows, without and with the constraint. */
-function groupTable({ baseline, final }: TrainingJobResult): string[] {
+function groupTable({ baseline, final }: TrainingJobResult): ReportTable[] {
   if (final.groups.length > MAX_GROUPS) return [];
   const rows = final.groups.map((after, index) => {
     const before = baseline.groups[index] ?? after;
-    const pair = (key: 'selectionRate' | 'truePositiveRate' | 'falsePositiveRate'): string[] => [
-      formatNumber(before[key], 3),
-      formatNumber(after[key], 3),
-    ];
+    const pair = (key: 'selectionRate' | 'truePositiveRate' | 'falsePositiveRate'): string =>
+      beforeAfter(before[key], after[key], 3);
     return [
       after.group,
       formatCount(after.n),
-      ...pair('selectionRate'),
-      ...pair('truePositiveRate'),
-      ...pair('falsePositiveRate'),
+      pair('selectionRate'),
+      pair('truePositiveRate'),
+      pair('falsePositiveRate'),
     ];
   });
+  const columns = ['Held out', 'Selection rate', 'True positive rate', 'False positive rate'];
   return [
-    textTable(['group', 'held out', 'selected', '→', 'true positives', '→', 'false positives', '→'], rows),
-    '',
-    'The columns → show the rate with the constraint.',
+    {
+      kind: 'table',
+      caption: 'Groups on held-out rows, without → with the constraint',
+      columns: [{ name: 'Group' }, ...columns.map(numberColumn)],
+      rows,
+    },
   ];
 }

@@ -15,7 +15,7 @@ import {
 } from './report-document.ts';
 import { reportPage } from './report-page.ts';
 import { cell, headerCell, scrollingTable } from './report-table.ts';
-import { cutAnswer, plainText } from './report-text.ts';
+import { cutAnswer, plainText, shownText } from './report-text.ts';
 
 /** Draws a chart as SVG. */
 export type DrawChart = (chart: Chart) => Promise<string>;
@@ -26,7 +26,13 @@ interface Drawn {
   readonly problem: string | undefined;
 }
 
-const SIGNS: Readonly<Record<ReportVerdict['kind'], string>> = { pass: '\u2713', fail: '\u2717', none: '\u2013' };
+/** The sign of each verdict. */
+export const VERDICT_SIGNS: Readonly<Record<ReportVerdict['kind'], string>> = {
+  pass: '\u2713',
+  fail: '\u2717',
+  undefined: '?',
+  none: '\u2013',
+};
 
 /**
  * Renders a report as a self-contained HTML page with embedded charts. If the charting package is not installed, the
@@ -88,7 +94,7 @@ async function drawPictures(blocks: readonly ReportBlock[], draw: DrawChart): Pr
 
 function verdictBox({ kind, title, sentences }: ReportVerdict): Html {
   return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
-<h2 id="verdict"><span aria-hidden="true">${SIGNS[kind]}</span> ${plainText(title)}</h2>
+<h2 id="verdict"><span aria-hidden="true">${VERDICT_SIGNS[kind]}</span> ${plainText(title)}</h2>
 ${list(sentences)}
 </section>`;
 }
@@ -106,6 +112,8 @@ function blockToHtml(block: ReportBlock, { pictures }: Drawn): Html | undefined 
       return markup`<p>${plainText(block.text)}</p>`;
     case 'list':
       return list(block.items);
+    case 'code':
+      return markup`<pre>${shownText(block.text)}</pre>`;
     case 'note':
       return markup`<div class="note"><p><strong>${plainText(block.title)}</strong></p>
 ${list(block.items)}</div>`;

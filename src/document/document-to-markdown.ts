@@ -10,7 +10,7 @@ import {
   type ReportTable,
   shownPieces,
 } from './report-document.ts';
-import { cutAnswer, plainText } from './report-text.ts';
+import { cutAnswer, plainText, shownText } from './report-text.ts';
 
 /** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
 export function documentToMarkdown(report: ReportDocument): string {
@@ -41,6 +41,8 @@ function blockToMarkdown(block: ReportBlock): string[] {
       return [text(block.text)];
     case 'list':
       return [list(block.items)];
+    case 'code':
+      return [fenced('text', shownText(block.text).split('\n'))];
     case 'note':
       return [`**${text(block.title)}**`, list(block.items)];
     case 'facts':

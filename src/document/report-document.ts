@@ -7,6 +7,8 @@ export type ReportBlock =
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
   | { readonly kind: 'list'; readonly items: readonly string[] }
+  /** Lines that are shown unchanged, such as commands to copy. */
+  | { readonly kind: 'code'; readonly text: string }
   /** An important notice. */
   | { readonly kind: 'note'; readonly title: string; readonly items: readonly string[] }
   | { readonly kind: 'facts'; readonly facts: readonly ReportFact[] }
@@ -56,10 +58,14 @@ export interface MarkedText {
   readonly isMarked: boolean;
 }
 
-/** The name and alignment of a column. */
+/** The name of a column, its alignment, and how it gives way in a narrow terminal. */
 export interface ReportColumn {
   readonly name: string;
   readonly isNumber?: boolean | undefined;
+  /** Whether the column is shown at every width, because it has the value or the finding. */
+  readonly isEssential?: boolean | undefined;
+  /** Whether long texts continue on further lines; otherwise they are shortened. */
+  readonly wraps?: boolean | undefined;
 }
 
 /** A section of a report with a title. A section without blocks is omitted. */
@@ -70,7 +76,8 @@ export interface ReportSection {
 
 /** The verdict at the top of a report. */
 export interface ReportVerdict {
-  readonly kind: 'pass' | 'fail' | 'none';
+  /** `undefined` if the gate failed because a metric has no value; `none` if nothing was judged. */
+  readonly kind: 'pass' | 'fail' | 'undefined' | 'none';
   readonly title: string;
   readonly sentences: readonly string[];
 }
@@ -88,9 +95,25 @@ export interface ReportDocument {
   readonly provenance?: Provenance | undefined;
 }
 
+/** The parts of a report with a single section. */
+interface BriefReport extends Pick<ReportDocument, 'subject' | 'verdict'> {
+  readonly title?: string;
+  readonly blocks: readonly ReportBlock[];
+}
+
+/** Returns a report with a single section, for the result of a command. */
+export function briefReport({ title = '', subject, verdict, blocks }: BriefReport): ReportDocument {
+  return { title, subject, verdict, sections: [{ title: '', blocks }], made: [] };
+}
+
 /** Returns a column of numbers. */
 export function numberColumn(name: string): ReportColumn {
   return { name, isNumber: true };
+}
+
+/** Returns a column of numbers that is shown at every width. */
+export function valueColumn(name: string): ReportColumn {
+  return { name, isNumber: true, isEssential: true };
 }
 
 /** Returns a note with the first items, or an empty list if there are no items. */

@@ -117,7 +117,7 @@ export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passe
   }
   const isUndefined = !passed && gates.length > 0 && gates.every(({ status }) => status !== 'fail');
   return {
-    kind: passed ? 'pass' : 'fail',
+    kind: passed ? 'pass' : isUndefined ? 'undefined' : 'fail',
     title: passed ? 'PASS' : isUndefined ? 'UNDEFINED' : 'FAIL',
     sentences: failuresFirst(gates).map(({ attribute, message }) => `${labelText(attribute)}: ${message}`),
   };

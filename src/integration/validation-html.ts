@@ -1,5 +1,12 @@
 import type { Chart } from '../charts/chart.ts';
-import { blocksToHtml, type DrawChart, drawSvg, madeSection, tableToHtml } from '../document/document-to-html.ts';
+import {
+  blocksToHtml,
+  type DrawChart,
+  drawSvg,
+  madeSection,
+  tableToHtml,
+  VERDICT_SIGNS,
+} from '../document/document-to-html.ts';
 import type { Provenance } from '../document/provenance.ts';
 import type { ReportDocument } from '../document/report-document.ts';
 import { reportPage } from '../document/report-page.ts';
@@ -159,8 +166,6 @@ async function drawAll(entries: readonly ReportEntry[], draw: DrawChart): Promis
   return { pictures, problem: undefined };
 }
 
-const SIGNS = { pass: '\u2713', fail: '\u2717', none: '\u2013' } as const;
-
 /** Renders the verdict with the message of the gate on each attribute. */
 function verdictBox(validation: ReportedValidation): Html {
   const { threshold, gates } = validation;
@@ -169,7 +174,7 @@ function verdictBox(validation: ReportedValidation): Html {
     ({ attribute, message }) => markup`<li><strong><bdi>${attribute}</bdi></strong>: ${message}</li>`,
   );
   return markup`<section class="verdict ${kind}" aria-labelledby="verdict">
-<h2 id="verdict"><span aria-hidden="true">${SIGNS[kind]}</span> ${title}${threshold !== null && markup` <small>at threshold ${threshold}</small>`}</h2>
+<h2 id="verdict"><span aria-hidden="true">${VERDICT_SIGNS[kind]}</span> ${title}${threshold !== null && markup` <small>at threshold ${threshold}</small>`}</h2>
 ${kind === 'none' ? markup`<p>${sentences}</p>` : markup`<ul>${items}</ul>`}
 </section>`;
 }

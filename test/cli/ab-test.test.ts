@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
 
@@ -48,7 +48,7 @@ describe('evenhand ab-test', () => {
     const same = await run(even, even, 'same.csv');
     expect([worse.code, better.code, same.code]).to.deep.equal([1, 0, 0]);
     expect(worse.stdout).to.include('Fairness got worse in the one comparison made');
-    expect(same.stdout).to.include('minimum detectable difference 0.14 (80% power, unadjusted)');
+    expect(joinLines(same.stdout)).to.include('minimum detectable difference 0.14 (80% power, unadjusted)');
     expect(worse.stdout).to.not.match(/\*\*|\\/);
   });
 

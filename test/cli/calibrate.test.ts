@@ -7,7 +7,7 @@ import { createRandom } from '../../src/internal/random.ts';
 import { loadData } from '../../src/io/index.ts';
 import { GroupFairnessCalibrator } from '../../src/training/postprocessing/calibrator/group-fairness-calibrator.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 interface Quality {
   readonly mean_score: number;
@@ -55,12 +55,12 @@ describe('evenhand calibrate', () => {
   it('prints the quality before and after for each group, and the rows it was measured on', async () => {
     const { code, stdout, stderr } = await runCli(['calibrate', '--csv', scored()]);
     expect([code, stderr]).to.deep.equal([0, '']);
-    expect(stdout).to.match(/^Calibrating 'score' to 'y', by 'g': platt, 605 rows, cross-fitted in 5 folds\./);
+    expect(stdout).to.match(/^Calibrating 'score' to 'y', by 'g': platt, 605 rows, cross-fitted in 5 folds\.$/m);
     expect(stdout).to.match(/^a +300 /m);
     expect(stdout).to.match(/^\(all rows\) +605 /m);
-    expect(stdout).to.include('each calibrated by a calibrator that has not seen it');
-    expect(stdout).to.include(
-      "Note: group 'few' (5 rows) has no calibrator of its own: fewer than --min-samples = 20 rows.",
+    expect(joinLines(stdout)).to.include('each calibrated by a calibrator that has not seen it');
+    expect(joinLines(stdout)).to.include(
+      "- Group 'few' (5 rows) has no calibrator of its own: fewer than --min-samples = 20 rows.",
     );
   });
 
@@ -116,15 +116,15 @@ describe('evenhand calibrate', () => {
 
   it('says that it measured the rows that it was fitted on, with one fold', async () => {
     const { stdout } = await runCli(['calibrate', '--csv', scored(), '--folds', '1']);
-    expect(stdout).to.include('measured on the same rows that the calibrator was fitted on');
-    expect(stdout).to.include('which makes it look better than it is');
+    expect(joinLines(stdout)).to.include('measured on the same rows that the calibrator was fitted on');
+    expect(joinLines(stdout)).to.include('which makes it look better than it is');
   });
 
   it('excludes rows with missing values and counts them', async () => {
     const lines = readFileSync(scored(), 'utf8').trimEnd().split('\n');
     const file = write('gaps.csv', [...lines, ',1,a', '0.5,,a', '0.5,1,']);
     const { stdout } = await runCli(['calibrate', '--csv', file]);
-    expect(stdout).to.include('3 rows without a score, a label or a group were excluded.');
+    expect(joinLines(stdout)).to.include('3 rows without a score, a label or a group were excluded.');
     expect(stdout).to.include('605 rows, cross-fitted');
   });
 

@@ -22,11 +22,13 @@ describe('evenhand config check', () => {
     const { code, stdout, stderr } = await check('--config', file);
     expect(stdout.split('\n')).to.deep.equal([
       `${file} is a valid configuration.`,
-      'Sensitive: sex; benchmarks for sex.',
-      'Detectors: alpha 0.05, proxy threshold 0.3.',
-      'Step 1: census-shares: InstanceReweighting (max_weight 5).',
-      "Training: reductions (constraint demographic_parity, difference_bound 0.01), predicts income-per-year (1 if it is '>50K') from 12 features.",
-      'Gate: demographic_parity_difference at most 0.06.',
+      '',
+      '- Sensitive: sex; benchmarks for sex.',
+      '- Detectors: alpha 0.05, proxy threshold 0.3.',
+      '- Step 1: census-shares: InstanceReweighting (max_weight 5).',
+      '- Training: reductions (constraint demographic_parity, difference_bound 0.01), predicts',
+      "  income-per-year (1 if it is '>50K') from 12 features.",
+      '- Gate: demographic_parity_difference at most 0.06.',
       '',
     ]);
     expect([code, stderr]).to.deep.equal([0, '']);
@@ -36,9 +38,9 @@ describe('evenhand config check', () => {
     const text =
       'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';
     const { stdout } = await check('--config', write('few.yml', text));
-    expect(stdout).to.include('Sensitive: a, b; crossed: a and b.\n');
+    expect(stdout).to.include('- Sensitive: a, b; crossed: a and b.\n');
     expect(stdout).to.include(
-      'Steps: none.\nTraining: none, only the data are prepared.\nGate: demographic_parity_ratio at least 0.8.\n',
+      '- Steps: none.\n- Training: none, only the data are prepared.\n- Gate: demographic_parity_ratio at least 0.8.\n',
     );
   });
 
@@ -129,10 +131,11 @@ describe('evenhand config check', () => {
     expect(stdout).to.equal(
       [
         'needs.yml is a valid configuration.',
-        'The top level alone is incomplete. Choose a profile.',
-        'All 2 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
-        'Profile a: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
-        'Profile b: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
+        '',
+        '- The top level alone is incomplete. Choose a profile.',
+        '- All 2 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
+        '- Profile a: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
+        '- Profile b: changes sensitive. Gate: demographic_parity_difference is reported without a verdict.',
         '',
       ].join('\n'),
     );
@@ -144,25 +147,26 @@ describe('evenhand config check', () => {
       'sensitive: [sex]\nvalidation_threshold: 0.1\nprofiles:\n  dev: { validation_threshold: 0.3 }\n' +
       '  release: { steps: [], fairness_metric: demographic_parity_ratio, validation_threshold: 0.8 }\n  same: {}\n';
     const { code, stdout } = await check('--config', write('each.yml', text));
-    expect(stdout.split('\n').slice(-6)).to.deep.equal([
-      'Gate: demographic_parity_difference at most 0.1.',
-      'All 3 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
-      'Profile dev: changes validation_threshold. Gate: demographic_parity_difference at most 0.3.',
-      'Profile release: changes steps, fairness_metric, validation_threshold. Gate: demographic_parity_ratio at least 0.8.',
-      'Profile same: changes nothing. Gate: demographic_parity_difference at most 0.1.',
+    expect(stdout.split('\n').slice(-7)).to.deep.equal([
+      '- Gate: demographic_parity_difference at most 0.1.',
+      '- All 3 profiles were checked. None is used unless --profile or EVENHAND_PROFILE selects it:',
+      '- Profile dev: changes validation_threshold. Gate: demographic_parity_difference at most 0.3.',
+      '- Profile release: changes steps, fairness_metric, validation_threshold. Gate:',
+      '  demographic_parity_ratio at least 0.8.',
+      '- Profile same: changes nothing. Gate: demographic_parity_difference at most 0.1.',
       '',
     ]);
     expect(code).to.equal(0);
     const chosen = await check('--config', 'each.yml', '--profile', 'dev');
     expect(chosen.stdout)
       .to.match(/ with the profile dev\.\n/)
-      .and.not.match(/^Profile /m);
+      .and.not.match(/^- Profile /m);
   });
 
   it('prints one line for each part, also if names contain line breaks', async () => {
     const text = 'sensitive: ["se\\nx"]\nsteps: [{ kind: ProxyDropper, name: "a\\u202eb" }]\n';
     const { stdout } = await check('--config', write('odd.yml', text));
-    expect(stdout).to.include('\nSensitive: se\\nx.\n').and.include('\nStep 1: a\\u202eb: ProxyDropper.\n');
+    expect(stdout).to.include('\n- Sensitive: se\\nx.\n').and.include('\n- Step 1: a\\u202eb: ProxyDropper.\n');
   });
 
   it('finds the file from EVENHAND_CONFIG_PATH', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
-import { adviceText, backendsText, fixesText, numericsText } from '../../src/cli/commands/doctor.ts';
+import { doctorDocument } from '../../src/cli/commands/doctor.ts';
+import { documentToText } from '../../src/document/document-to-text.ts';
 import type { DoctorReport } from '../../src/integration/doctor.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { softwareGpuEnv } from '../helpers/software-gpu.ts';
@@ -41,10 +42,19 @@ const FINDING = { op: 'softRates', name: 'means', tolerance: 1e-5, reads: 1, lea
 /** Returns the length of the longest line. */
 const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 
+type TextOptions = Parameters<typeof doctorDocument>[1] & { readonly width?: number };
+
+/** Returns the text of a report without colours. */
+function textOf(report: DoctorReport, { width = 80, ...options }: TextOptions = {}): string {
+  return documentToText(doctorDocument(report, options), { width, colours: false });
+}
+
 describe('the output of doctor', () => {
   it('names the version, the backend with its device, and every backend with its reason', () => {
-    const text = backendsText(REPORT, 80);
-    expect(text).to.match(/^evenhand 1\.2\.3 on Node 20\.0\.0\ntensor backend: webgpu \(nvidia A100\)\n.*: 1\.3 ms\n/);
+    const text = textOf(REPORT);
+    expect(text).to.match(
+      /^evenhand 1\.2\.3 on Node 20\.0\.0\nTensor backend: webgpu \(nvidia A100\)\. [^]* 1\.3 ms\.\n/,
+    );
     expect(text).to.match(/^node-gpu +no +no driver$/m);
     expect(text).to.match(/^webgpu +yes$/m);
   });
@@ -53,37 +63,47 @@ describe('the output of doctor', () => {
     const reason = 'word '.repeat(60).trim();
     const backends = REPORT.backends.map((one) => (one.name === 'node' ? { ...one, reason } : one));
     for (const width of [60, 80, 100]) {
-      const text = backendsText({ ...REPORT, backends, adapter: reason }, width);
+      const text = textOf({ ...REPORT, backends, adapter: reason }, { width });
       expect(widest(text)).to.be.within(width - 5, width);
       expect(text).to.match(/^node +no +word( word)+\n {21}word( word)+$/m);
       expect(text.split('word')).to.have.length(2 * 60 + 1);
     }
-    expect(widest(adviceText(reason, 80))).to.be.within(75, 80);
   });
 
   it('numbers the steps, wraps sentences but not commands, and starts with the GPU', () => {
-    expect(fixesText(REPORT.backends, 40)).to.equal(
+    const text = textOf(REPORT, { width: 40, all: true });
+    expect(text.slice(text.indexOf('To use'))).to.equal(
       [
         'To use the GPU, follow these steps in',
-        'order:',
+        'order',
         '',
         'node-gpu',
-        '  1. no driver',
-        '     Install the driver, which is a long',
-        '     story that goes on and on:',
-        '       get driver --with an-option',
-        '  2. no library',
-        '     Install it.',
+        '',
+        '1. No driver. Install the driver, which',
+        'is a long story that goes on and on:',
+        '',
+        '  get driver --with an-option',
+        '',
+        '2. No library. Install it.',
         '',
         "To use TensorFlow's native library on",
-        'the CPU, without a GPU:',
+        'the CPU, without a GPU',
         '',
         'node',
-        '  1. absent',
-        '     Install it with:',
-        '       npm install node',
+        '',
+        '1. Absent. Install it with:',
+        '',
+        '  npm install node',
+        '',
       ].join('\n'),
     );
+  });
+
+  it('explains what the backends need with `all`, or for the backend that cannot start', () => {
+    expect(textOf(REPORT)).not.to.include('npm install node');
+    const failed = textOf({ ...REPORT, advice: 'The reason.' }, { failed: 'node' });
+    expect(failed).to.match(/^No backend node\n {2}The reason\.\n\nevenhand/);
+    expect(failed).to.include('npm install node').and.not.include('get driver');
   });
 
   it('lists routes to the GPU as alternatives: fewest steps first, webgpu if equal, and node last', () => {
@@ -95,15 +115,18 @@ describe('the output of doctor', () => {
       missing: Array.from({ length: parts }, () => part),
     });
     const order = (gpu: number, webgpu: number): string[] =>
-      fixesText([one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)], 80)
+      textOf(
+        { ...REPORT, backends: [one('node-gpu', gpu), one('webgpu', webgpu), one('node', 1)] },
+        { all: true, width: Infinity },
+      )
         .split('\n')
-        .filter((line) => /^(node-gpu|webgpu|node|To )/.test(line));
-    const routes = 'To use the GPU, follow one of these routes; the one with the fewest steps is';
-    const without = "To use TensorFlow's native library on the CPU, without a GPU:";
+        .filter((line) => /^(node-gpu|webgpu|node|To .*)$/.test(line));
+    const routes = 'To use the GPU, follow one of these routes; the one with the fewest steps is first';
+    const without = "To use TensorFlow's native library on the CPU, without a GPU";
     expect(order(3, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
     expect(order(2, 3)).to.deep.equal([routes, 'node-gpu', 'webgpu', without, 'node']);
     expect(order(2, 2)).to.deep.equal([routes, 'webgpu', 'node-gpu', without, 'node']);
-    expect(fixesText([one('webgpu', 0)], 80)).to.equal('');
+    expect(textOf({ ...REPORT, backends: [one('webgpu', 0)] }, { all: true })).not.to.include('To use');
   });
 
   const FINDINGS = [
@@ -119,24 +142,22 @@ describe('the output of doctor', () => {
     },
   ];
 
-  it('prints wrong results and the number of correct ones', () => {
-    const text = numericsText(FINDINGS, { width: 80, all: false });
+  it('starts with the number of correct results and the wrong ones', () => {
+    const text = textOf({ ...REPORT, numerics: FINDINGS });
     expect(text).to.match(
-      /^softRates: means\n {5}an error of 2\.5e-1, more than 1\.0e-5\nmatMul: sizes\n {5}no such kernel/,
+      /^FAIL: 1 of 3 results of 2 tensor operations are correct\n {2}softRates: means: an error of 2\.5e-1, more than 1\.0e-5\n {2}matMul: sizes: no such kernel/,
     );
-    expect(text).to.match(/\n\nnumerics: 1 of 3 results of 2 tensor operations are correct\.$/);
     expect(widest(text)).to.be.within(70, 80);
-    expect(numericsText(FINDINGS.slice(0, 1), { width: 80, all: false })).to.equal(
-      'numerics: 1 of 1 results of 1 tensor operations are correct.',
+    expect(textOf({ ...REPORT, numerics: FINDINGS.slice(0, 1) })).to.match(
+      /^PASS: 1 of 1 results of 1 tensor operation are correct\n\nevenhand/,
     );
   });
 
   it('prints every result with `all`, within the width', () => {
     const long = { ...FINDING, name: 'groups '.repeat(30).trim(), error: 0, passes: true, reason: null };
-    const text = numericsText([...FINDINGS, long], { width: 80, all: true });
+    const text = textOf({ ...REPORT, numerics: [...FINDINGS, long] }, { all: true });
     expect(text).to.match(/^softRates +means +0 +1\.0e-5 +1 +yes$/m);
     expect(text).to.match(/^softRates +means +2\.5e-1 +1\.0e-5 +1 +no$/m);
-    expect(text).to.match(/^softRates: means\n {5}an error of 2\.5e-1/m);
     expect(widest(text)).to.be.within(70, 80);
   });
 });
@@ -179,18 +200,17 @@ describe('evenhand doctor', function () {
   it('prints what to install if the backend of --backend cannot start, and exits with 2', async () => {
     // The package of this name in the checkout is a stub without a native library.
     const { code, stdout } = await runCli(['doctor', '--backend', 'node']);
-    expect(stdout).to.include("The tensor backend 'node' cannot start: ");
+    expect(stdout).to.match(/^No backend node\n {2}The tensor backend 'node' cannot start: /);
     expect(stdout).to.match(
-      /\nnode\n {2}1\. .*\n(?: {5}.*\n)?? {5}Install it with:\n {7}npm install @tensorflow\/tfjs-node@4\.22\.0\n/,
+      /\nnode\n\n1\. [^]+?Install it\swith:\n\n {2}npm install @tensorflow\/tfjs-node@4\.22\.0\n/,
     );
     expect(code).to.equal(2);
   });
 
   it('treats EVENHAND_TF_BACKEND like --backend, and an empty value like an unset one', async () => {
     const named = await runCli(['doctor'], { env: { EVENHAND_TF_BACKEND: 'node' } });
-    expect(named.stdout).to.include("The tensor backend 'node' cannot start: ");
+    expect(named.stdout).to.match(/^No backend node\n {2}The tensor backend 'node' cannot start: /);
     expect(named.code).to.equal(2);
-    expect(widest(named.stdout)).to.be.at.most(80);
     const empty = await runCli(['doctor', '--json'], { env: { EVENHAND_TF_BACKEND: '' } });
     const auto = await runCli(['doctor', '--json', '--backend', 'auto']);
     expect(empty.code).to.equal(0);

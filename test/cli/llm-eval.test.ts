@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { type LlmServer, type LlmServerBehaviour, startLlmServer } from '../helpers/llm-server.ts';
-import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
@@ -104,7 +104,7 @@ describe('evenhand llm-eval', () => {
     const answers = pathOf('limited.ndjson');
     const stopped = await run('--config', file, '--live', '--transcripts-out', answers);
     expect(stopped.code).to.equal(1);
-    expect(stopped.stdout).to.include('its limit of requests was reached: 13 not sent');
+    expect(joinLines(stopped.stdout)).to.include('its limit of requests was reached: 13 prompts not sent');
     expect(stopped.stderr).to.include(`--transcripts-out ${answers} --resume`);
     expect(server.requests).to.have.length(7);
     writeFileSync(file, readFileSync(file, 'utf8').replace(/max_requests.*\n/, ''));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { asOneLine, jsonText, textTable, withoutControls } from '../../src/cli/output.ts';
+import { asOneLine, jsonText, terminalLayout, withoutControls } from '../../src/cli/output.ts';
 
 describe('text from data on a terminal', () => {
   const steering: readonly (readonly [title: string, text: string, shown: string])[] = [
@@ -31,8 +31,42 @@ describe('text from data on a terminal', () => {
     expect(withoutControls(text)).to.equal(text);
     expect(jsonText({ a: 1 })).to.equal('{\n  "a": 1\n}\n');
   });
+});
 
-  it('does not break the rows of a table, in its header and its cells', () => {
-    expect(textTable(['a\nb', 'n'], [['x\r\ny', '1'], ['w', '22']]).split('\n')).to.deep.equal(['a⏎b   n', '───  ──', 'x⏎y   1', 'w    22']); // prettier-ignore
+describe('the layout of results', () => {
+  for (const [columns, width] of [
+    [60, 60],
+    [20, 40],
+    [300, 160],
+    [0, 80],
+  ] as const) {
+    it(`has ${String(width)} columns in a terminal of ${String(columns)}`, () => {
+      expect(terminalLayout({ isTTY: true, columns }, { TERM: 'xterm' }).width).to.equal(width);
+    });
+  }
+
+  it('cuts nothing for a pipe', () => {
+    expect(terminalLayout({ isTTY: false, columns: 60 }, { TERM: 'xterm' })).to.deep.equal({
+      width: Infinity,
+      colours: false,
+    });
   });
+
+  // no-color.org and the documentation of Node.js: FORCE_COLOR has precedence over NO_COLOR.
+  const rules: readonly (readonly [env: Record<string, string>, isTTY: boolean, colours: boolean])[] = [
+    [{ TERM: 'xterm' }, true, true],
+    [{ TERM: 'dumb' }, true, false],
+    [{ TERM: 'xterm', NO_COLOR: '1' }, true, false],
+    [{ TERM: 'xterm', NODE_DISABLE_COLORS: '1' }, true, false],
+    [{ TERM: 'xterm', FORCE_COLOR: '0' }, true, false],
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '0' }, false, false],
+    [{ NO_COLOR: '1' }, false, false],
+    [{ TERM: 'xterm' }, false, false],
+  ];
+  for (const [env, isTTY, colours] of rules) {
+    it(`has ${colours ? 'colours' : 'no colours'} ${isTTY ? 'on a terminal' : 'in a pipe'} with ${JSON.stringify(env)}`, () => {
+      expect(terminalLayout({ isTTY, columns: 80 }, env).colours).to.equal(colours);
+    });
+  }
 });

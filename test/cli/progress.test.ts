@@ -5,20 +5,29 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { describeInterrupt, finishBar, progressBar } from '../../src/cli/progress-bar.ts';
+import { clearTransientLine, remark, warn } from '../../src/cli/output.ts';
+import { describeInterrupt, progressBar, runningLine } from '../../src/cli/progress-bar.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 /** Returns a stream that records its text, and a clock that the test sets. */
-function output(isTTY: boolean) {
+function output(isTTY: boolean, columns = 80) {
   const state = { text: '', millis: 0 };
-  const stream = { isTTY, write: (text: string) => (state.text += text) };
+  const stream = { isTTY, columns, write: (text: string) => (state.text += text) };
   return { state, output: { stream, now: () => state.millis, lineSeconds: 10 } };
 }
 
-const event = (done: number, total = 20) => ({ stage: 'training', done, total });
+const event = (done: number, total = 20, stage = 'training') => ({ stage, done, total });
+
+/** Returns what a terminal shows on its line after the last return. */
+const lastLine = (text: string): string => text.split('\r\x1b[2K').at(-1) ?? '';
 
 describe('progress', () => {
-  it('is at most one line every 10 seconds without a terminal, and none at the end', () => {
+  afterEach(() => {
+    progressBar({ quiet: true })(event(20));
+    clearTransientLine();
+  });
+
+  it('is at most one line every 10 seconds without a terminal, with rate and time left, and none at the end', () => {
     const { state, output: to } = output(false);
     const show = progressBar({}, to);
     for (const [millis, done] of [
@@ -26,43 +35,132 @@ describe('progress', () => {
       [9_999, 5],
       [10_000, 6],
       [19_999, 7],
-      [31_000, 15],
+      [30_000, 15],
       [60_000, 20],
     ] as const) {
-      // prettier-ignore
       state.millis = millis;
       show(event(done));
     }
-    expect(state.text).to.equal('training: 6 of 20 (30%), 10 s\ntraining: 15 of 20 (75%), 31 s\n');
+    // 6 in 10 s are 0.6 per second, and the other 14 take 23 s; 15 in 30 s leave 10 s.
+    expect(state.text).to.equal(
+      'training: 6 of 20 (30%), 10 s, 0.6/s, 23 s left\ntraining: 15 of 20 (75%), 30 s, 0.5/s, 10 s left\n',
+    );
   });
 
-  it('is a bar on a terminal, whose line ends on an interrupt', () => {
+  it('is a bar on a terminal with rate and time left, which is cleared at the end', () => {
     const { state, output: to } = output(true);
     const show = progressBar({}, to);
+    state.millis = 5000;
     show(event(10));
-    expect(state.text).to.equal(`\r\x1b[2K${'█'.repeat(15)}${'░'.repeat(15)}  50%  training`);
-    finishBar();
-    expect(state.text.endsWith('training\n')).to.equal(true);
+    expect(lastLine(state.text)).to.equal(`${'█'.repeat(15)}${'░'.repeat(15)}  50%  training 10/20 · 2/s · 5 s left`);
     show(event(20));
-    const before = state.text;
-    finishBar();
-    expect(state.text).to.equal(before);
+    expect(lastLine(state.text)).to.equal('');
+    expect(state.text).not.to.include('\n');
   });
+
+  it('fits the width of the terminal', () => {
+    for (const columns of [10, 20, 30, 40, 60, 80, 200]) {
+      const { state, output: to } = output(true, columns);
+      const show = progressBar({}, to);
+      state.millis = 3_600_000;
+      show(event(1_234, 100_000, 'training without the constraint'));
+      const line = lastLine(state.text);
+      expect(line.length).to.be.within(Math.min(columns - 3, 60), columns - 3);
+      if (columns >= 60) expect(line).to.match(/ 1234\/100000 · 0\.34\/s · 80\.0 h left$/);
+    }
+  });
+
+  it('draws at most ten times a second', () => {
+    const { state, output: to } = output(true);
+    const show = progressBar({}, to);
+    for (let done = 1; done <= 1000; done++) {
+      state.millis = done;
+      show(event(done, 2000));
+    }
+    expect(state.text.split('\r').length - 1).to.be.within(9, 11);
+  });
+
+  it('computes the rate of each stage separately', () => {
+    const { state, output: to } = output(true);
+    const show = progressBar({}, to);
+    state.millis = 100_000;
+    show(event(10, 20, 'fold 1'));
+    show(event(0, 20, 'fold 2'));
+    state.millis = 102_000;
+    show(event(8, 20, 'fold 2'));
+    expect(lastLine(state.text)).to.match(/ fold 2 8\/20 · 4\/s · 3 s left$/);
+  });
+
+  it('shows no rate that is not known yet, and long times in minutes and hours', () => {
+    const { state, output: to } = output(true);
+    const show = progressBar({}, to);
+    show(event(1));
+    expect(lastLine(state.text)).to.match(/ training 1\/20$/);
+    state.millis = 60_000;
+    show(event(2));
+    expect(lastLine(state.text)).to.match(/ training 2\/20 · 0\.033\/s · 9 min left$/);
+    state.millis = 3_600_000;
+    show(event(3));
+    expect(lastLine(state.text)).to.match(/ · 5\.7 h left$/);
+  });
+
+  it('is cleared before any other output', () => {
+    for (const write of [() => { warn('w'); }, () => { remark('r', {}); }, clearTransientLine]) {
+      const { state, output: to } = output(true);
+      progressBar({}, to)(event(10));
+      expect(lastLine(state.text)).not.to.equal('');
+      write();
+      expect(lastLine(state.text)).to.equal('');
+    }
+  }); // prettier-ignore
 
   it('shows nothing with --quiet, but an interrupt still reports where it stopped', () => {
     for (const isTTY of [true, false]) {
       const { state, output: to } = output(isTTY);
       state.millis = 60_000;
       progressBar({ quiet: true }, { ...to, lineSeconds: 0 })(event(3));
-      finishBar();
       expect(state.text).to.equal('');
-      expect(describeInterrupt([])).to.equal('Interrupted at 3 of 20 (training). Nothing was written.');
+      expect(describeInterrupt([])).to.equal('Interrupted, nothing was written. It was at 3 of 20 (training).');
       progressBar({ quiet: true }, to)(event(20));
     }
   });
 
-  it('lists the complete outputs on an interrupt', () => {
+  it('says on an interrupt that nothing was written, or which outputs are complete', () => {
+    expect(describeInterrupt([])).to.equal('Interrupted, nothing was written.');
     expect(describeInterrupt(['out/a.json', 'model'])).to.equal('Interrupted. Complete and kept: out/a.json, model.');
+  });
+});
+
+describe('a command without progress', () => {
+  it('says that it is running every 10 seconds, if the work leaves time for it', () => {
+    for (const isTTY of [false, true]) {
+      const { state, output: to } = output(isTTY);
+      const tick = runningLine({}, to);
+      state.millis = 9_999;
+      tick();
+      expect(state.text).to.equal('');
+      state.millis = 10_000;
+      tick();
+      expect(state.text).to.equal(isTTY ? '\r\x1b[2KRunning · 10 s' : 'Running, 10 s\n');
+      state.millis = 21_000;
+      tick();
+      expect(state.text).to.equal(isTTY ? '\r\x1b[2KRunning · 10 s\r\x1b[2KRunning · 21 s' : 'Running, 10 s\nRunning, 21 s\n');
+      clearTransientLine();
+    }
+  }); // prettier-ignore
+
+  it('says nothing with --quiet, or while it shows progress', () => {
+    const { state, output: to } = output(false);
+    state.millis = 60_000;
+    const tick = runningLine({ quiet: true }, to);
+    state.millis = 120_000;
+    tick();
+    progressBar({ quiet: true }, to)(event(3));
+    const other = runningLine({}, to);
+    state.millis = 240_000;
+    other();
+    expect(state.text).to.equal('');
+    progressBar({ quiet: true }, to)(event(20));
   });
 });
 
@@ -85,7 +183,7 @@ describe('evenhand on Ctrl-C', () => {
     await new Promise<void>((resolve) => {
       child.stderr.on('data', (data: Buffer) => {
         stderr += data.toString();
-        if (/: \d+ of \d+ \(\d+%\), \d+ s\n/.test(stderr)) resolve();
+        if (/: \d+ of \d+ \(\d+%\), \d+ s/.test(stderr)) resolve();
       });
       child.once('close', () => {
         resolve();
@@ -94,7 +192,7 @@ describe('evenhand on Ctrl-C', () => {
     child.kill('SIGINT');
     expect(await ended, stderr).to.deep.equal([130, null]);
     expect(stderr.trimEnd().split('\n').at(-1)).to.match(
-      /^Interrupted at \d+ of \d+ \(training without the constraint\)\. Nothing was written\.$/,
+      /^Interrupted, nothing was written\. It was at \d+ of \d+ \(training without the constraint\)\.$/,
     );
     expect(existsSync(saved)).to.equal(false);
   });

@@ -46,7 +46,7 @@ describe('evenhand train-regularized', () => {
       ...['--out-json', out('points.json'), '--out-plot', out('plot.png'), '--save-model', out('model')],
     ]);
     expect(code).to.equal(0);
-    expect(stdout).to.match(/eta {2}accuracy/);
+    expect(stdout).to.match(/^Eta {2}Accuracy/m);
     expect(stdout).to.include('534 rows, cross-fitted in 3 folds');
     const body = JSON.parse(readFileSync(out('points.json'), 'utf8')) as SweepJson;
     expect(body).to.include.all.keys('points', 'hypervolume', 'backend', 'seed', 'seconds', 'n_train', 'n_test');

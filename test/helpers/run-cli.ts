@@ -21,6 +21,8 @@ export interface CliRunOptions {
   readonly cwd?: string;
   /** Environment variables. They require a separate process, because some are read only once. */
   readonly env?: Record<string, string>;
+  /** The terminal that stdout is; without it, stdout is a pipe. */
+  readonly terminal?: { readonly columns: number; readonly colours: boolean };
   /** The content of standard input. */
   readonly input?: string | Uint8Array;
   /**
@@ -64,17 +66,18 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
 }
 
 /** Runs the command line in this process with substituted streams. */
-async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptions): Promise<CliRun> {
+async function runHere(args: readonly string[], { cwd, terminal, input = '' }: CliRunOptions): Promise<CliRun> {
   const { runCommandLine } = (await import(PROGRAM)) as typeof import('../../src/cli/program.ts');
   const { setLogLevel } = (await import(LOGGER)) as typeof import('../../src/internal/logger.ts');
   const folder = process.cwd();
   const { exitCode } = process;
-  const { EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend } = process.env;
-  const stdout = captureStream('stdout');
+  const { EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend, FORCE_COLOR: colours } = process.env;
+  const stdout = captureStream('stdout', terminal?.columns);
   const stderr = captureStream('stderr');
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
   Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input as string)]) });
-  setVariables({ EVENHAND_LOG_LEVEL: undefined, EVENHAND_TF_BACKEND: 'wasm' });
+  const force = terminal === undefined ? undefined : String(Number(terminal.colours));
+  setVariables({ EVENHAND_LOG_LEVEL: undefined, EVENHAND_TF_BACKEND: 'wasm', FORCE_COLOR: force });
   process.exitCode = undefined;
   try {
     if (cwd !== undefined) process.chdir(cwd);
@@ -84,7 +87,7 @@ async function runHere(args: readonly string[], { cwd, input = '' }: CliRunOptio
     process.chdir(folder);
     process.exitCode = exitCode;
     setLogLevel('silent');
-    setVariables({ EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend });
+    setVariables({ EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend, FORCE_COLOR: colours });
     if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     stdout.release();
     stderr.release();
@@ -105,12 +108,16 @@ function endedWith(): number {
 }
 
 /** Captures what is written to a stream of this process until it is released. */
-function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string; readonly release: () => void } {
+function captureStream(
+  name: 'stdout' | 'stderr',
+  terminalColumns?: number,
+): { readonly text: () => string; readonly release: () => void } {
   const stream = process[name];
-  const { isTTY } = stream;
+  const { isTTY, columns } = stream;
   const own = Object.getOwnPropertyDescriptor(stream, 'write');
   const chunks: Buffer[] = [];
-  stream.isTTY = false;
+  stream.isTTY = terminalColumns !== undefined;
+  stream.columns = terminalColumns ?? 0;
   stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     chunks.push(Buffer.from(chunk as string));
     const callback = rest.at(-1);
@@ -123,8 +130,14 @@ function captureStream(name: 'stdout' | 'stderr'): { readonly text: () => string
       if (own === undefined) Reflect.deleteProperty(stream, 'write');
       else Object.defineProperty(stream, 'write', own);
       stream.isTTY = isTTY;
+      stream.columns = columns;
     },
   };
+}
+
+/** Joins the lines of a text into one, because the text of a command is wrapped. */
+export function joinLines(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 /** Creates a temporary folder for a suite, which is removed after it. */

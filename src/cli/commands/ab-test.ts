@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import type { ReportDocument } from '../../document/report-document.ts';
 import type { ABTestResult, FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
@@ -11,7 +12,7 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { assertOutputs, realPath, reportWriter, terminalText } from '../output-places.ts';
+import { assertOutputs, realPath, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
@@ -91,7 +92,7 @@ async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRe
     json: () => `${JSON.stringify(result, undefined, 2)}\n`,
     html: () => result.toHtml(),
   });
-  await printResult(options, { json: () => result.toJSON(), text: () => terminalText(result.toMarkdown()) });
+  await printResult(options, { json: () => result.toJSON(), text: () => describe(result) });
   await writeGateReports(gateReportOf(result, settingsOf(options)), junit);
   remarkWritten([out, junit], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
@@ -107,6 +108,13 @@ function gateReportOf({ finding, rows }: ABTestResult, settings: Readonly<Record
   }));
   const isJudged = cases.some(({ status }) => status !== null);
   return { command: 'evenhand ab-test', passed: isJudged ? finding !== 'worse' : null, cases, settings };
+}
+
+/** Returns the report without its explanations. */
+async function describe(result: ABTestResult): Promise<ReportDocument> {
+  const { abTestDocument } = await import('../../monitoring/ab-test/ab-test-document.ts');
+  const { sections, ...report } = abTestDocument(result);
+  return { ...report, sections: sections.filter(({ title }) => title !== 'How to read this'), made: [] };
 }
 
 function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {

@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 
 import type { NativeBackend } from '../../integration/install-backend.ts';
+import { addClosingHelp } from '../help-layout.ts';
 import { defineCommand } from '../define-command.ts';
 import { type OutputOptions, printResult } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
@@ -16,15 +17,15 @@ const BACKENDS = ['node', 'node-gpu'] as const;
 
 /** Returns the command `evenhand backend`, with its subcommand `install`. */
 export function backendCommand(): Command {
-  return new Command('backend')
+  const command = new Command('backend')
     .description("Install a tensor backend with TensorFlow's native library.")
-    .addCommand(installCommand())
-    .addHelpText(
-      'after',
-      `
+    .addCommand(installCommand());
+  return addClosingHelp(
+    command,
+    `
 Example:
   $ evenhand backend install node`,
-    );
+  );
 }
 
 function installCommand(): Command {

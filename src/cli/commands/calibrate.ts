@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
-import { formatCount, formatNumber } from '../../internal/format.ts';
+import { briefReport, noteBlocks, numberColumn, type ReportDocument } from '../../document/report-document.ts';
+import { capital, formatCount, formatNumber } from '../../internal/format.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
 import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { flagName, parseCrossing } from '../option-parsers.ts';
-import { type OutputOptions, printResult, remarkWritten, textTable } from '../output.ts';
+import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
-import { quoted } from '../training-job.ts';
+import { beforeAfter, quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions {
   readonly csv: FoundFiles;
@@ -144,29 +145,37 @@ function measuredRows({ folds, trainSize, after }: Pick<TableCalibration, 'folds
   return folds === 1 ? `${rows}, the same rows as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
 }
 
-function describe(calibration: TableCalibration): string {
+function describe(calibration: TableCalibration): ReportDocument {
   const { before, after, columns, calibrator, nDropped, warnings } = calibration;
-  const own = Object.entries(calibration.fallbacks);
-  return [
-    `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${quoted(columns.group, ' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.`,
-    ...(nDropped > 0 ? [`${formatCount(nDropped)} rows without a score, a label or a group were excluded.`] : []),
-    '',
-    textTable(
-      ['group', 'n', 'positive', 'score', '→', 'ECE', '→', 'Brier', '→', 'log loss', '→'],
-      [
-        ...after.groups.map((quality, index) => row(quality.group, before.groups[index] ?? quality, quality)),
-        row('(all rows)', before.overall, after.overall),
-      ],
-    ),
-    '',
-    `The columns → show the values after calibration, ${SEEN[calibration.measuredOn]}.`,
-    'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
-    ...own.map(
-      ([label, { n, reason }]) =>
-        `Note: group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason.replace('minSamples', flagName('minSamples'))}.`,
-    ),
-    ...warnings.map((warning) => `Note: ${warning}.`),
-  ].join('\n');
+  const dropped =
+    nDropped > 0 ? ` ${formatCount(nDropped)} rows without a score, a label or a group were excluded.` : '';
+  const fallbacks = Object.entries(calibration.fallbacks).map(
+    ([label, { n, reason }]) =>
+      `Group '${label}' (${String(n)} rows) has no calibrator of its own: ${reason.replace('minSamples', flagName('minSamples'))}.`,
+  );
+  return briefReport({
+    title: 'Calibration by group',
+    subject: `Calibrating '${columns.score}' to ${outcomeOf(calibration)}, by ${quoted(columns.group, ' x ')}: ${calibrator.method}, ${measuredRows(calibration)}.${dropped}`,
+    blocks: [
+      {
+        kind: 'table',
+        caption: `Before → after calibration, ${SEEN[calibration.measuredOn]}`,
+        columns: [
+          { name: 'Group' },
+          ...['n', 'Positive', 'Mean score', 'ECE', 'Brier score', 'Log loss'].map(numberColumn),
+        ],
+        rows: [
+          ...after.groups.map((quality, index) => row(quality.group, before.groups[index] ?? quality, quality)),
+          row('(all rows)', before.overall, after.overall),
+        ],
+      },
+      {
+        kind: 'paragraph',
+        text: 'ECE: expected calibration error over ten bins with equal numbers of rows. With few rows, it is large by chance alone.',
+      },
+      ...noteBlocks('Notes', [...fallbacks, ...warnings.map((warning) => `${capital(warning)}.`)]),
+    ],
+  });
 }
 
 const SEEN: Readonly<Record<TableCalibration['measuredOn'], string>> = {
@@ -182,15 +191,15 @@ function outcomeOf({ columns, positiveLabel }: TableCalibration): string {
 type Quality = TableCalibration['after']['overall'];
 
 function row(group: string, before: Quality, after: Quality): string[] {
-  const pair = (name: 'meanScore' | 'ece' | 'brierScore' | 'logLoss', digits: number): string[] =>
-    [before, after].map((quality) => formatNumber(quality[name], digits));
+  const pair = (name: 'meanScore' | 'ece' | 'brierScore' | 'logLoss', digits: number): string =>
+    beforeAfter(before[name], after[name], digits);
   return [
     group,
     formatCount(after.n),
     formatNumber(after.positiveRate, 3),
-    ...pair('meanScore', 3),
-    ...pair('ece', 4),
-    ...pair('brierScore', 4),
-    ...pair('logLoss', 4),
+    pair('meanScore', 3),
+    pair('ece', 4),
+    pair('brierScore', 4),
+    pair('logLoss', 4),
   ];
 }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 
+import { briefReport, type ReportDocument } from '../../document/report-document.ts';
 import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
+import { addClosingHelp } from '../help-layout.ts';
 import { type OutputOptions, print, printResult, remarkWritten } from '../output.ts';
 
 interface CheckOptions extends OutputOptions {
@@ -30,21 +32,21 @@ const INVALID = 2;
 
 /** Returns the command `evenhand config`, with its subcommands `check` and `schema`. */
 export function configCommand(): Command {
-  return new Command('config')
+  const command = new Command('config')
     .description(
       'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
     )
     .addCommand(checkCommand())
-    .addCommand(schemaCommand())
-    .addHelpText(
-      'after',
-      `
+    .addCommand(schemaCommand());
+  return addClosingHelp(
+    command,
+    `
 Both commands have --json, --quiet and --verbose, like every command. See config check --help.
 
 Examples:
   $ evenhand config check --config config/adult.yml
   $ evenhand config schema --out pipeline.schema.json`,
-    );
+  );
 }
 
 function checkCommand(): Command {
@@ -72,11 +74,21 @@ Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 
         : checkEvaluation(evaluation));
       const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
       const count = problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`;
-      const lines = problems.length === 0 ? summary : [...problems.map(describeConfigProblem), count];
-      await printResult(options, { json: () => body, text: () => lines.join('\n') });
+      await printResult(options, {
+        json: () => body,
+        // Editors read the position at the start of a line, so errors are not wrapped.
+        text: () =>
+          problems.length === 0 ? describe(summary) : [...problems.map(describeConfigProblem), count].join('\n'),
+      });
       if (problems.length > 0) process.exitCode = INVALID;
     },
   });
+}
+
+/** Returns the summary of a valid configuration: its first line says that it is valid. */
+function describe([title = '', ...lines]: readonly string[]): ReportDocument {
+  const verdict = { kind: 'pass' as const, title, sentences: [] };
+  return briefReport({ subject: '', verdict, blocks: [{ kind: 'list', items: lines }] });
 }
 
 /** Returns the path of the file if it is the configuration of an evaluation, otherwise undefined. */

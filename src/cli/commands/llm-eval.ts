@@ -12,7 +12,7 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { describeLlmEval, type LlmEvalReportPaths, writeLlmEvalReports } from '../llm-eval-text.ts';
-import { assertExtension, assertOutputs, terminalText } from '../output-places.ts';
+import { assertExtension, assertOutputs } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
 
@@ -120,9 +120,10 @@ async function cacheOf(
 }
 
 async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
-  const [{ estimateDryRun }, { dryRunToJson }] = await Promise.all([
+  const [{ estimateDryRun }, { dryRunToJson }, { dryRunDocument }] = await Promise.all([
     import('../../llm-evals/run/dry-run.ts'),
     import('../../llm-evals/dry-run/dry-run-json.ts'),
+    import('../../llm-evals/dry-run/dry-run-document.ts'),
   ]);
   const { resume, retryErrors, transcriptsOut, replay, maxCost } = request;
   const estimate = await estimateDryRun(config, {
@@ -134,7 +135,7 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
   });
-  await printResult(options, { json: () => dryRunToJson(estimate), text: () => terminalText(estimate.toMarkdown()) });
+  await printResult(options, { json: () => dryRunToJson(estimate), text: () => dryRunDocument(estimate) });
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 

@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import {
+  noteBlocks,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportVerdict,
+} from '../../document/report-document.ts';
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
-import { bracketText, counted, formatCount, formatNumber } from '../../internal/format.ts';
+import { counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { MAX_GROUPS } from '../../monitoring/tracker/group-codes.ts';
@@ -14,7 +20,7 @@ import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
-import { asOneLine, type OutputOptions, print, printResult, remarkWritten, textTable, warn } from '../output.ts';
+import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
 
 interface MonitorOptions extends OutputOptions {
@@ -32,6 +38,7 @@ interface MonitorOptions extends OutputOptions {
 export function monitorCommand(): Command {
   return defineCommand({
     name: 'monitor',
+    isOpenEnded: true,
     description:
       'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
     options: `
@@ -98,7 +105,7 @@ async function runMonitorCommand(options: MonitorOptions, request: MonitorReques
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
-    await printResult(options, { json: () => monitorToJson(outcome), text: () => describeOutcome(outcome) });
+    await printResult(options, { json: () => monitorToJson(outcome), text: () => describe(outcome) });
     for (const sentence of [...problemSentences(outcome), ...outcome.warnings]) warn(sentence);
     await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
     remarkWritten([...outcome.written, junit], options);
@@ -225,69 +232,77 @@ function gateReportOf(
   return { command: 'evenhand monitor', passed: isJudged ? !isAlarmed : null, cases, settings };
 }
 
-/** Returns the state of every metric, and the alarms and watches. */
-function describeOutcome(outcome: MonitorOutcome): string {
-  const { view, windowEvents } = outcome;
-  return [
-    `${counted(view.nEvents, 'event')}${view.timestamp === null ? '' : `, the last at ${view.timestamp}`}.`,
-    '',
-    stateTable(view, windowEvents),
-    ...unknownSentences(view),
-    '',
-    ...alarmSentences(outcome),
-  ].join('\n');
-}
-
-function stateTable({ watched }: MonitoringView, windowEvents: number): string {
-  const header = [
-    'attribute',
-    'metric',
-    'state',
-    `gap of the last ${counted(windowEvents, 'event')}`,
-    '95% at this check',
-    'limit',
-  ];
-  const rows = watched.map(({ attribute, metric, state, limit, now }) => {
-    const gap = now.find(({ group }) => group === null);
-    const interval = gap === undefined || gap.low === null || gap.high === null ? '' : bracketText([gap.low, gap.high]);
-    return [attribute, metric, state.toUpperCase(), formatNumber(gap?.value ?? NaN, 3), interval, String(limit)];
-  });
-  return textTable(header, rows);
+/** Returns the verdict, the alarms and watches, and the state of every metric. */
+async function describe(outcome: MonitorOutcome): Promise<ReportDocument> {
+  const { monitoringDocument } = await import('../../monitoring/dashboard/monitoring-document.ts');
+  const { title, subject, verdict, sections } = monitoringDocument(outcome.view);
+  // The table of all metrics; the section also repeats the sentence of each alarm.
+  const metrics = sections.slice(0, 1).map(({ blocks, ...section }) => ({
+    ...section,
+    blocks: [...blocks.filter(({ kind }) => kind === 'table'), ...unknownBlocks(outcome.view)],
+  }));
+  return {
+    title,
+    subject,
+    verdict: verdictOf(outcome, verdict),
+    sections: [{ title: 'Alarms', blocks: alarmBlocks(outcome) }, ...metrics],
+    made: [],
+  };
 }
 
 /** Returns the reasons why metrics are inconclusive. */
-function unknownSentences({ watched, nEvents }: MonitoringView): string[] {
+function unknownBlocks({ watched, nEvents }: MonitoringView): ReportBlock[] {
   const unknown = nEvents === 0 ? [] : watched.filter(({ state }) => state === 'unknown');
-  if (unknown.length === 0) return [];
-  return ['', ...unknown.map(({ attribute, metric, sentence }) => asOneLine(`${attribute}, ${metric}: ${sentence}`))];
+  const items = unknown.map(({ attribute, metric, sentence }) => `${attribute}, ${metric}: ${sentence}`);
+  return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
-function alarmSentences({ view, raised, stillOpen, watches, preview }: MonitorOutcome): string[] {
-  const early = (preview?.alerts ?? []).filter(({ id }) => stillOpen.every(({ alert }) => alert.id !== id));
+/** Returns whether there is an alarm, and the states of the metrics. */
+function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): ReportVerdict {
+  const { view, raised, stillOpen, watches, isAlarmed } = outcome;
+  const early = earlyAlarms(outcome);
+  const alarms = [
+    ...(raised.length === 0 ? [] : [`${counted(raised.length, 'alarm')} raised`]),
+    ...(stillOpen.length === 0 ? [] : [`${formatCount(stillOpen.length)} open from earlier runs`]),
+    ...(early.length === 0 ? [] : [`${counted(early.length, 'alarm')} at the end of the input`]),
+  ];
+  return {
+    kind: isAlarmed ? 'fail' : states?.kind === 'pass' ? 'pass' : 'none',
+    title: isAlarmed ? `ALARM: ${alarms.join(', ')}` : 'No alarm',
+    sentences: [
+      `Over all checks together, the probability of a false alarm is at most ${String(view.alpha)}.`,
+      ...(states === undefined ? [] : [`${states.title}.`, ...states.sentences]),
+      ...(watches.length === 0
+        ? []
+        : [
+            `${counted(watches.length, 'watch', 'watches')} during the run; a watch is an early hint and may be wrong.`,
+          ]),
+    ],
+  };
+}
+
+/** Returns the alarms of the preview that were not open before. */
+function earlyAlarms({ preview, stillOpen }: MonitorOutcome): readonly AlertEvent[] {
+  return (preview?.alerts ?? []).filter(({ id }) => stillOpen.every(({ alert }) => alert.id !== id));
+}
+
+function alarmBlocks(outcome: MonitorOutcome): ReportBlock[] {
+  const { raised, stillOpen } = outcome;
   const since = stillOpen
     .map(({ alert, changes }) => changes.find(({ change }) => change === 'raised')?.timestamp ?? alert.timestamp)
     .sort()[0];
-  const are = stillOpen.length === 1 ? 'is' : 'are';
-  const open = since === undefined ? '' : `${formatCount(stillOpen.length)} ${are} open since ${minute(since)}`;
-  const risk = `the probability of a false alarm is at most ${String(view.alpha)}`;
+  const listOf = (alerts: readonly AlertEvent[]): string[] =>
+    alerts.map(({ timestamp, severity, reason }) => `${timestamp} (${severity}) ${reason}`);
   return [
-    ...(raised.length > 0
-      ? [`${counted(raised.length, 'alarm')} (${risk} over all checks together):`]
-      : open === '' && early.length === 0
-        ? [`No alarm: over all checks together ${risk}.`]
-        : []),
-    ...raised.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
-    ...(open === '' ? [] : [raised.length > 0 ? `From earlier runs, ${open}:` : `No new alarm; ${open}:`]),
-    ...stillOpen.map(({ alert }) => asOneLine(`- (${alert.severity}) ${alert.reason}`)),
-    ...(early.length === 0
-      ? []
-      : [
-          `${counted(early.length, 'alarm')} at the end of the input (a preview; the next check with this state raises it):`,
-        ]),
-    ...early.map((alert) => asOneLine(`- ${alert.timestamp} (${alert.severity}) ${alert.reason}`)),
-    ...(watches.length === 0
-      ? []
-      : [`${counted(watches.length, 'watch', 'watches')} during the run; a watch is an early hint and may be wrong.`]),
+    ...noteBlocks('Raised in this run:', listOf(raised)),
+    ...noteBlocks(
+      `From earlier runs, open since ${since === undefined ? '' : minute(since)}:`,
+      stillOpen.map(({ alert: { severity, reason } }) => `(${severity}) ${reason}`),
+    ),
+    ...noteBlocks(
+      'At the end of the input (a preview; the next check with this state raises it):',
+      listOf(earlyAlarms(outcome)),
+    ),
   ];
 }
 

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 
+import { noteBlocks, type ReportDocument, type ReportTable } from '../../document/report-document.ts';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { counted } from '../../internal/format.ts';
 import type { PipelineRun } from '../../pipeline/index.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { assertExtension, assertOutputs, outputTableFormat } from '../output-places.ts';
-import { asOneLine, type OutputOptions, printResult, remarkWritten, textTable } from '../output.ts';
+import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 
 interface PipelineOptions extends OutputOptions {
@@ -114,34 +115,49 @@ async function write(
 /** The maximum number of columns that are listed by name; further columns are only counted. */
 const MAX_NAMES = 6;
 
-function describe({ report, result }: PipelineRun): string {
+function describe({ report, result }: PipelineRun): ReportDocument {
   const { steps, rows } = result.metadata;
   const found = report?.body.summary.findings ?? [];
-  const findings = found.length === 0 ? ['Detectors: no finding.'] : found;
-  return [
-    ...(report === null ? [] : [...findings.map(asOneLine), '']),
-    outcome(rows, steps.length),
-    ...(steps.length === 0
-      ? []
-      : [
-          textTable(
-            ['step', 'transformer', 'dropped', 'changed', 'weighs'],
-            steps.map(({ name, transformer, columnsDropped, columnsChanged, weighs }) => [
-              name,
-              transformer,
-              names(columnsDropped),
-              names(columnsChanged),
-              weighs ? 'yes' : '',
-            ]),
-          ),
-        ]),
-    ...steps.flatMap(({ name, warnings }) => warnings.map((warning) => asOneLine(`Note: ${name}: ${warning}.`))),
-  ].join('\n');
+  const findings = found.length === 0 ? ['No finding.'] : found;
+  const table: ReportTable = {
+    kind: 'table',
+    caption: outcome(rows, steps.length),
+    columns: [
+      { name: 'Step' },
+      { name: 'Transformer', isEssential: true },
+      { name: 'Dropped' },
+      { name: 'Changed' },
+      { name: 'Weighs' },
+    ],
+    rows: steps.map(({ name, transformer, columnsDropped, columnsChanged, weighs }) => [
+      name,
+      transformer,
+      names(columnsDropped),
+      names(columnsChanged),
+      weighs ? 'yes' : '',
+    ]),
+  };
+  const notes = steps.flatMap(({ name, warnings }) => warnings.map((warning) => `${name}: ${warning}.`));
+  return {
+    title: '',
+    subject: '',
+    sections: [
+      { title: 'Detectors', blocks: report === null ? [] : [{ kind: 'list', items: findings }] },
+      {
+        title: 'Transformation',
+        blocks: [
+          steps.length === 0 ? { kind: 'paragraph', text: `${table.caption}.` } : table,
+          ...noteBlocks('Notes', notes),
+        ],
+      },
+    ],
+    made: [],
+  };
 }
 
 function outcome(rows: number, steps: number): string {
   const text = counted(rows, 'row');
-  return steps === 0 ? `${text}, no step to transform ${rows === 1 ? 'it' : 'them'}.` : `${text} transformed.`;
+  return steps === 0 ? `${text}, no step to transform ${rows === 1 ? 'it' : 'them'}` : `${text} transformed`;
 }
 
 function names(columns: readonly string[]): string {

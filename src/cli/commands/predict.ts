@@ -5,9 +5,10 @@ import type { FilePredictions } from '../../integration/predict-file.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { predictSchema } from '../../schemas/training-job.ts';
 import type { Table } from '../../table/index.ts';
-import { counted, formatCount, formatNumber } from '../../internal/format.ts';
+import { briefReport, noteBlocks, type ReportDocument } from '../../document/report-document.ts';
+import { capital, counted, formatCount, formatNumber } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
-import { asOneLine, type OutputOptions, printResult, remarkWritten } from '../output.ts';
+import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
 
 interface PredictCommandOptions extends OutputOptions {
@@ -45,8 +46,8 @@ Models of train-reductions are randomised: score is the probability of a positiv
 prediction is one draw from it. The draw is the same for the same seed and rows. If the rows already
 have a column score or prediction, the new column is called score_2 or prediction_2.`,
     async run(options: PredictCommandOptions, request) {
-      const [body, text] = summarise(await run(options, request));
-      await printResult(options, { json: () => body, text: () => text });
+      const [body, document] = summarise(await run(options, request));
+      await printResult(options, { json: () => body, text: () => document });
       remarkWritten([options.outCsv], options);
     },
   });
@@ -91,7 +92,10 @@ function isIdentifier(text: string): boolean {
 }
 
 /** Returns the JSON output and the text output. */
-function summarise({ model: { card, isRandomized }, predicted }: FilePredictions): [Record<string, unknown>, string] {
+function summarise({
+  model: { card, isRandomized },
+  predicted,
+}: FilePredictions): [Record<string, unknown>, ReportDocument] {
   const { table, scoreColumn, predictionColumn, warnings } = predicted;
   const n = table.rowCount;
   const total = (name: string): number => table.numeric(name).values.reduce((sum, value) => sum + value, 0);
@@ -110,13 +114,21 @@ function summarise({ model: { card, isRandomized }, predicted }: FilePredictions
   };
   const label = card.data?.positive_label;
   const outcome = `${card.data === null ? 'the outcome' : `'${card.data.target}'`}${label === null || label === undefined ? '' : ` = '${label}'`}`;
-  const lines = [
-    `${counted(n, 'row')} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
-    `${scoreColumn}: ${card.output}, ${formatNumber(mean)} on average.`,
+  const prediction =
     positive === null
-      ? `${predictionColumn}: the predicted value.`
-      : `${predictionColumn}: 1 for ${formatCount(positive)} rows (${formatNumber((100 * positive) / n, 1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}.`,
-    ...warnings.map((warning) => `Note: ${warning}.`),
+      ? 'the predicted value'
+      : `1 for ${formatCount(positive)} rows (${formatNumber((100 * positive) / n, 1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}`;
+  const facts = [
+    { name: scoreColumn, value: `${card.output}, ${formatNumber(mean)} on average` },
+    { name: predictionColumn, value: prediction },
   ];
-  return [body, lines.map(asOneLine).join('\n')];
+  const notes = noteBlocks(
+    'Notes',
+    warnings.map((warning) => `${capital(warning)}.`),
+  );
+  const document = briefReport({
+    subject: `${counted(n, 'row')} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
+    blocks: [{ kind: 'facts', facts }, ...notes],
+  });
+  return [body, document];
 }

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 
 import type { GateReport } from '../../document/gate-report.ts';
+import type { ReportDocument } from '../../document/report-document.ts';
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
-import { bracketText, formatChange, formatCount, formatNumber, withPlus } from '../../internal/format.ts';
-import type { MetricResult } from '../../metrics/index.ts';
+import { formatCount } from '../../internal/format.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
@@ -13,15 +13,7 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { assertOutputs } from '../output-places.ts';
-import {
-  asOneLine,
-  type OutputOptions,
-  printResult,
-  remark,
-  remarkTracking,
-  remarkWritten,
-  textTable,
-} from '../output.ts';
+import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
 import { outcomeText, quoted } from '../training-job.ts';
 
@@ -144,69 +136,18 @@ function trackingOf({ mlflowExperiment, mlflowRunName }: RunPipelineOptions): Wo
   return { experiment: mlflowExperiment, runName: mlflowRunName };
 }
 
-function describe(result: WorkflowResult): string {
-  const { config, split, validation, transformersApplied, warnings, task } = result;
+/** Returns the verdict, how the models were trained, and the change of every metric. */
+async function describe(result: WorkflowResult): Promise<ReportDocument> {
+  const { workflowDocument } = await import('../../integration/workflow-report/workflow-document.ts');
+  const { title, verdict, sections } = workflowDocument(result);
+  const { config, split, transformersApplied, task } = result;
   const outcome = outcomeText(config.training?.targetColumn ?? '', result.positiveLabel);
   const steps = transformersApplied.length === 0 ? 'no step' : transformersApplied.join(', ');
-  const above = [
-    `Predicting ${outcome}, by ${quoted(config.sensitive, ' and ')}: ${formatCount(split.train.length)} rows trained on, ${formatCount(split.test.length)} held out.`,
-    `Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.`,
-    '',
-    `Baseline (Step 1): ${summary(result, 'baseline')}`,
-    `Final (Step 3):    ${summary(result, 'final')}`,
-    '',
-  ];
-  const below = [
-    '',
-    validation.message,
-    improvement(validation.improvementPercent),
-    ...(task === 'binary' ? [] : ['Errors are in the units of the target.']),
-    ...warnings.map((warning) => `Note: ${warning}.`),
-  ];
-  return [...above.map(asOneLine), changeTable(result), ...below.map(asOneLine)].join('\n');
-}
-
-function summary(
-  { baselineMetrics, finalMetrics, validation, config }: WorkflowResult,
-  step: 'baseline' | 'final',
-): string {
-  const { accuracy, meanAbsoluteError, metrics } = step === 'baseline' ? baselineMetrics : finalMetrics;
-  const model = step === 'baseline' ? 'without constraint' : `${config.training?.method ?? ''} after the pipeline`;
-  const quality =
-    accuracy === null
-      ? `mean absolute error ${formatNumber(meanAbsoluteError ?? NaN)}`
-      : `accuracy ${formatNumber(accuracy)}`;
-  return `${model}, ${quality}, ${validation.metric} ${formatNumber(metrics[validation.metric]?.value ?? NaN)}`;
-}
-
-function improvement(percent: number | null): string {
-  if (percent === null) return 'Change of unfairness: undefined, since the baseline is at parity or undefined.';
-  return `Change of unfairness: ${withPlus(percent, (size) => size.toFixed(1))}% (negative: less unfairness).`;
-}
-
-function changeTable({ baselineMetrics, finalMetrics }: WorkflowResult): string {
-  const quality = (key: 'accuracy' | 'meanAbsoluteError', name: string): string[][] => {
-    const [before, after] = [baselineMetrics[key], finalMetrics[key]];
-    if (before === null || after === null) return [];
-    return [[name, '', formatNumber(before), '', formatNumber(after), '', formatChange(after - before)]];
+  return {
+    title,
+    subject: `Predicting ${outcome}, by ${quoted(config.sensitive, ' and ')}: ${formatCount(split.train.length)} rows trained on, ${formatCount(split.test.length)} held out. Pipeline: ${steps}. Training: ${config.training?.method ?? ''}, seed ${String(result.seed)}.${task === 'binary' ? '' : ' Errors are in the units of the target.'}`,
+    verdict,
+    sections: sections.slice(0, 1),
+    made: [],
   };
-  const rows = Object.entries(finalMetrics.attributes).flatMap(([attribute, metrics]) =>
-    Object.entries(metrics).map(([name, after]) => {
-      const before = baselineMetrics.attributes[attribute]?.[name] as MetricResult;
-      const gap = after.value - before.value;
-      return [
-        name,
-        attribute,
-        formatNumber(before.value),
-        bracketText(before.ci),
-        formatNumber(after.value),
-        bracketText(after.ci),
-        formatChange(gap),
-      ];
-    }),
-  );
-  return textTable(
-    ['', 'by', 'baseline', '95%', 'final', '95%', 'change'],
-    [...quality('accuracy', 'accuracy'), ...quality('meanAbsoluteError', 'mean absolute error'), ...rows],
-  );
 }

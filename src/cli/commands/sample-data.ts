@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { briefReport } from '../../document/report-document.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand } from '../define-command.ts';
 import { type OutputOptions, printResult } from '../output.ts';
@@ -31,11 +32,20 @@ Examples:
       const table = sampleData(name as Parameters<typeof sampleData>[0]);
       const path = options.out ?? `${name}.csv`;
       await writeCsv(path, table);
-      const wrote = `Wrote ${path}: ${formatCount(table.rowCount)} rows, columns ${table.columnNames.join(', ')}.`;
-      const next = options.quiet === true ? '' : `\nNext: ${NEXT[name]?.(path) ?? ''}`;
+      const next = options.quiet === true ? undefined : NEXT[name]?.(path);
       await printResult(options, {
         json: () => ({ name, path, rows: table.rowCount, columns: table.columnNames }),
-        text: () => `${wrote}${next}`,
+        text: () =>
+          briefReport({
+            subject: `Wrote ${path}: ${formatCount(table.rowCount)} rows, columns ${table.columnNames.join(', ')}.`,
+            blocks:
+              next === undefined
+                ? []
+                : [
+                    { kind: 'paragraph', text: 'Next:' },
+                    { kind: 'code', text: next },
+                  ],
+          }),
       });
     },
   }).argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)');

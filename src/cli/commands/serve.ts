@@ -17,6 +17,7 @@ const STUCK_MILLIS = 1_000;
 export function serveCommand(): Command {
   return defineCommand({
     name: 'serve',
+    isOpenEnded: true,
     description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
     options: `
 --host <address>  address to listen on; 0.0.0.0 for all addresses (default: 127.0.0.1)

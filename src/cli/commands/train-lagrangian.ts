@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import type { ReportBlock } from '../../document/report-document.ts';
 import { formatNumber } from '../../internal/format.ts';
 import type { LagrangianJobResult } from '../../training/jobs/train-lagrangian.ts';
 import { OPTION } from '../define-command.ts';
@@ -10,6 +11,7 @@ import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.
 export function trainLagrangianCommand(): Command {
   return trainingCommand({
     name: 'train-lagrangian',
+    title: 'Training with a fairness constraint',
     description:
       'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
     options: `--fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
@@ -44,7 +46,7 @@ table shows the result on rows that the network has not seen, next to the same n
   });
 }
 
-function describe(result: LagrangianJobResult, seconds: number): string[] {
+function describe(result: LagrangianJobResult, seconds: number): ReportBlock[] {
   const { constraint, history, bestEpoch } = result;
   const fairness = String(constraint['fairness']);
   const tolerance = Number(fairness === 'demographic_parity' ? constraint['dp_tol'] : constraint['eo_tol']);
@@ -53,12 +55,17 @@ function describe(result: LagrangianJobResult, seconds: number): string[] {
   const lambdas = (best?.lambdas ?? []).map((lambda) => formatNumber(lambda, 2)).join(' and ');
   return [
     ...comparisonTables(result),
-    `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
-    `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
-    ...(gap > tolerance
-      ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
-      : []),
-    `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+    {
+      kind: 'list',
+      items: [
+        `Constrained on the training rows: the gap between groups in ${BOUNDED[fairness] ?? ''}, to at most ${String(tolerance)}.`,
+        `Kept epoch ${String(bestEpoch)} of ${String(history.length)}: gap ${formatNumber(gap)} on the training rows, multiplier${lambdas.includes(' ') ? 's' : ''} ${lambdas}.`,
+        ...(gap > tolerance
+          ? ['The gap was never within the tolerance: try more epochs (--epochs) or a larger --lambda-lr.']
+          : []),
+        `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+      ],
+    },
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import type { ReportBlock } from '../../document/report-document.ts';
 import { formatNumber } from '../../internal/format.ts';
 import type { ReductionsJobResult } from '../../training/jobs/train-reductions.ts';
 import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.ts';
@@ -8,6 +9,7 @@ import { comparisonTables, JOB_OPTIONS, trainingCommand } from '../training-job.
 export function trainReductionsCommand(): Command {
   return trainingCommand({
     name: 'train-reductions',
+    title: 'Training with a fairness constraint',
     description:
       'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
     options: `--constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
@@ -41,12 +43,17 @@ of 0.01 from the overall rate allows two groups to differ by 0.02; --bound pairw
   });
 }
 
-function describe(result: ReductionsJobResult, seconds: number): string[] {
+function describe(result: ReductionsJobResult, seconds: number): ReportBlock[] {
   return [
     ...comparisonTables(result),
-    `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
-    `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
-    `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+    {
+      kind: 'list',
+      items: [
+        `Constrained on the training rows, in expectation over the model's random draws: ${BOUNDED[String(result.constraint['constraint'])] ?? ''}.`,
+        `${describeBound(result)} ${result.predictors === 1 ? 'One predictor' : `A mixture of ${String(result.predictors)} predictors`} after ${String(result.iterations)} iterations and ${String(result.oracleCalls)} oracle calls, duality gap ${result.bestGap.toPrecision(2)}.`,
+        `Backend ${result.backend}, seed ${String(result.seed)}, ${formatNumber(seconds, 1)} s.`,
+      ],
+    },
   ];
 }
 

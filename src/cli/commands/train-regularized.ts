@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
 
+import { numberColumn, type ReportBlock, valueColumn } from '../../document/report-document.ts';
 import { bracketText, formatNumber } from '../../internal/format.ts';
 import type { ParetoSweep } from '../../training/index.ts';
 import { OPTION } from '../define-command.ts';
 import { parseNumberOrAuto, parseNumbersOrAuto } from '../option-parsers.ts';
-import { textTable } from '../output.ts';
 import { trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-regularized`. */
 export function trainRegularizedCommand(): Command {
   return trainingCommand({
     name: 'train-regularized',
+    title: 'Training sweep',
     description:
       'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
     options: `--etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
@@ -57,11 +58,19 @@ networks have not seen: accuracy, and the demographic parity (DP) and equalized 
   });
 }
 
-function describe(sweep: ParetoSweep, seconds: number): string[] {
+function describe(sweep: ParetoSweep, seconds: number): ReportBlock[] {
+  const interval = numberColumn('95% interval');
   return [
-    textTable(
-      ['eta', 'accuracy', '95%', 'DP diff', '95%', 'EO diff', 'loss', ''],
-      sweep.map((point) => [
+    {
+      kind: 'table',
+      caption: '',
+      columns: [
+        numberColumn('Eta'),
+        ...[valueColumn('Accuracy'), interval, valueColumn('Demographic parity difference'), interval],
+        ...['Equalized odds difference', 'Loss'].map(numberColumn),
+        { name: '', isEssential: true },
+      ],
+      rows: sweep.map((point) => [
         String(point.eta),
         formatNumber(point.accuracy),
         bracketText(point.accuracyCi),
@@ -71,11 +80,15 @@ function describe(sweep: ParetoSweep, seconds: number): string[] {
         formatNumber(point.loss),
         point.dominated ? 'dominated' : '',
       ]),
-    ),
-    '',
-    `Hypervolume ${formatNumber(sweep.hypervolume)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
-    ...describeRange(sweep),
-    `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${formatNumber(seconds, 1)} s.`,
+    },
+    {
+      kind: 'list',
+      items: [
+        `Hypervolume ${formatNumber(sweep.hypervolume)} (area of accuracy above always predicting the larger class, times 1 - DP difference).`,
+        ...describeRange(sweep),
+        `${sweep.penalty} penalty, backend ${sweep.backend}, batches of ${String(sweep.batchSize)}, seed ${String(sweep.seed)}, ${formatNumber(seconds, 1)} s.`,
+      ],
+    },
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
+import type { ReportDocument } from '../../document/report-document.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidationChanges } from '../../integration/validation-changes.ts';
 import type { ValidationJson } from '../../integration/validation-from-json.ts';
@@ -12,7 +13,7 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { assertOutputs, reportWriter, terminalText } from '../output-places.ts';
+import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 import { provenanceOf } from '../provenance.ts';
 
@@ -156,23 +157,21 @@ async function run(
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
-    text: async () => terminalText(await summaryOf(validation, csv.title, changes)),
+    text: () => summaryOf(validation, csv.title, changes),
   });
   await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
   remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
 }
 
+/** Returns the short report for a terminal. */
 async function summaryOf(
   validation: FileValidation,
   source: string,
   changes: ValidationChanges | undefined,
-): Promise<string> {
-  const [{ validationDocument }, { documentToMarkdown }] = await Promise.all([
-    import('../../integration/validation-document.ts'),
-    import('../../document/document-to-markdown.ts'),
-  ]);
-  return documentToMarkdown(validationDocument(validation, { source, changes, detail: 'summary' }));
+): Promise<ReportDocument> {
+  const { validationDocument } = await import('../../integration/validation-document.ts');
+  return validationDocument(validation, { source, changes, detail: 'summary' });
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   type ReportBlock,
   type ReportTable,
   type ReportVerdict,
+  valueColumn,
 } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { capital, counted, NOTHING, rangeText, tableNumber, tableValue, type Unit } from '../../internal/format.ts';
@@ -24,11 +25,11 @@ import {
 export function workflowVerdict(findings: WorkflowFindings): ReportVerdict {
   const { validation, baselineMetrics, finalMetrics } = findings;
   const { passed, threshold } = validation;
-  const kind = passed === null ? 'none' : passed ? 'pass' : 'fail';
+  const kind = validation.verdict.status ?? 'none';
   const title =
     passed === null
       ? 'No threshold, no verdict'
-      : `${passed ? 'PASS' : 'FAIL'} at threshold ${threshold === null ? 'none' : String(threshold)}`;
+      : `${kind.toUpperCase()} at threshold ${threshold === null ? 'none' : String(threshold)}`;
   return {
     kind,
     title,
@@ -146,10 +147,10 @@ function changeTable(findings: WorkflowFindings): ReportTable {
     caption: 'Baseline, final and change',
     columns: [
       { name: 'Attribute' },
-      { name: 'Metric' },
-      numberColumn('Baseline'),
+      { name: 'Metric', isEssential: true, wraps: true },
+      valueColumn('Baseline'),
       interval,
-      numberColumn('Final'),
+      valueColumn('Final'),
       interval,
       numberColumn('Change'),
     ],

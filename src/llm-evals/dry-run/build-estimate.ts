@@ -12,7 +12,8 @@ import {
   type UndefinedMetric,
   usdText,
 } from './dry-run-estimate.ts';
-import { dryRunMarkdown } from './dry-run-markdown.ts';
+import { documentToMarkdown } from '../../document/document-to-markdown.ts';
+import { dryRunDocument } from './dry-run-document.ts';
 import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 
@@ -216,7 +217,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
   };
-  return Object.freeze({ ...fields, toMarkdown: () => dryRunMarkdown(fields) });
+  return Object.freeze({ ...fields, toMarkdown: () => documentToMarkdown(dryRunDocument(fields)) });
 }
 
 function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {

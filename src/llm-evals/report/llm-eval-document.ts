@@ -264,7 +264,8 @@ function subjectOf(result: LlmEvalResult): string {
   return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${formatCount(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
 }
 
-function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {
+/** Returns the verdict of an evaluation: the gate's messages, what ended the run early, and the main findings. */
+export function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {
   const sentences = [...stopSentence(result), ...Object.values(metrics).map(({ message }) => message)];
   const summary = summarySentence(result);
   if (passed === null) {
@@ -275,9 +276,12 @@ function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEv
     };
   }
   const at = typeof threshold === 'number' ? ` at threshold ${String(threshold)}` : '';
+  const failed = Object.values(metrics).filter((metric) => !metric.passed);
+  const isUndefined = failed.length > 0 && failed.every(({ status }) => status === 'undefined');
+  const kind = passed ? 'pass' : isUndefined ? 'undefined' : 'fail';
   return {
-    kind: passed ? 'pass' : 'fail',
-    title: `${passed ? 'PASS' : 'FAIL'}${at}`,
+    kind,
+    title: `${kind.toUpperCase()}${at}`,
     sentences: [...sentences, summary],
   };
 }
@@ -290,7 +294,7 @@ function stopSentence({ stopped, actual }: LlmEvalResult): string[] {
 }
 
 /** Summarizes which effects are statistically distinguishable from noise. Reports the control separately. */
-export function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
+function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'config'>): string {
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);

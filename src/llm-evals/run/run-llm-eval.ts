@@ -8,7 +8,7 @@ import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
 import { type AnswerRecord, completionOf, type Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
-import { undefinedSentences } from '../dry-run/dry-run-markdown.ts';
+import { undefinedSentences } from '../dry-run/dry-run-document.ts';
 import { requestTokens } from '../dry-run/estimate-tokens.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';

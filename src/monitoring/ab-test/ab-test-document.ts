@@ -5,6 +5,7 @@ import {
   type ReportDocument,
   type ReportFact,
   type ReportVerdict,
+  valueColumn,
 } from '../../document/report-document.ts';
 import { cutItems, labelText, listed } from '../../document/report-text.ts';
 import { VERSION } from '../../internal/version.ts';
@@ -87,11 +88,11 @@ function changeTable(result: ABTestFields): ReportBlock[] {
       kind: 'table',
       caption: `Disparities in each arm, and their changes${cut}`,
       columns: [
-        { name: 'Groups' },
-        ...['Control', 'Treatment', 'Change', 'Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(
-          numberColumn,
-        ),
-        { name: 'Finding' },
+        { name: 'Groups', wraps: true },
+        ...['Control', 'Treatment'].map(numberColumn),
+        valueColumn('Change'),
+        ...['Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(numberColumn),
+        { name: 'Finding', isEssential: true },
       ],
       rows: shown.map((row) => [
         `${labelText(row.group)} vs. ${labelText(row.reference)} (${attributeText(row.attribute)}, ${measureWords(row.measure)})`,

@@ -1,5 +1,5 @@
 import { bothEnds } from '../../charts/chart.ts';
-import { numberColumn, type ReportTable } from '../../document/report-document.ts';
+import { numberColumn, type ReportTable, valueColumn } from '../../document/report-document.ts';
 import { labelText } from '../../document/report-text.ts';
 import { metricDefinition, metricNeedsTruth } from '../../metrics/metric-definitions.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
@@ -81,10 +81,10 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
         ? `The ${String(MAX_ROWS)} worst of ${formatCount(watched.length)} watched metrics`
         : 'Every watched metric',
     columns: [
-      { name: 'Metric' },
-      { name: 'State' },
+      { name: 'Metric', wraps: true },
+      { name: 'State', isEssential: true },
       numberColumn('Limit'),
-      numberColumn(`Gap in the last ${formatCount(windowSize)}`),
+      valueColumn(`Gap in the last ${formatCount(windowSize)}`),
       numberColumn('Gap over all events'),
       numberColumn('Bounds that hold at all times'),
     ],

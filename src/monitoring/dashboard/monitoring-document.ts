@@ -19,7 +19,7 @@ export const DEFAULT_TITLE = 'Fairness of a monitored stream';
 const MAX_METRICS = 40;
 
 /** Converts a view to a report with text and tables. */
-function monitoringDocument(view: MonitoringView, title: string): ReportDocument {
+export function monitoringDocument(view: MonitoringView, title: string = DEFAULT_TITLE): ReportDocument {
   return {
     title,
     subject: subjectOf(view),

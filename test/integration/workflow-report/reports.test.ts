@@ -247,7 +247,7 @@ describe('workflowToMarkdown', () => {
 
   it('says why a metric is undefined, and that it does not pass', () => {
     const markdown = workflowToMarkdown(findingsOf({ minGroupSize: 500 }));
-    expect(markdown).to.match(/\*\*FAIL at threshold 0\.1\*\*/);
+    expect(markdown).to.match(/\*\*UNDEFINED at threshold 0\.1\*\*\n\n- FAIL: /);
     expect(markdown).to.match(/Final: Demographic parity difference by sex is undefined: [^.]+/);
     expect(tableUnder(markdown, 'Baseline, final and change')[1]?.slice(2)).to.deep.equal([
       'undefined',

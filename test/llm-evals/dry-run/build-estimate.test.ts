@@ -114,7 +114,7 @@ describe('buildEstimate', () => {
     const result = estimate([part('a', 0, 100)], { price: null });
     expect(result.estimatedCostUsd).to.equal(null);
     expect(result.price).to.equal(null);
-    expect(result.toMarkdown()).to.include('Set `prices` in the configuration').and.not.include('$');
+    expect(result.toMarkdown()).to.include('Set prices in the configuration').and.not.include('$');
   });
 
   it('computes the digest of the sorted keys to be sent, independent of their order and parts', () => {
@@ -205,7 +205,7 @@ describe('limits of a run', () => {
   });
 });
 
-describe('dryRunMarkdown', () => {
+describe('the report of a dry run', () => {
   it('shows the requests by part, their tokens, the price, and the limits', () => {
     const page = estimate([part('letter', 0, 864, 64), part('bbq_race', 800, 100)], {
       limits: { maxRequestsPerRun: 100 },
@@ -218,7 +218,7 @@ describe('dryRunMarkdown', () => {
     expect(page).to.match(/\| Input tokens +\| 7,524 +\| 7,524 +\| 7,524 +\|/);
     expect(page).to.match(/\| Cost +\| \$0\.66 +\| \$1\.30 +\| \$1\.73 +\|/);
     expect(page).to.include('as of 2026-01-31 (a price list)');
-    expect(page).to.include('- `max_requests_per_run` 100 stops after 100 of 836 requests.');
+    expect(page).to.include('- max\\_requests\\_per\\_run 100 stops after 100 of 836 requests.');
   });
 
   it('shows names from the configuration unchanged', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 
 import { describeLlmEval } from '../../../src/cli/llm-eval-text.ts';
+import { documentToText } from '../../../src/document/document-to-text.ts';
 import { CounterfactualFairnessEvaluator } from '../../../src/llm-evals/evaluators/counterfactual-fairness-evaluator.ts';
 import { findingOf, findingSentence } from '../../../src/llm-evals/report/finding.ts';
 import {
@@ -140,12 +141,23 @@ describe('the report of an evaluation', () => {
 
   it('shows the pair and the sign in the terminal too', () => {
     const result = madeResult({ metrics: byName([...madeMetrics(), ...differing()]) });
-    const text = describeLlmEval(result, { passed: null, threshold: null, metrics: {} });
+    const document = describeLlmEval(result, { passed: null, threshold: null, metrics: {} });
+    const text = documentToText(document, { width: Infinity, colours: false });
     expect(text)
       .to.match(/^refusal_gap\.age \(young \u2212 old\) +-0\.300 /m)
       .and.to.match(/^rouge_l_excess\.age \(young \/ old\) +0\.200 /m)
       .and.to.match(/^refusal_gap\.gender +0\.100 /m)
       .and.to.include('A pair "woman \u2212 man" is the first value minus the second');
+  });
+
+  it('has the verdict UNDEFINED in the terminal if every metric that fails is undefined', () => {
+    const failed = { passed: false, threshold: 0.1, comparator: '<=', straddles: false, message: 'FAIL: why.' };
+    const titleOf = (...statuses: ('fail' | 'undefined')[]): string | undefined => {
+      const metrics = Object.fromEntries(statuses.map((status, index) => [String(index), { ...failed, status }]));
+      return describeLlmEval(madeResult(), { passed: false, threshold: 0.1, metrics }).verdict?.title;
+    };
+    expect(titleOf('undefined')).to.equal('UNDEFINED at threshold 0.1');
+    expect(titleOf('undefined', 'fail')).to.equal('FAIL at threshold 0.1');
   });
 
   it('uses the established spelling of metric names', () => {

@@ -1,0 +1,114 @@
+import {
+  numberColumn,
+  type ReportBlock,
+  type ReportDocument,
+  type ReportTable,
+  valueColumn,
+} from '../../document/report-document.ts';
+import {
+  countText,
+  type DryRunFields,
+  type DryRunPart,
+  type EstimateRange,
+  type UndefinedMetric,
+  usdText,
+} from './dry-run-estimate.ts';
+
+/** Builds the report of a dry run: the requests by part, and their estimated tokens and cost. */
+export function dryRunDocument(fields: DryRunFields): ReportDocument {
+  const { breakdown, limits, planDigest } = fields;
+  const undefinedMetrics = undefinedSentences(fields.undefinedMetrics);
+  return {
+    title: 'Dry run',
+    subject: `${sentSentence(fields)} Nothing has been sent.`,
+    sections: [
+      {
+        title: 'Requests and cost',
+        blocks: [
+          ...(breakdown.length === 0 ? [] : [breakdownTable(breakdown)]),
+          totalsTable(fields),
+          { kind: 'paragraph', text: priceSentence(fields) },
+        ],
+      },
+      { title: 'Limits', blocks: limitBlocks(limits) },
+      {
+        title: 'Undefined metrics',
+        blocks:
+          undefinedMetrics.length === 0
+            ? []
+            : [
+                { kind: 'paragraph', text: 'These metrics will be undefined for any answers:' },
+                { kind: 'list', items: undefinedMetrics },
+              ],
+      },
+    ],
+    made: [['Digest of the plan', `${planDigest} (SHA-256 of the requests to be sent)`]],
+  };
+}
+
+function sentSentence({ requestCount, cachedCount, model }: DryRunFields): string {
+  const requests = requestCount === 1 ? '1 request' : `${countText(requestCount)} requests`;
+  const known = cachedCount === 1 ? '1 answer is known' : `${countText(cachedCount)} answers are known`;
+  const before = requestCount === 0 ? 'No request would be sent' : `${requests} would be sent`;
+  return `${before} to ${model}; ${known} already.`;
+}
+
+function breakdownTable(breakdown: readonly DryRunPart[]): ReportTable {
+  return {
+    kind: 'table',
+    caption: 'Requests by part',
+    columns: [
+      { name: 'Evaluator' },
+      { name: 'Template', isEssential: true },
+      ...['Planned', 'Shared', 'Known'].map(numberColumn),
+      valueColumn('To send'),
+      ...['Input tokens', 'Output tokens'].map(numberColumn),
+    ],
+    rows: breakdown.map(({ evaluator, template, planned, shared, cached, requests, inputTokens, outputTokens }) => [
+      ...[evaluator.replaceAll('_', ' '), template],
+      ...[planned, shared, cached, requests, inputTokens, outputTokens.expected].map(countText),
+    ]),
+  };
+}
+
+function totalsTable({ estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }: DryRunFields): ReportTable {
+  const cells = ({ low, expected, ceiling }: EstimateRange, text: (value: number) => string): string[] =>
+    [low, expected, ceiling].map(text);
+  const input = countText(estimatedInputTokens);
+  return {
+    kind: 'table',
+    caption: 'Estimate; the ceiling assumes that every answer uses all of its max_tokens',
+    columns: [{ name: 'Estimate' }, ...['Low', 'Expected', 'Ceiling'].map(valueColumn)],
+    rows: [
+      ['Input tokens', input, input, input],
+      ['Output tokens', ...cells(estimatedOutputTokens, countText)],
+      ['Cost', ...(estimatedCostUsd === null ? UNKNOWN : cells(estimatedCostUsd, usdText))],
+    ],
+  };
+}
+
+const UNKNOWN = ['unknown', 'unknown', 'unknown'];
+
+function priceSentence({ price, model }: DryRunFields): string {
+  if (price === null) {
+    return `The cost is unknown: the price of ${model} is unknown. Set prices in the configuration.`;
+  }
+  if (price.input === 0 && price.output === 0) return `It costs nothing: ${price.source}.`;
+  const rates = `${usdText(price.input)} for input and ${usdText(price.output)} for output`;
+  return `Price per million tokens: ${rates}, as of ${price.asOf} (${price.source}). Retries cost extra.`;
+}
+
+function limitBlocks(limits: readonly string[]): ReportBlock[] {
+  return limits.length === 0
+    ? [{ kind: 'paragraph', text: 'No limit of the configuration stops the run early.' }]
+    : [{ kind: 'list', items: limits }];
+}
+
+/** Writes one sentence for each reason: the metrics, why they will be undefined, and how to fix it. */
+export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[] {
+  const reasons = [...new Set(metrics.map(({ reason }) => reason))];
+  return reasons.map((reason) => {
+    const those = metrics.filter((each) => each.reason === reason);
+    return `${those.map(({ metric }) => metric).join(', ')}: ${reason}. ${those[0]?.suggestion ?? ''}`;
+  });
+}
