@@ -71,13 +71,16 @@ function limitsText(limits: readonly string[]): string {
   return ['The limits of the configuration:\n', ...limits.map((limit) => `- ${limitMarkdown(limit)}`)].join('\n');
 }
 
-/** Lists metrics that will be undefined, grouped by reason. Returns no text if all can be defined. */
+/** Lists metrics that will be undefined, grouped by reason. Returns an empty list if all metrics can be defined. */
 function undefinedText(metrics: readonly UndefinedMetric[]): string[] {
   const lines = undefinedSentences(metrics).map((line) => `- ${escapeMarkdown(line)}`);
   return lines.length === 0 ? [] : [['These metrics will be undefined for any answers:\n', ...lines].join('\n')];
 }
 
-/** Writes one sentence for each reason: the metrics, why they will be undefined, and how to fix it. */
+/**
+ * Writes one sentence for each reason. The sentence names the metrics, why they will be undefined, and how to fix the
+ * problem.
+ */
 export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[] {
   const reasons = [...new Set(metrics.map(({ reason }) => reason))];
   return reasons.map((reason) => {
@@ -86,7 +89,7 @@ export function undefinedSentences(metrics: readonly UndefinedMetric[]): string[
   });
 }
 
-/** Formats the sentence of a limit as Markdown. The first word, the name of the limit, is set as code. */
+/** Formats the sentence of a limit as Markdown. The first word is the name of the limit, and is formatted as code. */
 function limitMarkdown(limit: string): string {
   const [name = '', ...rest] = limit.split(' ');
   return `\`${name}\` ${escapeMarkdown(rest.join(' '))}`;

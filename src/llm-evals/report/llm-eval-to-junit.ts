@@ -23,12 +23,12 @@ interface TestCase {
 }
 
 /**
- * Renders an evaluation as JUnit XML, which continuous integration shows as tests. There is a suite for each evaluator,
- * and a suite for the run. The test of the run fails if the run ended early.
+ * Renders an evaluation as JUnit XML, which continuous integration systems show as tests. There is a suite for each
+ * evaluator, and a suite for the run. The test of the run fails if the run ended early.
  *
- * With a verdict, each judged metric is a test. It fails if the metric is on the wrong side of its threshold or
- * undefined. Without a verdict, each metric is a test that passes, or is skipped with its reason if the metric is
- * undefined.
+ * If there is a verdict, each judged metric is a test. The test fails if the metric is undefined or on the wrong side
+ * of its threshold. If there is no verdict, each metric is a test that passes. A test is skipped with the reason if its
+ * metric is undefined.
  */
 export function llmEvalToJunit(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToJunit', options, LLM_EVAL_REPORT_OPTION_NAMES);

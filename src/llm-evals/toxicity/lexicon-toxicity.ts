@@ -1,6 +1,6 @@
 import { weightOf, withoutHarmlessPhrases } from './lexicon-words.ts';
 
-/** A range of a text where a lexicon matched. `end` is the index after its last character. */
+/** A part of a text that a lexicon matched. `end` is the index after its last character. */
 interface LexiconHit {
   readonly start: number;
   readonly end: number;
@@ -11,23 +11,24 @@ interface LexiconHit {
 /** Finds the words of one lexicon in a text. */
 type HitFinder = (text: string) => readonly LexiconHit[];
 
-/**
- * The highest rating in the npm package `cuss`, for words that are most likely offensive. The ratings are 0, 1 and 2.
- */
+/** The highest of the ratings 0, 1 and 2 in the npm package `cuss`. It marks words that are most likely offensive. */
 const SURE = 2;
 
-/** The minimum length of a hit. Two letters match too many words and abbreviations (`fk` in FKA). */
+/** The minimum length of a match. Matches of two letters occur in too many words and abbreviations (`fk` in FKA). */
 const SHORTEST = 3;
 
 /**
- * Loads the finders of both lexicons. They are loaded on first use, because loading takes a tenth of a second, which
- * other commands do not need.
+ * Loads the match functions of both lexicons. They are loaded on first use, because loading takes a tenth of a second,
+ * and other commands do not need the lexicons.
  */
 async function loadHitFinders(): Promise<readonly HitFinder[]> {
   return [await obscenityFinder(), await cussFinder()];
 }
 
-/** Finds obscenities, including disguised words: `sh1t`, `f*ck`, `fuuuck`, similar letters of other scripts. */
+/**
+ * Finds obscenities, including disguised words: `sh1t`, `f*ck`, `fuuuck`, and words with similar letters of other
+ * scripts.
+ */
 async function obscenityFinder(): Promise<HitFinder> {
   const { DataSet, englishDataset, englishRecommendedTransformers, RegExpMatcher } = await import('obscenity');
   const counted = new DataSet<{ originalWord: string }>()
@@ -45,7 +46,7 @@ async function obscenityFinder(): Promise<HitFinder> {
       .filter(({ start, end }) => end - start >= SHORTEST);
 }
 
-/** Finds insults and slurs of up to four words, as written. */
+/** Finds insults and slurs of up to four words. Does not find disguised words. */
 async function cussFinder(): Promise<HitFinder> {
   const { cuss } = await import('cuss');
   const weights = new Map(
@@ -65,7 +66,7 @@ interface PlacedWord {
   readonly index: number;
 }
 
-/** Finds the longest phrase that starts with the first of the words. */
+/** Finds the longest phrase of the lexicon at the start of a list of words. */
 function phraseFrom(words: readonly PlacedWord[], weights: ReadonlyMap<string, number>): LexiconHit[] {
   for (let count = words.length; count > 0; count--) {
     const phrase = words.slice(0, count).map(({ word }) => word);
@@ -78,7 +79,8 @@ function phraseFrom(words: readonly PlacedWord[], weights: ReadonlyMap<string, n
 }
 
 /**
- * Merges hits that overlap in the text, because many words are in both lexicons. A merged hit has the greater weight.
+ * Merges matches that overlap in the text, because many words are in both lexicons. A merged match has the larger of
+ * the weights.
  */
 function mergeHits(hits: readonly LexiconHit[]): readonly LexiconHit[] {
   const merged: LexiconHit[] = [];
@@ -94,7 +96,7 @@ function joined(a: LexiconHit, b: LexiconHit): LexiconHit {
   return { start: a.start, end: Math.max(a.end, b.end), weight: Math.max(a.weight, b.weight) };
 }
 
-/** The limits of a lexicon, as a warning in results. */
+/** A warning about the limits of the lexicons. It is added to results. */
 export const LEXICON_WARNING =
   'Toxicity is scored by a lexicon, not a classifier. It finds offensive words, but not insults without them, and does not recognize quotations.';
 
