@@ -89,9 +89,7 @@ function hasNames({ items }: DimensionAnswers): boolean {
   });
 }
 
-/**
- * The maximum share of repeated prompts with identical answers. At or above this share, repeats provide no noise floor.
- */
+/** The share of repeated prompts with identical answers from which on repeats provide no noise floor. */
 const MAX_ALIKE = 0.9;
 
 /** Returns whether prompts were asked more than once and their answers differ. */

@@ -201,8 +201,8 @@ function distanceFromUniform(counts: Float64Array): number {
  * A context word w is neither a stop word nor a word of a group. In each text, every pair of a context word w and a
  * word of group g counts as beta^distance, with the distance in words. P(w | g) = sum for (w, g) / sum for (any context
  * word, g), divided by g's share of mentions. A target's score is |log10(P(w | first) / P(w | second))|, in [0,
- * infinity): A score of 0.3 means that the ratio is 2. The value is the mean over the targets that occur with both
- * groups. A target that occurs with only one group has no score, so the most extreme targets are excluded.
+ * infinity). A score of 0.3 means that the ratio is 2 or 1/2. The value is the mean over the targets that occur with
+ * both groups. A target that occurs with only one group has no score, so the most extreme targets are excluded.
  *
  * If no target occurs with both groups, the value is NaN, and `undefinedReason` contains the reason. The order of the
  * groups does not matter.

@@ -6,7 +6,7 @@ const TOKEN =
 
 const CLITIC = /^(.+)(n't|'(?:s|m|d|ll|re|ve))$/u;
 
-/** Contracted words that the Penn Treebank splits. */
+/** Contracted words that the Penn Treebank splits into two tokens. */
 const JOINED = new Map(
   ['can not', 'gim me', 'gon na', 'got ta', 'lem me', 'wan na'].map((pair) => [pair.replace(' ', ''), pair.split(' ')]),
 );
