@@ -109,7 +109,7 @@ function firstLine(path: string): string {
 function answerIn({ record, line }: BbqLine, { name }: AnswerColumn, path: string): string {
   const text = record[name];
   if (typeof text === 'string') return text;
-  throw lineProblem(path, line, `${name} must be a string.`);
+  throw lineProblem(path, line, `${name} must be a text.`);
 }
 
 function chooseColumns(lines: readonly BbqLine[], path: string, model: string | undefined): AnswerColumn[] {

@@ -156,7 +156,7 @@ function lineReader({ record, line }: JsonLine, path: string) {
   const texts = (field: string, part: string): readonly string[] => {
     const value = valueAt(record, [field, part]);
     const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
-    return isTexts ? value : fail(`${field}.${part}`, 'a list of strings', value);
+    return isTexts ? value : fail(`${field}.${part}`, 'a list of texts', value);
   };
   const oneOf = <Value extends string | number>(field: string, known: readonly Value[]): Value => {
     const found = known.find((each) => each === record[field]);

@@ -181,7 +181,11 @@ function readAddress(name: string, given: string): URL {
     throw invalid(name, 'must not contain a user or password', 'Keys are read only from the environment.');
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(given)) {
-    throw invalid(name, 'must end with its path, without a query or fragment', 'Use the URL up to its path, such as …/v1.');
+    throw invalid(
+      name,
+      'must end with its path, without a query or fragment',
+      'Use the URL up to its path, such as …/v1.',
+    );
   }
   return url;
 }

@@ -79,7 +79,8 @@ function index(records: Iterable<AnswerRecord>): { byRequest: Map<string, Answer
 function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number): void {
   if (known.text === null || record.text === null) return;
   if (known.key === record.key || known.text === record.text) return;
-  const what = known.model === record.model ? 'requested with other params' : `by ${known.model} and by ${record.model}`;
+  const what =
+    known.model === record.model ? 'requested with other params' : `by ${known.model} and by ${record.model}`;
   throw new DataValidationError(
     `The records contain two different answers to the same prompt and repeat, ${redactSecrets(what)}. The second answer is at index ${String(position)}: ${beginningOf(record.prompt)}.`,
     {

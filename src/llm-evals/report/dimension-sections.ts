@@ -47,7 +47,7 @@ function stereotypeBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[] {
 
 const CONTROL_WORDS: ReportBlock = {
   kind: 'paragraph',
-  text: 'This dimension is the control. It should make no difference, so any difference here is noise. An effect here is evidence against the measure, and therefore against the findings of the measure for other dimensions. The control shows an effect only if its adjusted p is at most 0.05.',
+  text: 'This dimension is the control. It should make no difference, so any difference here is noise. An effect here is evidence against the measure, and so against its findings for other dimensions. The control shows an effect only if its adjusted p is at most 0.05.',
 };
 
 /**

@@ -130,7 +130,7 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 }
 
 const SIGN_WORDS =
-  'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance. For an excess, the value is the distance beyond noise.';
+  'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
 
 /** Returns a table, or an empty list if there are no rows. If a column is given as a name, the column contains text. */
 export function tableOf(

@@ -93,7 +93,11 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
   const { missing } = known;
   if (missing.length === 0) return NOBODY;
   if (isReplay)
-    throw missed(missing, 'the file of answers does not contain them', 'Record these answers, or replay a complete transcript.');
+    throw missed(
+      missing,
+      'the file of answers does not contain them',
+      'Record these answers, or replay a complete transcript.',
+    );
   if (config.provider === 'local') return createProviderClient(config);
   if (config.replayOnly)
     throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.', 'replay-only');

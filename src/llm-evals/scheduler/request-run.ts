@@ -47,8 +47,7 @@ class ProblemLog {
     if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
     this.#reportedUntil = now + millis;
     const shown = inSeconds(millis);
-    const what =
-      retryAfterMillis === null ? `A request is retried in ${shown}` : `The server asks to wait ${shown}`;
+    const what = retryAfterMillis === null ? `A request is retried in ${shown}` : `The server asks to wait ${shown}`;
     getLogger().warn(`${what}. The last error: ${this.#last ?? ''}`);
   }
 }
@@ -325,7 +324,8 @@ function allFailed(what: string, { error }: AnswerRecord): LLMClientError {
   const { kind, message } = error as { kind: FailureKind; message: string };
   return clientError(kind, `${what}, the last with: ${message}`, {
     ...{ isRetryable: false, isFatal: true },
-    suggestion: "Check the model, base_url and params, and the status of the provider. Failed requests can be sent again.",
+    suggestion:
+      'Check the model, base_url and params, and the status of the provider. Failed requests can be sent again.',
   });
 }
 

@@ -140,7 +140,11 @@ export function withLongWait(error: unknown, problem: ClientFailure): unknown {
   if (!asksTooLong(problem)) return error;
   return new LLMClientError(
     `${sentenceOf(error)} The server asks to wait ${inSeconds(problem.retryAfterMillis)}; waits of more than an hour are not supported.`,
-    { context: { ...problem }, suggestion: 'Run the evaluation again after that time. Answers received so far are kept.', cause: error },
+    {
+      context: { ...problem },
+      suggestion: 'Run the evaluation again after that time. Answers received so far are kept.',
+      cause: error,
+    },
   );
 }
 

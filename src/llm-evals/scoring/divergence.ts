@@ -115,7 +115,9 @@ function divergenceBeyondControl(
   const excesses = shared.map((template) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN));
   const n = excesses.length;
   const undefinedReason =
-    n === 0 ? 'there is no noise floor: no template varies both this dimension and the control dimension' : tooFew(n, settings);
+    n === 0
+      ? 'there is no noise floor: no template varies both this dimension and the control dimension'
+      : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const paired = pairedMean(excesses, { level });
   const { value, standardError, degrees } = paired;

@@ -127,6 +127,6 @@ function pairWarnings(
   if (largest === undefined || clearest === undefined) return [];
   const isOther = largest !== clearest && (largest.pValue ?? 1) > (clearest.pValue ?? 1);
   const few = `Only ${String(largest.n)} independent ${largest.n === 1 ? 'item' : 'items'}: too few for a reliable value.`;
-  const other = `The value is from ${largest.first} and ${largest.second}, which have the largest difference. The p-value is from ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), which have the smallest p-value.`;
+  const other = `The value is from ${largest.first} and ${largest.second}, which differ most. The p-value is from ${clearest.first} and ${clearest.second} (${clearest.value.toPrecision(3)}), which have the smallest p-value.`;
   return [...(largest.n < minGroupSize ? [few] : []), ...(isOther ? [other] : [])];
 }

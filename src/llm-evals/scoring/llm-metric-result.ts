@@ -109,10 +109,10 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFi
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}
 
-/** The required fields of a metric of a language model's answers. The others have defaults. */
+/** The required fields of a metric of a language model's answers. All other fields have defaults. */
 type LlmMetricGiven = Pick<LlmMetricFields, 'metric' | 'evaluator' | 'value'> & Partial<LlmMetricFields>;
 
-/** Builds a result from the given fields and defaults. A value that is not a number needs a reason. */
+/** Builds a result from the given fields and defaults. If the value is not a number, `undefinedReason` is required. */
 export function llmMetric(given: LlmMetricGiven): LlmMetricResult {
   return new LlmMetricResult({ ...NOTHING, ...given });
 }

@@ -89,7 +89,7 @@ async function readPart(folder: string, name: string, namedBy: string): Promise<
     return await readFile(path.join(folder, name));
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    throw badClassifier(folder, name, code === 'ENOENT' ? 'there is no such file' : `the system reports ${code}`, cause);
+    throw badClassifier(folder, name, code === 'ENOENT' ? 'there is no such file' : `the system says ${code}`, cause);
   }
 }
 

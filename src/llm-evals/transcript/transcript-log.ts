@@ -19,7 +19,7 @@ class LineLog {
   /** The size of the complete lines, in bytes. */
   #size: number;
   #unflushed = 0;
-  /** The last operation; operations run one after the other. */
+  /** The promise of the last operation. Operations run one after the other. */
   #last: Promise<void> = Promise.resolve();
   #failure: DataValidationError | undefined;
   #closing: Promise<void> | undefined;

@@ -139,7 +139,7 @@ function weightsOf(table: Table, arm: Arm, name: string): Float64Array {
 
 function badValue(name: string, arm: Arm, index: number, value: number, required: string): DataValidationError {
   return new DataValidationError(
-    `Column '${name}' of the ${arm} arm must contain ${required}, but contains ${String(value)} at index ${String(index)}.`,
+    `Column '${name}' of the ${arm} arm must hold ${required}, but holds ${String(value)} at index ${String(index)}.`,
     { code: 'invalid-value', context: { column: name, arm, index, value }, suggestion: 'Fix or remove this value.' },
   );
 }
@@ -203,7 +203,7 @@ function unknownLabel(label: string, column: LabelledColumn): DataValidationErro
   const labels = labelsOf(column).slice(0, 50);
   const shown = labels.slice(0, 8).map((known) => `'${known}'`);
   return new DataValidationError(
-    `No row of either arm contains the positive label '${label}' in column '${column.name}'.`,
+    `No row of either arm holds the positive label '${label}' in column '${column.name}'.`,
     {
       code: 'unknown-label',
       context: { column: column.name, positiveLabel: label, labels },

@@ -137,7 +137,9 @@ export function isUnused({ combinations, alerts, detectors, seen, present }: Eng
 function checkSeen({ seen, present }: EngineSnapshot, stream: EventStream, combinations: number): void {
   const [events = 0, lateLabels = 0] = seen.split(' ').map(Number);
   if (events > stream.events || lateLabels > stream.lateLabels) {
-    throw badSnapshot('it has seen more events than the tracker; the engine and the tracker must be from the same time');
+    throw badSnapshot(
+      'it has seen more events than the tracker; the engine and the tracker must be from the same time',
+    );
   }
   const isRight = present.length === combinations || (present.length === 0 && seen === '');
   if (!isRight) throw badSnapshot(`'present' must hold ${String(combinations)} states`);
@@ -155,7 +157,9 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
     }
   }
   if (raisedAt > stream.events || firstStart > stream.starts.next) {
-    throw badSnapshot('it has seen more events than the tracker; the engine and the tracker must be from the same time');
+    throw badSnapshot(
+      'it has seen more events than the tracker; the engine and the tracker must be from the same time',
+    );
   }
 }
 

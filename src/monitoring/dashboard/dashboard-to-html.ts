@@ -391,7 +391,7 @@ interface LiveChart {
   readonly unit: 'share' | 'number' | null;
 }
 
-/** Returns a chart for the script of a page, and its size and description for the page itself. */
+/** Returns a chart in the format of the page's script, and the light chart for its size and description. */
 function liveChart({ draw }: DashboardFigure): { live: LiveChart; light: Chart } {
   const light = draw(LIGHT);
   const option = withoutInheritedNames(light.option);

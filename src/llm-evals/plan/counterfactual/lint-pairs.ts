@@ -42,7 +42,9 @@ function strayChanges(changes: readonly WordChange[], first: Variant, second: Va
   const [allowedFirst, allowedSecond] = [allowedWords(first), allowedWords(second)];
   return changes
     .filter((change) => !isWithin(change.first, allowedFirst) || !isWithin(change.second, allowedSecond))
-    .map((change) => error(`the prompts differ in more than the value: ${quote(change.first)} against ${quote(change.second)}`));
+    .map((change) =>
+      error(`the prompts differ in more than the value: ${quote(change.first)} against ${quote(change.second)}`),
+    );
 }
 
 function isWithin(words: readonly string[], allowed: ReadonlySet<string>): boolean {
@@ -120,7 +122,9 @@ function wrongVerbs({ prompt, group }: Variant): PairProblem[] {
   return [...prompt.matchAll(/\bthey\s+(is|was|has|does|\p{L}+[^s\W]s)\b(?!['’])/giu)]
     .filter(([, verb = '']) => !NO_VERB.has(verb.toLowerCase()))
     .map(([found]) =>
-      error(`the variant '${group}' says '${found}'; choose a verb form that is the same for he and they, such as had, said, may`),
+      error(
+        `the variant '${group}' says '${found}'; choose a verb form that is the same for he and they, such as had, said, may`,
+      ),
     );
 }
 
