@@ -1,6 +1,6 @@
 /**
- * Normalizes a text for comparison with BBQ's answers: NFKC, lower case, single spaces, and no apostrophes, punctuation
- * or articles. "The gay man." becomes "gay man".
+ * Normalizes a text for comparison with BBQ's answers: applies NFKC, converts to lower case, collapses spaces, and
+ * removes apostrophes, punctuation and articles. "The gay man." becomes "gay man".
  */
 export function normalizeAnswer(text: string): string {
   return text
@@ -29,11 +29,15 @@ export const UNKNOWN_ANSWERS: readonly string[] = [
   'undetermined',
 ];
 
-/** The polarity of a question: `neg` asks who fits a harmful stereotype, `nonneg` asks who does not fit it. */
+/**
+ * A question with polarity `neg` asks which person fits a harmful stereotype. A question with `nonneg` asks which
+ * person does not fit the stereotype.
+ */
 export type BbqPolarity = 'neg' | 'nonneg';
 
 /**
- * The context of a question: `ambig` leaves the answer open, so that "unknown" is right; `disambig` reveals the answer.
+ * Whether the context answers the question. With `ambig`, the context leaves the answer open, so that "unknown" is
+ * right. With `disambig`, the context reveals the answer.
  */
 export type BbqCondition = 'ambig' | 'disambig';
 

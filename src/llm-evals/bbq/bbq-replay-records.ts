@@ -12,15 +12,15 @@ import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
 /** Options of {@link bbqReplayRecords}. */
 export interface BbqReplayOptions {
   /**
-   * The model whose answers are read. Its name is the part of the column names before `_pred_`.
-   * @defaultValue the only model; required for a file with several
+   * The name of the model whose answers are read. In a column name, it is the part before `_pred_`.
+   * @defaultValue the model of the file; required if the file has several models
    */
   readonly model?: string | undefined;
 }
 
 const BBQ_REPLAY_OPTION_NAMES: OptionNames<BbqReplayOptions> = { model: true };
 
-/** A column of a model's answers. */
+/** A column that contains a model's answers. */
 interface AnswerColumn {
   readonly name: string;
   readonly model: string;
@@ -33,14 +33,14 @@ const FIRST_BYTES = 65_536;
 const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
 
 /**
- * Reads a model's answers from a file of BBQ's items, as records to replay.
+ * Reads a model's answers from a file of BBQ's items, and returns them as records for the provider `replay`.
  *
  * BBQ's authors publish such files: each item has columns like `unifiedqa-t5-11b_pred_race`. Each answer becomes a
- * record under the prompt that {@link bbqPrompt} creates for its item and format, so that an evaluation finds it. The
- * model's original prompt had no line with instructions. Questions without context have the same prompt for both
- * contexts of an item, and give one record.
- * @throws {DataValidationError} if the file has no such columns, if it has several models and `model` is not set, if an
- * answer is not a string, or if one prompt has two different answers
+ * record for the prompt that {@link bbqPrompt} creates for its item and format. An evaluation with the same prompt then
+ * finds this record. The model's original prompt had no line with instructions. In the format without context, both
+ * contexts of an item have the same prompt, so the function returns one record for both contexts.
+ * @throws {DataValidationError} if the file has no columns with answers, if the file has several models and `model` is
+ * not set, if an answer is not a string, or if one prompt has two different answers
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -81,8 +81,8 @@ export function bbqReplayRecords(path: string, options: BbqReplayOptions = {}): 
 }
 
 /**
- * Returns whether a file contains BBQ's items with a model's answers, based on its first line. Returns false for a file
- * that cannot be read.
+ * Returns whether a file contains BBQ's items with a model's answers. Reads only the first line. Returns false for a
+ * file that cannot be read.
  */
 export function holdsBbqAnswers(path: string): boolean {
   try {
@@ -122,8 +122,8 @@ function chooseColumns(lines: readonly BbqLine[], path: string, model: string | 
   if (chosen !== undefined && models.includes(chosen)) return columns.filter((column) => column.model === chosen);
   throw new DataValidationError(
     models.length === 0
-      ? `The BBQ file ${path} has no answer columns, such as unifiedqa-t5-11b_pred_race.`
-      : `The BBQ file ${path} has answers of ${models.join(', ')}, not of ${model ?? 'a single model'}.`,
+      ? `The BBQ file ${path} has no columns with answers, such as unifiedqa-t5-11b_pred_race.`
+      : `The BBQ file ${path} has answers from ${models.join(', ')}, not from ${model ?? 'a single model'}.`,
     {
       code: 'unknown-column',
       context: { path, models, model },

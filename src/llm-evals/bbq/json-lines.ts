@@ -18,8 +18,7 @@ export interface JsonLine {
 }
 
 /**
- * Reads a file with one JSON object per line. The complete file is read at once. Skips blank lines and a byte order
- * mark.
+ * Reads a file with one JSON object per line. Loads the complete file at once. Skips blank lines and a byte order mark.
  * @throws {DataValidationError} if the file cannot be read, or if a line is not a JSON object; the error then contains
  * the line number
  */
@@ -38,7 +37,7 @@ export function readJsonLines(path: string): JsonLine[] {
   return found;
 }
 
-/** Creates the error of one line. */
+/** Creates the error for one line of a file. */
 export function lineProblem(path: string, line: number, problem: string, suggestion?: string): DataValidationError {
   return new DataValidationError(`The file ${path} has an error in line ${String(line)}: ${problem}`, {
     code: 'unreadable-file',

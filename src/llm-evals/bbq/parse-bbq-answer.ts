@@ -1,33 +1,38 @@
 import { type BbqItem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 
-/** The fields of an item needed to read an answer. */
+/** The fields of an item that are needed to parse an answer. */
 export type BbqOptions = Pick<BbqItem, 'answers' | 'unknown'>;
 
-/** Matches "(b)", "b)", "B." or "b" at the start. "A: …" is not a letter, because models write it for "answer". */
+/**
+ * Matches a letter at the start: "(b)", "b)", "B." or "b". Does not match "A: …", because models write "A:" for
+ * "answer".
+ */
 const LEADING_LETTER = /^[\s*_"'`>#-]*(?:\(([abc])\)[.:]?|([abc])[).](?!\w)|([abc])(?=[\s*_"'`]*$))/i;
 
 /** Matches the text after the last "answer is", "answer:", "option" or "choice". */
 const STATED = /^.*\b(?:answer|option|choice)\b(?:\s+(?:is|would be|must be))?[\s:*_"'`-]*(.+)$/is;
 
-/** Matches a letter after "option". It must not be part of a word, or an article. */
+/** Matches a letter after "option". The letter must not be part of a word, and "a" must not be an article. */
 const STATED_LETTER = /^\(?([bc])\)?(?![\p{L}\p{N}'’])|^\(?(a)\)?(?=\s*(?:$|[.,;:)*_"'\n]))/iu;
 
 /** Matches a second letter after the first: "or b". */
 const SECOND_LETTER = /^\s*(?:or|and|\/|,)\s*\(?[abc]\b/i;
 
-/** Matches the end of an answer at the start of a text, where an explanation may follow. */
+/** Matches the end of an answer at the start of a text. An explanation may follow. */
 const END_OF_ANSWER = /[.;:!\n]|\s[-–—]\s|,?\s(?:because|since|as)\s/;
 
-/** Phrases that negate an answer: the first list stands before the answer, the second list after it. */
+/**
+ * Phrases that negate an answer: the first list contains phrases before the answer, the second list phrases after it.
+ */
 const TAKEN_BACK_BEFORE = '(?:not|isnt|rather than|instead of|neither|nor)';
 const TAKEN_BACK_AFTER = '(?:is not|isnt|was not|wasnt|does not|doesnt|did not|didnt|are not|arent|were not|werent)';
 
 /**
- * Reads which of BBQ's three answers a model gave.
+ * Determines which of BBQ's three answers a model gave.
  *
- * Applies these rules in order. The complete text is an answer, apart from case, punctuation and articles. The text
- * states an answer ("The answer is (b)"). The text begins with a letter ("(b)", "B.") or an answer and then explains
- * it. The text mentions exactly one answer, by its words or by a letter in brackets. Each of BBQ's phrases for
+ * Recognizes these cases, in this order: the complete text is an answer, apart from case, punctuation and articles; the
+ * text states an answer ("The answer is (b)"); the text begins with a letter ("(b)", "B.") or an answer, followed by an
+ * explanation; the text mentions exactly one answer, by its words or by a letter in brackets. Each of BBQ's phrases for
  * "unknown" counts as the answer "unknown". A negated answer ("not the old man") is ignored. Returns null if a letter
  * and words contradict each other, or if the text contains two answers or no answer.
  * @returns the index of the answer, or null
@@ -65,7 +70,10 @@ const CONTRADICTION = 'contradiction';
 /** A normalized wording of an answer, and the answer's index. */
 type Wording = readonly [words: string, index: number];
 
-/** Lists wordings, the longest first, so that "not enough information" is not read as "not enough info". */
+/**
+ * Lists the wordings of all answers. The longest come first, so that "not enough information" is not read as "not
+ * enough info".
+ */
 function wordings({ answers, unknown }: BbqOptions): Wording[] {
   const own = answers.map((answer, index): Wording => [normalizeAnswer(answer), index]);
   const others = UNKNOWN_ANSWERS.map((words): Wording => [words, unknown]);
@@ -78,7 +86,7 @@ function optionOf(text: string, options: readonly Wording[]): number | null {
   return words === '' ? null : (options.find(([wording]) => wording === words)?.[1] ?? null);
 }
 
-/** Reads the answer at the start of a text: a letter, words, or both if they agree. */
+/** Parses the answer at the start of a text: a letter, words, or a letter and words that name the same answer. */
 function readStart(
   text: string,
   options: readonly Wording[],
@@ -94,7 +102,7 @@ function readStart(
 }
 
 function letterIndex(match: RegExpExecArray): number {
-  // Exactly one group of the expression matched.
+  // Exactly one capturing group of the expression has matched.
   return match.slice(1).join('').toLowerCase().charCodeAt(0) - 97;
 }
 

@@ -4,9 +4,9 @@ import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 
 /**
- * The details of a BBQ prompt that scoring needs, so that the file is not read again. Items with the same `cluster`
- * have the same template and are not independent. `right`, `unknown` and `target` are indices of answers. If the target
- * is unknown, `target` is empty and `target_fault` contains the reason.
+ * The details of a BBQ prompt that scoring needs. With them, the file need not be read again. Items with the same
+ * `cluster` have the same template and are not independent. `right`, `unknown` and `target` are indices of answers. If
+ * the target is unknown, `target` is empty and `target_fault` contains the reason.
  */
 export type BbqDetails = ReturnType<typeof detailsOf>;
 

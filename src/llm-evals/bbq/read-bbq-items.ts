@@ -3,7 +3,7 @@ import { valueAt } from '../../internal/values.ts';
 import { type BbqItem, type BbqTargetProblem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 import { type JsonLine, lineProblem, readJsonLines } from './json-lines.ts';
 
-/** BBQ's information on an answer: the words for the person, and the group. */
+/** BBQ's information on the person in an answer: the words for the person, and the person's groups. */
 type AnswerInfo = readonly string[];
 
 /** The answer that names the stereotyped person. */
@@ -11,7 +11,9 @@ type BbqTarget =
   | { readonly target: number; readonly targetProblem: null }
   | { readonly target: null; readonly targetProblem: BbqTargetProblem };
 
-/** BBQ's different names of one group. The first one is canonical. */
+/**
+ * Groups to which BBQ gives several names. Each list contains the names of one group, with the canonical name first.
+ */
 const SAME_GROUP: readonly (readonly string[])[] = [
   ['f', 'female', 'woman', 'women', 'girl', 'girls'],
   ['m', 'male', 'man', 'men', 'boy', 'boys'],
@@ -27,10 +29,10 @@ const CANONICAL = new Map(SAME_GROUP.flatMap((names) => names.map((name) => [nam
 /**
  * Finds the answer that names the person of a stereotyped group.
  *
- * An answer names this person if one of these is a stereotyped group: the group of the answer, a part of the group
- * ("F-Black", "trans_F"), or the words for the person ("Japanese", whose group BBQ gives as a region). Case and
- * spelling may vary as in BBQ ("low SES", "lowSES"). There is no target if no answer names this person, or if two
- * answers do, as in items that vary two attributes at once.
+ * An answer names this person if one of the following is a stereotyped group: the group of the answer, a part of that
+ * group's name ("F-Black", "trans_F"), or the words for the person ("Japanese", whose group BBQ gives as a region).
+ * Case and spelling may vary as in BBQ ("low SES", "lowSES"). There is no target if no answer or more than one answer
+ * names this person. Two answers may do so in items that vary two attributes at once.
  * @param infos the information on each answer, in order
  * @param unknown the index of the answer that says "unknown"
  */
@@ -68,8 +70,8 @@ const ANSWERS = ['ans0', 'ans1', 'ans2'] as const;
 /**
  * Reads BBQ's items from a file with one JSON object per line, as its authors publish it.
  *
- * Other columns are ignored, so that a file with a model's answers can be read too. Blank lines and a byte order mark
- * are skipped. The complete file, up to 512 MiB, is read at once.
+ * Ignores other columns, so that a file with a model's answers can be read too. Skips blank lines and a byte order
+ * mark. Loads the complete file, up to 512 MiB, at once.
  * @throws {DataValidationError} if the file cannot be read, has no items, or has a line that is not an item; the error
  * then contains the line number
  * @see A. Parrish et al., BBQ: A Hand-Built Bias Benchmark for Question Answering, Findings of ACL (2022)
@@ -135,7 +137,10 @@ function readItem(line: JsonLine, path: string): BbqItem {
   });
 }
 
-/** Returns functions that read one line's fields, and throw an error that names an invalid one. */
+/**
+ * Returns functions that read the fields of one line. The functions throw an error that names the field if it is
+ * invalid.
+ */
 // eslint-disable-next-line @typescript-eslint/explicit-function-return-type -- the functions have their own types
 function lineReader({ record, line }: JsonLine, path: string) {
   const fail = (field: string, required: string, value: unknown): never => {

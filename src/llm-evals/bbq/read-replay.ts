@@ -6,14 +6,14 @@ import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
 import { bbqReplayRecords, holdsBbqAnswers } from './bbq-replay-records.ts';
 
-/** Finds recorded answers by prompt and repeat. */
+/** Finds the recorded answer to a request, by prompt and repeat. */
 type Replay = (request: LLMRequest) => AnswerRecord | undefined;
 
 /**
- * Reads a file of answers: a transcript, or BBQ's items with a model's answers.
+ * Reads recorded answers from a file: a transcript, or BBQ's items with a model's answers.
  * @param path the file; by default the file of BBQ's items, which may contain answers
- * @throws {ConfigValidationError} if no file is named
- * @throws {DataValidationError} if it cannot be read
+ * @throws {ConfigValidationError} if no file is configured
+ * @throws {DataValidationError} if the file cannot be read
  */
 export async function readReplay(
   path: string | undefined,
@@ -30,8 +30,8 @@ export async function readReplay(
 }
 
 /**
- * Returns a function that finds the answer to a request: by the key of the request if possible, otherwise by prompt and
- * repeat.
+ * Returns a function that finds the answer to a request. The function looks for the key of the request first, and then
+ * for the prompt and the repeat.
  */
 export function findsIn(records: readonly AnswerRecord[]): Replay {
   const byKey = new Map(records.map((record) => [record.key, record]));

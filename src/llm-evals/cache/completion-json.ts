@@ -4,7 +4,7 @@ import { camelFields } from '../../internal/arguments.ts';
 import type { Mapping } from '../../internal/values.ts';
 import { type Completion, FINISH_REASONS } from '../client/llm-client.ts';
 
-/** The version of the cache file layout. Other versions are not read. */
+/** The version of the cache file layout. Files with another version are not read. */
 const VERSION = 1;
 
 /** Serializes an answer for a cache file, with its key. */

@@ -15,16 +15,16 @@ export interface ModelIdentity {
 export interface RequestIdentity extends ModelIdentity {
   readonly prompt: string;
   readonly params: LLMParams;
-  /** The index, from 0, among several answers to the same prompt. */
+  /** The index of the answer, from 0, if several answers to the same prompt are requested. */
   readonly repeat: number;
 }
 
 /**
- * Computes the key of an answer: the SHA-256 of a JSON object, as 64 hexadecimal digits. The object has the fields
- * `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. Its JSON has no spaces, and the keys are sorted at
- * every depth. Undefined parameters are omitted; their order does not matter.
- * @throws {ValueError} if the parameters contain a value that JSON does not support: NaN, a function, an instance of a
- * class
+ * Computes the key of an answer: the SHA-256 digest of a JSON object, as 64 hexadecimal digits. The object has the
+ * fields `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. Its JSON has no spaces, and the keys are
+ * sorted at every depth. Undefined parameters are omitted. The order of the parameters does not matter.
+ * @throws {ValueError} if the parameters contain a value that JSON does not support, such as NaN, a function or an
+ * instance of a class
  * @example
  * ```ts
  * import { requestKey } from 'evenhand/llm-evals';
@@ -43,8 +43,8 @@ export function requestKey({ provider, baseUrl, model, prompt, params, repeat }:
 /**
  * Serializes a value as canonical JSON: without spaces, with the keys of every object in the order of their UTF-16 code
  * units, and without undefined fields.
- * @throws {ValueError} if a value is not supported by JSON: NaN, infinities, functions, big integers, class instances,
- * circular references
+ * @throws {ValueError} if JSON does not support a value, such as NaN, an infinity, a function, a big integer, a class
+ * instance or a circular reference
  */
 export function canonicalJson(value: unknown): string {
   return write(value, '', []);

@@ -11,19 +11,20 @@ import { completionFromJson, completionToJson } from './completion-json.ts';
 
 /** Options of a {@link ResponseCache}. */
 export interface ResponseCacheOptions {
-  /** The folder of the cached answers; it is created with the first answer. */
+  /** The folder of the cached answers. It is created when the first answer is saved. */
   readonly cacheDir: string;
 }
 
 const RESPONSE_CACHE_OPTION_NAMES: OptionNames<ResponseCacheOptions> = { cacheDir: true };
 
 /**
- * A folder of cached answers: one JSON file per answer. The path `ab/abcd….json` is derived from its {@link
- * requestKey}. Only the owner can read the files (mode 0600). Files are written atomically, so several processes can
- * share the folder. They contain no prompts and no secrets; errors are not cached. A new folder gets a `.gitignore`,
- * since answers do not belong in a repository.
+ * A folder of cached answers with one JSON file per answer. The path of a file, `ab/abcd….json`, is derived from the
+ * answer's {@link requestKey}. Only the owner can read the files (mode 0600). Files are written atomically, so several
+ * processes can share the folder. The files contain no prompts and no secrets. Errors are not cached. A new folder gets
+ * a `.gitignore` file, because answers do not belong in a repository.
  *
- * A damaged or unrelated file counts as a miss, is reported in the log, and is replaced by the next answer for its key.
+ * A damaged or unrelated file counts as a cache miss. It is reported in the log, and the next answer for its key
+ * replaces it.
  * @throws {ValueError} if cacheDir is not a path
  * @example
  * ```ts
@@ -62,12 +63,12 @@ export class ResponseCache {
     this.cacheDir = path.resolve(cacheDir);
   }
 
-  /** How often `get` has found an answer. */
+  /** The number of calls of `get` that have found an answer. */
   get hits(): number {
     return this.#hits;
   }
 
-  /** How often `get` has found no answer. */
+  /** The number of calls of `get` that have found no answer. */
   get misses(): number {
     return this.#misses;
   }
@@ -83,9 +84,9 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the cached answer of a key, with `cached` true and its original latency; undefined if the key is not
-   * cached.
-   * @throws {ValueError} for a key that does not come from {@link requestKey}
+   * Returns the cached answer for a key, with `cached` true and its original latency. Returns undefined if there is no
+   * cached answer for the key.
+   * @throws {ValueError} if the key was not created by {@link requestKey}
    */
   async get(key: string): Promise<Completion | undefined> {
     const found = await this.#read(key);
@@ -95,16 +96,16 @@ export class ResponseCache {
   }
 
   /**
-   * Returns whether a key has a cached answer. Does not count as a hit or a miss.
-   * @throws {ValueError} for a key that does not come from {@link requestKey}
+   * Returns whether there is a cached answer for a key. The call does not count as a hit or a miss.
+   * @throws {ValueError} if the key was not created by {@link requestKey}
    */
   async has(key: string): Promise<boolean> {
     return (await this.#read(key)) !== undefined;
   }
 
   /**
-   * Saves an answer, and replaces an existing one.
-   * @throws {ValueError} for a key that does not come from {@link requestKey}, or an answer without text
+   * Saves an answer. Replaces an existing answer for the same key.
+   * @throws {ValueError} if the key was not created by {@link requestKey}, or the answer has no text
    * @throws {DataValidationError} if the folder cannot be written. Only the first failure throws; later failures are
    * counted in `unkept`
    */
@@ -115,7 +116,7 @@ export class ResponseCache {
     if (typeof completionFromJson(key, content) === 'string') throw noAnswer();
     try {
       await this.#makeReady();
-      // Until the mode of the file is set, the mode of its folder protects it.
+      // The mode of the folder protects the file until the mode of the file itself is set.
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       await writeFileAtomic(file, content);
       await chmod(file, 0o600);
@@ -126,7 +127,7 @@ export class ResponseCache {
   }
 
   /**
-   * Checks that answers can be saved, before anything is paid for. Leaves no files behind.
+   * Checks that answers can be saved, before any request costs money. Leaves no files behind.
    * @throws {DataValidationError} if the folder cannot be written or created
    */
   async assertWritable(): Promise<void> {
@@ -155,14 +156,14 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the path of a key's file. Rejects keys that are not digests, because their path could be outside the
-   * folder.
+   * Returns the path of the file for a key. Rejects keys that are not digests, because the path of another key could be
+   * outside the folder.
    */
   #fileOf(key: string): string {
     if (typeof key !== 'string' || !/^[0-9a-f]{64}$/.test(key)) {
       throw invalidParameter(
         'key',
-        'be a SHA-256 digest as 64 hexadecimal digits, as requestKey gives it',
+        'be a SHA-256 digest as 64 hexadecimal digits, as returned by requestKey',
         quoted(key),
       );
     }

@@ -8,12 +8,12 @@ import type { ResponseCache } from './response-cache.ts';
 /** Options of {@link withCache}. */
 export interface WithCacheOptions {
   /**
-   * Whether unknown answers may be requested.
+   * Whether answers that are not cached may be requested.
    * @defaultValue true
    */
   readonly isLiveAllowed?: boolean | undefined;
   /**
-   * The reason why unknown answers may not be requested, as a sentence without a full stop.
+   * The reason why no answers may be requested, as a clause without a full stop.
    * @defaultValue 'only known answers are allowed'
    */
   readonly liveReason?: string | undefined;
@@ -21,14 +21,14 @@ export interface WithCacheOptions {
 
 const WITH_CACHE_OPTION_NAMES: OptionNames<WithCacheOptions> = { isLiveAllowed: true, liveReason: true };
 
-/** The maximum number of characters of a prompt in an error. */
+/** The maximum number of characters of a prompt that an error message shows. */
 const SHOWN_PROMPT = 60;
 
 /**
- * Creates a client that returns known answers from a cache, requests the others from the wrapped client, and caches
- * them. Concurrent calls for the same answer share one request. Errors are not cached. An answer that cannot be written
- * to disk is returned anyway, with a warning in the log.
- * @throws {CacheMissError} (from its calls) if an answer is unknown and requests are not allowed
+ * Creates a client that returns answers from a cache. If an answer is not cached, the client requests it from the
+ * wrapped client and caches it. Concurrent calls for the same answer share one request. Errors are not cached. If an
+ * answer cannot be written to disk, the client returns the answer and logs a warning.
+ * @throws {CacheMissError} (from the client's calls) if an answer is not cached and requests are not allowed
  * @example
  * ```ts
  * import { mkdtempSync } from 'node:fs';
@@ -81,7 +81,7 @@ export function withCache(
   return Object.freeze({ id: client.id, complete });
 }
 
-/** Caches an answer. If this fails, logs a warning and does not throw, because the answer has been paid for. */
+/** Caches an answer. Logs a warning instead of throwing an error, because the answer has been paid for. */
 async function keep(cache: ResponseCache, key: string, completion: Completion): Promise<void> {
   try {
     await cache.set(key, completion);

@@ -25,7 +25,9 @@ export interface ApiAccess extends ApiConfig {
 
 interface ApiHost {
   readonly keyVariable: string;
-  /** The environment variable that may send the key to another address. A configuration file cannot do this. */
+  /**
+   * The environment variable with an address to which the key may also be sent. A configuration file cannot allow this.
+   */
   readonly addressVariable: string;
   readonly official: string | null;
 }
@@ -69,14 +71,15 @@ function keyOf(provider: ApiProvider, env: Environment): string | null {
 }
 
 /**
- * Determines the address and the key for a configuration's provider. Uses the address of the configuration, or else the
- * provider's own address. The environment cannot change the address, because answers are cached by address.
+ * Determines the address and the key for a configuration's provider. Uses the address of the configuration. If the
+ * configuration has none, uses the provider's own address. The environment cannot change the address, because answers
+ * are cached by address.
  *
  * A key is sent only to its provider's own host, to this machine, or to the host named in the environment
- * (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and `EVENHAND_LLM_BASE_URL` for a compatible server). A configuration file,
- * which may come from elsewhere, thus cannot send it to another host. A compatible server without a key may have any
- * address. No key is sent over plain http, except to this machine.
- * @throws {ConfigValidationError} if the address must not receive the key, or is invalid
+ * (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and `EVENHAND_LLM_BASE_URL` for a compatible server). A configuration file
+ * may come from a third party, and therefore cannot send the key to another host. If no key is set, a compatible server
+ * may have any address. No key is sent over plain http, except to this machine.
+ * @throws {ConfigValidationError} if the key must not be sent to the address, or if the address is invalid
  */
 export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
   const { provider, model } = config;
@@ -90,7 +93,10 @@ export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
   return { ...config, id, baseUrl, key, keyVariable, env };
 }
 
-/** Normalizes the address. Anthropic's own address is often given without the version, as its SDKs accept it. */
+/**
+ * Normalizes an address. Users often give Anthropic's address without the version, because Anthropic's SDKs accept this
+ * form.
+ */
 function toBaseUrl(provider: ApiProvider, url: URL): string {
   const address = url.href.replace(/\/+$/, '');
   return provider === 'anthropic' && !address.endsWith('/v1') ? `${address}/v1` : address;
@@ -113,7 +119,7 @@ function needsAddress(provider: ApiProvider): ConfigValidationError {
 }
 
 /**
- * Creates the error for an address in the environment that the configuration does not contain. The provider's own
+ * Creates the error for an address that is set in the environment, but not in the configuration. The provider's own
  * address could receive prompts that are meant for the other host. Answers from the other host would be cached under
  * the provider's name.
  */
@@ -175,12 +181,16 @@ function readAddress(name: string, given: string): URL {
     throw invalid(name, 'must not contain a user or password', 'Keys are read only from the environment.');
   }
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(given)) {
-    throw invalid(name, 'must end with its path, without a query', 'Use the URL up to its path, such as …/v1.');
+    throw invalid(
+      name,
+      'must end with its path, without a query or fragment',
+      'Use the URL up to its path, such as …/v1.',
+    );
   }
   return url;
 }
 
-/** Returns whether an address belongs to this machine, so that no data is sent over a network. */
+/** Returns whether an address belongs to this machine. No data is then sent over a network. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -192,12 +202,12 @@ function invalid(name: string, required: string, suggestion: string): ConfigVali
 /** Options of {@link liveAccess}. */
 export interface LiveAccessOptions {
   /**
-   * Whether requests to a provider are allowed (`--live`), in addition to EVENHAND_LLM_ALLOW_LIVE=1.
+   * Whether requests to a provider are allowed (`--live`). The variable EVENHAND_LLM_ALLOW_LIVE=1 also allows requests.
    * @defaultValue false
    */
   readonly live?: boolean | undefined;
   /**
-   * The environment variables with the keys and the permission.
+   * The environment variables. They contain the keys and the permission for requests.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;
@@ -206,18 +216,18 @@ export interface LiveAccessOptions {
 const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
 
 /**
- * The result of {@link liveAccess}: whether new answers may be requested, the reason (a clause without a full stop),
- * and a suggestion if they may not be requested.
+ * The result of {@link liveAccess}: whether answers may be requested from the provider, and the reason (a clause
+ * without a full stop). If requests are not allowed, the result also contains a suggestion.
  */
 export type LiveAccess =
   | { readonly isAllowed: true; readonly reason: string; readonly suggestion: null }
   | { readonly isAllowed: false; readonly reason: string; readonly suggestion: string };
 
 /**
- * Checks whether requests may be sent to a configuration's provider, which may cost money. This requires the provider's
- * key and a permission, which is `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server may need no key, so the
- * permission alone is enough for it. `local` and `replay` send nothing and need neither. With `replay_only`, no request
- * is ever sent.
+ * Checks whether requests may be sent to a configuration's provider. Requests may cost money, so they require the
+ * provider's key and a permission, which is `EVENHAND_LLM_ALLOW_LIVE=1` or `live`. A compatible server needs only the
+ * permission, because it may not require a key. `local` and `replay` send nothing, and need neither a key nor a
+ * permission. With `replay_only`, no request is ever sent.
  * @throws {ConfigValidationError} if a key has invalid characters
  * @example
  * ```ts

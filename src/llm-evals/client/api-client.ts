@@ -7,12 +7,12 @@ import type { Completion, FinishReason, LLMClient, TokenUsage } from './llm-clie
 import { type Endpoint, excerptOf, type JsonAnswer, postJson, problemOfError, readError } from './post-json.ts';
 import { redactorOf } from './secrets.ts';
 
-/** The parsed content of an answer. */
+/** The content of an answer, parsed from a response. */
 type ReadAnswer = Pick<Completion, 'text' | 'finishReason' | 'isRefusal' | 'usage'>;
 
-/** The specifics of one API. */
+/** The properties of one API. */
 interface ApiDialect {
-  /** The path of the requests, after the base URL. */
+  /** The URL path of the requests, after the base URL. */
   readonly path: string;
   /** Returns the headers for a key; null if there is no key. */
   headers(key: string | null): Readonly<Record<string, string>>;
@@ -23,11 +23,11 @@ interface ApiDialect {
 }
 
 /**
- * OpenAI's chat completions, also as offered by compatible servers.
+ * OpenAI's chat completions. Compatible servers offer the same API.
  *
- * `max_tokens` is sent to OpenAI as `max_completion_tokens`, which its newer models require. Other servers receive it
- * under its own name, which is usually the only name that they support. An answer without text, such as a tool call,
- * gives ''.
+ * `max_tokens` is sent to OpenAI as `max_completion_tokens`, because its newer models require this name. Other servers
+ * receive `max_tokens`, because most servers support only this name. The text of an answer without text, such as a tool
+ * call, is ''.
  */
 const CHAT_COMPLETIONS: ApiDialect = {
   path: '/chat/completions',
@@ -41,7 +41,7 @@ const CHAT_COMPLETIONS: ApiDialect = {
   read: readChatCompletion,
 };
 
-/** The version of Anthropic's API whose answers are read here. */
+/** The version of Anthropic's API that this client supports. */
 const API_VERSION = '2023-06-01';
 
 /** The default of `max_tokens`, which Anthropic's API requires in every request. */
@@ -50,8 +50,9 @@ const DEFAULT_MAX_TOKENS = 1024;
 /**
  * Anthropic's messages API.
  *
- * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. An answer without
- * text, such as a tool call, gives ''. Input tokens include those read from or written to the provider's cache.
+ * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. The text of an
+ * answer without text, such as a tool call, is ''. Input tokens include tokens that are read from or written to the
+ * provider's cache.
  */
 const MESSAGES: ApiDialect = {
   path: '/messages',
@@ -67,15 +68,15 @@ const MESSAGES: ApiDialect = {
 };
 
 /**
- * The answer for a prompt that a filter blocked before the model received it. The refusal of the provider counts as an
+ * The answer to a prompt that a filter blocked before the model received it. The provider's refusal counts as an
  * answer.
  */
 const FILTERED: ReadAnswer = { text: '', finishReason: 'content_filter', isRefusal: true, usage: null };
 const FILTER_CODES = ['content_filter', 'content_policy_violation'];
 
 /**
- * Creates a client of a provider's API, with one attempt for each prompt. The key is kept in a closure, so that
- * printing the client does not show it.
+ * Creates a client for a provider's API. The client makes one attempt for each prompt. The key is kept in a closure, so
+ * that printing the client does not show it.
  */
 export function createApiClient(access: ApiAccess): LLMClient {
   const { id, env, key, provider, baseUrl } = access;
@@ -114,7 +115,7 @@ function readAnswer(endpoint: Endpoint, dialect: ApiDialect, { status, json }: J
   const error = fieldsOf(fields?.['error']);
   if (error !== undefined) throw problemOfError(endpoint, statusOf(error['code']), json);
   const shown = excerptOf(JSON.stringify(json), endpoint.env);
-  throw clientError('malformed', `${endpoint.id} answered with unexpected fields: ${shown}.`, { status });
+  throw clientError('malformed', `${endpoint.id} returned unexpected fields: ${shown}.`, { status });
 }
 
 function statusOf(code: unknown): number {
@@ -160,7 +161,7 @@ function readMessage(fields: Readonly<Record<string, unknown>>): ReadAnswer | un
   };
 }
 
-/** This is a map because an object would also have a value for a name such as `constructor`. */
+/** A map, because an object also has inherited properties such as `constructor`. */
 const MESSAGE_FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop'],
@@ -180,17 +181,17 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** The params of a request, split by their use. */
+/** The params of a request. They are split by their use. */
 interface RequestParams {
   /** null if there is no system prompt. */
   readonly system: string | null;
   /** null if the length of the answer is not limited. */
   readonly maxTokens: number | null;
-  /** Sent unchanged. */
+  /** Params that are sent unchanged. */
   readonly rest: LLMParams;
 }
 
-/** Params that a client sets itself, each with advice. */
+/** Params that the client sets itself. The value says what to do instead. */
 const RESERVED: Readonly<Record<string, string>> = {
   model: 'set model instead',
   messages: 'the prompt is the message',
@@ -200,8 +201,8 @@ const RESERVED: Readonly<Record<string, string>> = {
 
 /**
  * Splits the params of a request.
- * @throws {ConfigValidationError} if params contain `model`, `messages`, `stream` or `n`, `system` is not a string, or
- * `max_tokens` is not a positive whole number
+ * @throws {ConfigValidationError} if params contain `model`, `messages`, `stream` or `n`, if `system` is not a string,
+ * or if `max_tokens` is not a positive whole number
  */
 export function readParams(params: LLMParams): RequestParams {
   for (const name of Object.keys(RESERVED)) {
@@ -209,15 +210,17 @@ export function readParams(params: LLMParams): RequestParams {
   }
   const { system, max_tokens: maxTokens, ...rest } = params;
   if (system !== undefined && system !== null && typeof system !== 'string') {
-    throw refused('system', 'must have a string as system', 'Set the system prompt as a string.');
+    throw refused('system', 'must have a string for system', 'Set the system prompt as a string.');
   }
   if (maxTokens !== undefined && (!Number.isInteger(maxTokens) || Number(maxTokens) < 1)) {
-    throw refused('max_tokens', 'must have a positive whole number as max_tokens', 'For example: max_tokens: 256.');
+    throw refused('max_tokens', 'must have a positive whole number for max_tokens', 'For example: max_tokens: 256.');
   }
   return { system: system ?? null, maxTokens: maxTokens === undefined ? null : Number(maxTokens), rest };
 }
 
-/** Creates the error of an invalid setting. It does not contain the value, which may be a prompt. */
+/**
+ * Creates the error for an invalid setting. The error does not contain the value, because the value may be a prompt.
+ */
 function refused(name: string, required: string, suggestion: string): ConfigValidationError {
   return new ConfigValidationError(`The params ${required}.`, { context: { parameter: `params.${name}` }, suggestion });
 }

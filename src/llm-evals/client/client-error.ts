@@ -12,9 +12,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/**
- * The maximum token count of a request. A larger count is treated as invalid, because it would exceed every budget.
- */
+/** The maximum token count of a request. A larger count is treated as invalid, because it would exceed every budget. */
 const MAX_TOKENS = 1e9;
 
 /** Returns whether a value is a finite number of at least 0. */
@@ -57,7 +55,10 @@ export interface FailureDetails extends Partial<Omit<ClientFailure, 'kind'>> {
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(['rate_limit', 'server', 'timeout', 'network']);
 const FATAL: ReadonlySet<FailureKind> = new Set(['auth', 'not_found', 'quota']);
 
-/** Creates the error of a request, whose context is a complete {@link ClientFailure}. Defaults depend on the kind. */
+/**
+ * Creates the error of a request. The context of the error is a complete {@link ClientFailure}. Defaults depend on the
+ * kind of the error.
+ */
 export function clientError(kind: FailureKind, message: string, details: FailureDetails = {}): LLMClientError {
   const problem: ClientFailure = {
     kind,
@@ -86,13 +87,13 @@ export function refuseCancelled(id: string, signal: AbortSignal | undefined): vo
 const SUGGESTIONS: Readonly<Record<FailureKind, string>> = {
   auth: 'Check that the key in the environment is correct and has access to this model.',
   not_found: 'Check the model and the base_url.',
-  bad_request: 'Check the params and the prompt; other prompts may be answered.',
+  bad_request: 'Check the params and the prompt. Requests with other prompts may succeed.',
   rate_limit: 'Retry later, or lower the concurrency.',
-  quota: "Check the account's plan and billing; answers already received are kept.",
-  server: 'Retry later; the error is on the server.',
+  quota: "Check the account's plan and billing. Answers already received are kept.",
+  server: 'Retry later. The error is on the server.',
   timeout: 'Retry, or increase timeout_ms.',
   network: 'Check the connection and the base_url.',
   malformed: "Check that the base_url is the address of the provider's API.",
   cancelled: 'Retry if needed.',
-  function: 'See the cause; the function must return a text for every prompt.',
+  function: 'See the cause of the error. The function must return a text for every prompt.',
 };

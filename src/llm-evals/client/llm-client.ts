@@ -1,10 +1,10 @@
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** The reasons why an answer ends. */
+/** The reasons why a model ends an answer. */
 export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'refusal', 'other'] as const;
 
-/** The reason why an answer ended. */
+/** The reason why a model ended an answer. */
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** The token usage of an answer, as counted by the provider. */
@@ -17,11 +17,11 @@ export interface TokenUsage {
 export interface Completion {
   readonly text: string;
   readonly finishReason: FinishReason;
-  /** Whether the provider flags the answer as a refusal; omitted if the provider does not report this. */
+  /** Whether the provider flags the answer as a refusal. Omitted if the provider does not report this. */
   readonly isRefusal?: boolean | undefined;
   /** null if the provider does not report the usage. */
   readonly usage: TokenUsage | null;
-  /** Whether the answer was already known, so that no request was sent. */
+  /** Whether the answer was cached or recorded. No request was then sent. */
   readonly cached: boolean;
   readonly latencyMillis: number;
 }
@@ -31,7 +31,7 @@ export interface CompletionOptions {
   /** @defaultValue none */
   readonly params?: LLMParams | undefined;
   /**
-   * The index, from 0, among several answers to the same prompt; part of the cache's key.
+   * The index of the answer, from 0, if several answers to the same prompt are requested. Part of the cache key.
    * @defaultValue 0
    */
   readonly repeat?: number | undefined;
@@ -43,12 +43,12 @@ export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = { params:
 
 /** A client that answers prompts. */
 export interface LLMClient {
-  /** Identifies the model in cache keys and transcripts: provider, address and model. Without secrets. */
+  /** Identifies the model in cache keys and transcripts: provider, address and model. Contains no secrets. */
   readonly id: string;
   /**
    * Answers one prompt. Makes one attempt, unless the client documents otherwise.
    * @throws {LLMClientError} whose context is a {@link ClientFailure}
-   * @throws {CacheMissError} if only known answers may be returned
+   * @throws {CacheMissError} if only cached or recorded answers may be returned
    */
   complete(prompt: string, options?: CompletionOptions): Promise<Completion>;
 }
@@ -61,19 +61,19 @@ export type FailureKind =
   | 'not_found'
   /** The request is invalid (400, 413, 422). */
   | 'bad_request'
-  /** Too many requests for now (429). */
+  /** Too many requests were sent in a short time (429). */
   | 'rate_limit'
   /** The account's quota or credit is used up (429 with insufficient_quota, 402). */
   | 'quota'
-  /** 500 to 599, 408, 409. */
+  /** The server failed (500 to 599, 408, 409). */
   | 'server'
   | 'timeout'
-  /** The connection failed or was cut. */
+  /** The connection failed or was interrupted. */
   | 'network'
   /** The answer does not have the format that the provider documents. */
   | 'malformed'
   | 'cancelled'
-  /** A user function threw. */
+  /** A user function threw an error. */
   | 'function';
 
 /** The context of an LLMClientError. */
@@ -83,7 +83,7 @@ export interface ClientFailure {
   readonly status: number | null;
   /** Whether another attempt may succeed. */
   readonly isRetryable: boolean;
-  /** Whether every other request would fail too, so that a run should stop. */
+  /** Whether all other requests would fail too. A run then stops. */
   readonly isFatal: boolean;
   /** The wait that the server asks for; null if the server does not ask for one. */
   readonly retryAfterMillis: number | null;

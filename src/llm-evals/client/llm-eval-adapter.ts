@@ -15,14 +15,14 @@ import { redactKeys, redactSecrets } from './secrets.ts';
 
 /**
  * Converts the result of a function to a completion.
- * @throws {LLMClientError} of kind `function`, if the result is neither a text nor an object with a text, or a field
+ * @throws {LLMClientError} of kind `function`, if the result is neither a text nor an object with a text, or if a field
  * has the wrong type
  */
 function toCompletion(id: string, given: unknown, latencyMillis: number): Completion {
   const fields = typeof given === 'string' ? { text: given } : fieldsOf(given);
   if (fields === undefined) throw invalid(id, 'must return a text or an object with one', kindOf(given));
   const { text, finishReason = 'stop', isRefusal, usage = null, cached = false } = fields as Record<string, unknown>;
-  if (typeof text !== 'string') throw invalid(id, 'must return an object whose text is a string', kindOf(text));
+  if (typeof text !== 'string') throw invalid(id, 'must return an object with a string as text', kindOf(text));
   const reason = FINISH_REASONS.find((known) => known === finishReason);
   if (reason === undefined) {
     throw invalid(id, `must return one of ${FINISH_REASONS.join(', ')} as finishReason`, kindOf(finishReason));
@@ -78,7 +78,7 @@ export type AnswerFunction = (
 export interface LLMEvalAdapterOptions {
   /**
    * Identifies the model in caches and transcripts. Change it when the function changes.
-   * @defaultValue the client's id; 'function:' and the function's name for a function
+   * @defaultValue the id of a client; 'function:' and the function's name for a function
    */
   readonly id?: string | undefined;
 }
@@ -86,13 +86,13 @@ export interface LLMEvalAdapterOptions {
 const LLM_EVAL_ADAPTER_OPTION_NAMES: OptionNames<LLMEvalAdapterOptions> = { id: true };
 
 /**
- * Wraps any function or client as a client: a model in the same process, an SDK, a chain of calls with retrieval and
- * tools.
+ * Wraps a function or a client in the client interface. Examples are a model in the same process, an SDK, and a chain
+ * of calls with retrieval and tools.
  *
- * The function returns a text, or `{ text, finishReason?, isRefusal?, usage? }`. Its errors become an `LLMClientError`
- * of kind `function` with the error as its cause. They are retryable only with a `status` of 408, 409, 429 or 500 and
- * above. A client's own errors pass unchanged. A cancelled request ends at once, even if the function ignores the
- * signal. Values of the key variables are redacted from answers and messages.
+ * The function returns a text, or `{ text, finishReason?, isRefusal?, usage? }`. An error that the function throws
+ * becomes an `LLMClientError` of kind `function` with the original error as its cause. The error is retryable only if
+ * its `status` is 408, 409, 429, or 500 and above. Errors of a client are passed on unchanged. A cancelled request ends
+ * at once, even if the function ignores the signal. Values of the key variables are redacted from answers and messages.
  * @throws {ValueError} if the target is neither a function nor a client
  * @example
  * ```ts
@@ -147,7 +147,7 @@ function isClient(target: unknown): target is LLMClient {
   );
 }
 
-/** Waits for the work or for cancellation, whichever comes first. */
+/** Waits until the work is complete or cancelled. */
 async function untilCancelled<T>(id: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
   if (signal === undefined) return work();
   let cancel = (): void => undefined;
@@ -171,7 +171,8 @@ function toProblem(id: string, thrown: unknown, signal: AbortSignal | undefined)
 }
 
 /**
- * Returns whether a client may throw an error, according to {@link LLMClient}. A run reads the context of such errors.
+ * Returns whether an error is one that a client may throw, according to {@link LLMClient}. A run reads the context of
+ * such an error.
  */
 function isClientError({ name, context }: FairnessToolkitError): boolean {
   if (name === 'CacheMissError') return true;
@@ -190,7 +191,7 @@ function functionError(id: string, thrown: unknown): LLMClientError {
   });
 }
 
-/** Returns the HTTP status that SDKs put on their errors. */
+/** Returns the HTTP status that SDKs set on their errors. */
 function statusOf(thrown: unknown): number | null {
   if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return null;
   const { status } = thrown;

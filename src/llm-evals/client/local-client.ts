@@ -57,13 +57,13 @@ export interface LocalClientOptions {
 }
 
 /**
- * Creates a stub that answers without a network and without a model, so that a configuration can be tested without a
- * key. Its results say nothing about a model. The answers are general sentences, chosen by the SHA-256 of the prompt
- * and the repeat. They differ between prompts by chance, and no group has an advantage. The same prompt and repeat give
- * the same answer everywhere.
+ * Creates a stub client that uses no network and no model, so that a configuration can be tested without a key. Results
+ * with the stub say nothing about a model. The answers are general sentences, chosen by the SHA-256 of the prompt and
+ * the repeat. They differ between prompts by chance, and no group has an advantage. The same prompt and repeat give the
+ * same answer everywhere.
  *
- * A question with the options (a), (b), … is answered with one of them. Params are ignored. Tokens are estimated as a
- * quarter of the characters.
+ * For a question with the options (a), (b), …, the answer is one of the options. Params are ignored. The number of
+ * tokens is estimated as a quarter of the number of characters.
  * @example
  * ```ts
  * import { createLocalClient } from 'evenhand/llm-evals';
@@ -91,7 +91,7 @@ export function createLocalClient(options: LocalClientOptions = {}): LLMClient {
   });
 }
 
-/** Chooses an answer by a digest. Each choice uses different bytes of the digest. */
+/** Chooses an answer from the digest of a prompt. Each choice uses different bytes of the digest. */
 function answerTo(prompt: string, digest: Buffer): string {
   const pick = <T>(choices: readonly T[], offset: number): T =>
     choices[digest.readUInt32BE(offset) % choices.length] as T;
@@ -100,7 +100,7 @@ function answerTo(prompt: string, digest: Buffer): string {
   return [pick(OPENINGS, 0), pick(MIDDLES, 4), pick(CLOSINGS, 8)].join(' ');
 }
 
-/** Finds the options (a), (b), … of a question, each with its letter. */
+/** Finds the options (a), (b), … of a question. Each option is returned with its letter. */
 function optionsOf(prompt: string): readonly string[] {
   const found = [...prompt.matchAll(/\(([a-e])\)[^\S\n]*(.*?)(?=[^\S\n]*\([a-e]\)|\n|$)/g)].map(
     ([, letter = '', text = '']) => ({ letter, text }),

@@ -8,7 +8,7 @@ import { cancelledError, clientError, fieldsOf, refuseCancelled, textOf } from '
 import type { FailureKind } from './llm-client.ts';
 import { type Environment, redactSecrets } from './secrets.ts';
 
-/** The longest excerpt of a server's message that an error shows. */
+/** The maximum number of characters of a server's message that an error shows. */
 const MAX_SHOWN = 200;
 
 /** The address of a client's requests, with their headers and settings. */
@@ -22,7 +22,7 @@ export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' |
 const PERMANENT = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL|bad port/i;
 const TIMEOUTS = /TIMEDOUT|TIMEOUT/;
 
-/** Returns the error for an attempt without a complete response; returns errors of this package unchanged. */
+/** Returns the error for an attempt that received no complete response. Returns errors of this package unchanged. */
 function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   if (FairnessToolkitError.isInstance(thrown)) return thrown;
   const { message = 'the reason is unknown', code = '' } = fetchFailureOf(thrown) ?? {};
@@ -35,9 +35,9 @@ function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   return clientError('network', `The connection to ${id} failed: ${shown}.`, { isRetryable: !isFatal, isFatal, cause });
 }
 
-/** The largest response that is read, 8 MiB: a hundred times the longest completions of models. */
+/** The maximum size of a response, 8 MiB. This is a hundred times the size of models' longest completions. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** The largest error response that is read, 64 KiB. It is redacted first, and then shortened for the error. */
+/** The maximum size of an error response, 64 KiB. The response is redacted first, and then shortened for the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** A response with JSON. */
@@ -48,10 +48,10 @@ export interface JsonAnswer {
 }
 
 /**
- * Posts JSON once and returns the JSON of the response. Does not follow redirects, which would forward the key. The
- * time limit and the signal also apply while the body arrives.
+ * Posts JSON once and returns the JSON of the response. Does not follow redirects, because a redirect would forward the
+ * key. The time limit and the signal also apply while the body is received.
  * @param isAnswer returns whether a response with an error status is nevertheless a valid answer
- * @throws {LLMClientError} whose context is a `ClientFailure`, if the status is not a success, or the content is not
+ * @throws {LLMClientError} whose context is a `ClientFailure`, if the status is not a success, or if the content is not
  * JSON
  */
 export async function postJson(
@@ -76,7 +76,7 @@ export async function postJson(
     const latencyMillis = Math.round(performance.now() - start);
     return { status: response.status, json: toJson(endpoint, response, read, isAnswer), latencyMillis };
   }).catch((cause: unknown) => {
-    // The signal's own reason is not shown: it may contain secrets.
+    // The signal's own reason is not shown, because it may contain secrets.
     if (signal?.aborted === true) throw cancelledError(id);
     throw toClientError(endpoint, cause);
   });
@@ -100,12 +100,15 @@ function toJson(
   const reason = isComplete
     ? `no JSON (${redactSecrets(type, endpoint.env).slice(0, 60)}): ${excerptOf(text, endpoint.env)}`
     : `more than ${String(MAX_BYTES / 1024 / 1024)} MiB`;
-  // Text that starts as JSON was truncated on its way, so a retry may get all of it.
+  // A text that starts like JSON was truncated during the transfer, so a retry may receive the complete text.
   const isRetryable = isComplete && /^\s*[[{]/.test(text);
-  throw clientError('malformed', `${endpoint.id} answered with ${reason}.`, { status: response.status, isRetryable });
+  throw clientError('malformed', `${endpoint.id} returned ${reason}.`, { status: response.status, isRetryable });
 }
 
-/** Parses JSON. Returns undefined for other text: the error of the parser would quote the text. */
+/**
+ * Parses JSON. Returns undefined if the text is not JSON. The parser's error is not used, because it would quote the
+ * text.
+ */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -115,8 +118,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns the error for an error object that carries its own status.
- * @param retryAfter how long the server asks to wait, in milliseconds
+ * Returns the error for an error object that contains a status.
+ * @param retryAfter the wait in milliseconds that the server asks for
  */
 export function problemOfError(
   endpoint: Endpoint,
@@ -144,8 +147,8 @@ interface ServerError {
 }
 
 /**
- * Returns the message and the codes of an error body: `{ error: { message, type, code } }` of both APIs, or `error`,
- * `message` or `detail` at the top level, or plain text.
+ * Returns the message and the codes of an error body. Supports `{ error: { message, type, code } }` of both APIs, the
+ * fields `error`, `message` or `detail` at the top level, and plain text.
  */
 export function readError(body: unknown): ServerError {
   const fields = fieldsOf(body);
@@ -160,7 +163,7 @@ export function readError(body: unknown): ServerError {
   };
 }
 
-/** Returns a server's text as errors show it: on one line, without secrets, at most 200 characters. */
+/** Returns a server's text for use in errors: on one line, without secrets, and with at most 200 characters. */
 export function excerptOf(text: string, env: Environment): string {
   // The text is redacted before it is shortened, so that no part of a key remains.
   const shown = redactSecrets(text, env)

@@ -23,8 +23,8 @@ const PROVIDER_CLIENT_OPTION_NAMES: OptionNames<ProviderClientOptions> = { env: 
 export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis' | 'params'>;
 
 /**
- * Creates the plain client of a configuration's provider, without a cache, retries or a permission check; for the
- * latter see {@link liveAccess}.
+ * Creates the plain client for a configuration's provider. The client has no cache and no retries. It also does not
+ * check the permission for requests; see {@link liveAccess}.
  *
  * | provider | key | where |
  * |---|---|---|
@@ -33,12 +33,12 @@ export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' 
  * | compatible | EVENHAND_LLM_API_KEY, if the server needs one | base_url; with a key, EVENHAND_LLM_BASE_URL names its host too |
  * | local, replay | none | nothing is sent |
  *
- * A `base_url` may name this machine for all providers. Another host receives a key only if the environment names it
- * too, with scheme and port (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, `EVENHAND_LLM_BASE_URL`), so that no
- * configuration file can send a key elsewhere. A missing key causes an error at the first prompt, not here, because no
- * key is needed if every answer is known.
- * @throws {ConfigValidationError} if the address is invalid or must not receive the key, params contain settings that
- * the client sets itself, or `replay` has no records
+ * With every provider, `base_url` may be an address of this machine. Another host receives a key only if the
+ * environment also names that host, with scheme and port (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`,
+ * `EVENHAND_LLM_BASE_URL`). A configuration file alone therefore cannot send a key to another host. If the key is
+ * missing, the first prompt fails, not this function, because no key is needed if every answer is cached.
+ * @throws {ConfigValidationError} if the address is invalid, if the key must not be sent to the address, if params
+ * contain settings that the client sets itself, or if `replay` has no records
  * @throws {ValueError} if the provider is unknown
  * @example
  * ```ts

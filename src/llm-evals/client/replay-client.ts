@@ -17,13 +17,13 @@ export interface ReplayClientOptions {
 const REPLAY_CLIENT_OPTION_NAMES: OptionNames<ReplayClientOptions> = { id: true };
 
 /**
- * Creates a client that returns recorded answers, by prompt and repeat, and sends nothing.
+ * Creates a client that returns recorded answers by prompt and repeat, and sends no requests.
  *
- * A repeat that was not recorded is a cache miss; the answer of another repeat is not used. A recorded failure is
- * thrown again. If a prompt failed and was answered later, the client returns the answer. If a request has several
- * answers, the client returns the last one.
- * @throws {DataValidationError} if two answers to one prompt and repeat are from different models or params, so that
- * the client cannot choose
+ * If a repeat was not recorded, the call fails with a cache miss. The answer of another repeat is not used. A recorded
+ * failure is thrown again. If a prompt failed and was answered later, the client returns the answer. If a request has
+ * several answers, the client returns the last one.
+ * @throws {DataValidationError} if two answers to the same prompt and repeat are from different models or params. The
+ * client then cannot choose an answer
  * @example
  * ```ts
  * import { createReplayClient } from 'evenhand/llm-evals';
@@ -79,7 +79,8 @@ function index(records: Iterable<AnswerRecord>): { byRequest: Map<string, Answer
 function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number): void {
   if (known.text === null || record.text === null) return;
   if (known.key === record.key || known.text === record.text) return;
-  const what = known.model === record.model ? 'asked with other params' : `by ${known.model} and by ${record.model}`;
+  const what =
+    known.model === record.model ? 'requested with other params' : `by ${known.model} and by ${record.model}`;
   throw new DataValidationError(
     `The records contain two different answers to the same prompt and repeat, ${redactSecrets(what)}. The second answer is at index ${String(position)}: ${beginningOf(record.prompt)}.`,
     {
@@ -90,7 +91,7 @@ function refuseRival(known: AnswerRecord, record: AnswerRecord, position: number
 }
 
 /**
- * Creates an error that is neither retryable nor fatal: another attempt would find the same record, and other prompts
+ * Creates an error that is neither retryable nor fatal. Another attempt would find the same record, but other prompts
  * may have answers.
  */
 function failAgain({ error }: AnswerRecord): Error {
@@ -105,7 +106,7 @@ function miss(prompt: string, repeat: number, known: ReadonlyMap<string, AnswerR
     context: { repeat, promptStart: redactSecrets(prompt.slice(0, MAX_SHOWN)) },
     suggestion: isKnownPrompt
       ? 'Lower repeats to the recorded number, or record more answers.'
-      : 'Check that the templates and dimensions are those of the recorded run.',
+      : 'Use the templates and dimensions of the recorded run.',
   });
 }
 

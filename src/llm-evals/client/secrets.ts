@@ -8,14 +8,15 @@ const KEY_VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'EVENHAND_LLM_API_
 export const REDACTED = '[redacted]';
 
 /**
- * The minimum length of a key. Shorter values are placeholders such as `none` and `ollama`; redacting them would damage
- * answers that contain the word.
+ * The minimum length of a key. Shorter values are placeholders such as `none` and `ollama`. Redacting a placeholder
+ * would damage answers that contain the same word.
  */
 const SHORTEST_KEY = 8;
 
 /**
- * Matches the prefixes of providers' keys, with enough characters to exclude names: `sk-learn` is not a key. Asterisks
- * occur in keys that providers show. Lookaheads are bounded here and below, so that long texts are processed quickly.
+ * Matches the prefixes of providers' keys, followed by enough characters to exclude names: `sk-learn` is not a key.
+ * Asterisks are allowed because providers show keys with asterisks. Lookaheads are bounded here and below, so that long
+ * texts are processed quickly.
  */
 const KEY_LIKE =
   /(?<![A-Za-z0-9])(?:(?:sk|rk|xai|pplx|nvapi)-(?=[\w*-]{0,200}[\d*])[\w*-]{12,}|(?:gsk|hf|r8|ghp|gho|ghs|github_pat)_\w{16,}|AIza[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,2000}\.[\w-]{8,}\.[\w-]*)/;
@@ -31,11 +32,11 @@ const KEY_FIELD =
 const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,400}@/i;
 
 /**
- * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and everything that
- * looks like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
+ * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and all texts that
+ * look like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
  *
- * Use it for messages. It may redact more than secrets, so answers use {@link redactKeys}. Values under 8 characters
- * are not treated as keys.
+ * Use this function for messages. It may redact more than secrets, so use {@link redactKeys} for answers. Values with
+ * fewer than 8 characters are not treated as keys.
  * @example
  * ```ts
  * import { redactSecrets } from 'evenhand/llm-evals';
@@ -57,14 +58,14 @@ export function redactKeys(text: string, env: Environment = process.env): string
 
 /** Returns {@link redactKeys} for an environment that does not change. */
 export function redactorOf(env: Environment): (text: string) => string {
-  // The longest first, so that a form that contains another one is replaced completely.
+  // Longer forms come first, so that a form that contains another form is replaced completely.
   const forms = [...new Set(KEY_VARIABLES.flatMap((variable) => formsOf(env[variable] ?? '')))].sort(
     (a, b) => b.length - a.length,
   );
   return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, REDACTED), text);
 }
 
-/** Redacts everything that looks like a key. */
+/** Redacts all texts that look like a key. */
 function redactKeyLike(text: string): string {
   const everywhere = (pattern: RegExp): RegExp => new RegExp(pattern, `${pattern.flags}g`);
   return text
@@ -84,8 +85,8 @@ function formsOf(value: string): string[] {
 }
 
 /**
- * Returns the parts of a base64 text that a key inside the encoded text determines. There is one part for each position
- * of the key modulo three bytes, because the neighbouring bytes change the first and the last character.
+ * Returns the parts of a base64 text that depend only on a key inside the encoded text. There is one part for each
+ * position of the key modulo three bytes, because the neighbouring bytes change the first and the last character.
  */
 function base64Forms(key: string): string[] {
   const bytes = Buffer.from(key);
@@ -115,7 +116,9 @@ export function looksLikeSecret(value: unknown): boolean {
   return (value.match(/[A-Za-z0-9]{24,}/g) ?? []).some(isScrambled);
 }
 
-/** Returns whether a run of characters switches between letters, capitals and digits as random text does. */
+/**
+ * Returns whether a run of characters switches between lower-case letters, capitals and digits as often as random text.
+ */
 function isScrambled(run: string): boolean {
   if (/^[0-9a-f]+$/i.test(run) && (run.length === 40 || run.length === 64)) return false;
   const kinds = run

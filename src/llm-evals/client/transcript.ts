@@ -28,7 +28,7 @@ export interface AnswerRecord {
   readonly outputTokens: number | null;
   readonly cached: boolean;
   readonly latencyMillis: number;
-  /** The number of requests sent; 0 for a known answer. */
+  /** The number of requests sent; 0 if the answer was cached or recorded. */
   readonly attempts: number;
 }
 

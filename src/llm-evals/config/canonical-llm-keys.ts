@@ -12,11 +12,11 @@ export const LLM_EVAL_DIALECT: ConfigDialect = {
   listing: "Every key is listed by 'evenhand config schema --kind llm-eval'.",
 };
 
-/** The keys whose name in a parsed configuration differs from the name in a file. */
+/** The keys that have different names in a parsed configuration and in a file. */
 export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_millis', 'timeout_ms']]);
 
 /**
- * Converts the keys of the schema to snake_case. Leaves unknown keys unchanged, and keys that the user chooses, such as
+ * Converts the keys of the schema to snake_case. Does not change unknown keys, or keys that the user chooses, such as
  * the names of templates.
  */
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
@@ -33,7 +33,7 @@ export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknow
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
 }
 
-/** Removes the empty values that a parsed configuration contains: null, and an empty list of templates. */
+/** Removes the empty values that a parsed configuration contains: null and empty lists of templates. */
 export function withoutNothing(value: unknown): unknown {
   if (!isMapping(value)) return value;
   const given = Object.entries(value).filter(([, field]) => field !== null);

@@ -11,21 +11,22 @@ const SECRET_KEY =
 const OWN_NAMES = new Set(['prompttemplates', 'counterfactual', 'prices']);
 
 /**
- * Finds every part of a configuration that looks like a secret or has the name of a secret. The problems do not contain
- * the secret.
+ * Finds every part of a configuration that looks like a secret or has the name of a secret. The returned problems do
+ * not contain the secret.
  */
 export function findSecrets(root: unknown): PathProblem[] {
   const named = isMapping(root) ? API_PROVIDERS.find((provider) => provider === root['provider']) : undefined;
   const keys = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or EVENHAND_LLM_API_KEY';
   const variable = named === undefined ? keys : variablesOf(named)[0];
-  const suggestion = `Remove it and set the environment variable ${variable}; revoke a key that others have seen.`;
+  const suggestion = `Remove it and set the environment variable ${variable}. If other people have seen the key, revoke it.`;
   return secretsIn(root, [], new Set()).map((problem) => ({ ...problem, suggestion }));
 }
 
 type SecretProblem = Omit<PathProblem, 'suggestion'>;
 
 /**
- * @param above the enclosing values. They detect cycles, because a mapping that was created in code may contain itself
+ * @param above the enclosing values, which are needed to detect cycles. A mapping that was created in code may contain
+ * itself
  */
 function secretsIn(value: unknown, path: KeyPath, above: ReadonlySet<unknown>): SecretProblem[] {
   if (typeof value === 'string')

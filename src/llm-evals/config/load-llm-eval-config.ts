@@ -8,15 +8,17 @@ import { readLlmEvalConfig } from './read-llm-eval-config.ts';
 
 /**
  * Reads the configuration of an evaluation: a YAML or JSON file with the keys that `evenhand config schema --kind
- * llm-eval` lists. Fills in defaults and freezes the result. Paths in it (cache_dir, replay_path, bbq_path) are
- * relative to the current folder.
+ * llm-eval` lists. Fills in defaults and freezes the result. Paths in the configuration (cache_dir, replay_path,
+ * bbq_path) are relative to the current folder.
  *
- * Without `evaluators`, the function chooses all evaluators that can score something. counterfactual needs the section
- * of that name. refusal and toxicity_sentiment need a template. stereotype needs a template or bbq_path. All evaluators
- * score the same answers, so additional evaluators need no additional requests.
+ * If `evaluators` is not set, the function chooses all evaluators for which the configuration has prompts. The
+ * evaluator counterfactual needs the section `counterfactual`. The evaluators refusal and toxicity_sentiment need a
+ * template. The evaluator stereotype needs a template or bbq_path. All evaluators score the same answers, so additional
+ * evaluators need no additional requests.
  * @param path the file
  * @throws {ConfigValidationError} if the file does not exist or is invalid, with one line for each problem;
- * `context.faults` lists them with line, column and key. Values that look like secrets are rejected, and not shown
+ * `context.faults` lists the problems with line, column and key. Values that look like secrets are rejected and not
+ * shown
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -33,10 +35,10 @@ export async function loadLlmEvalConfig(path: string): Promise<LLMEvalConfig> {
 }
 
 /**
- * Parses the configuration of an evaluation from the text of a file, or from plain data. Data may have keys in
- * snake_case or camelCase, so that the result of {@link loadLlmEvalConfig} can be passed. For a text, the function
- * returns a promise.
- * @param file the name of the configuration in messages
+ * Parses the configuration of an evaluation from the text of a file, or from plain data. The keys of plain data may be
+ * in snake_case or camelCase, so the result of {@link loadLlmEvalConfig} is also accepted. If a text is given, the
+ * function returns a promise.
+ * @param file the name of the configuration in error messages
  * @throws {ConfigValidationError} if the configuration is invalid, with one line for each problem
  * @example
  * ```ts
@@ -64,7 +66,7 @@ async function parseText(text: string, file: string): Promise<LLMEvalConfig> {
   return readLlmEvalConfig({ ...(await openText(text, file)), allowsCamelCase: false });
 }
 
-/** Parses YAML. A parser's message on invalid YAML may quote a secret, so messages are redacted. */
+/** Parses YAML. The parser's message on invalid YAML may quote a secret, so the message is redacted. */
 async function openText(text: string, file: string): Promise<ConfigText> {
   try {
     return await openConfigText(text, file, LLM_EVAL_DIALECT);

@@ -21,7 +21,7 @@ import { concealedPath, findSecrets } from './find-secrets.ts';
 
 const PATH = ['counterfactual', 'name_pools'];
 
-/** Checks that names cover every value of one dimension, and that each name has only one value. */
+/** Checks that there are names for every value of one dimension, and that each name belongs to only one value. */
 function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
   const keys = Object.keys(pools);
   if (keys.length === 0) return [];
@@ -37,7 +37,10 @@ function checkKeys(keys: readonly string[], values: readonly string[]): PathProb
     );
 }
 
-/** Checks that all values are of one dimension. If one pool had names for two dimensions, both would vary at once. */
+/**
+ * Checks that all values are of one dimension. If the names belonged to two dimensions, both dimensions would vary at
+ * once.
+ */
 function checkInteger(keys: readonly string[], dimensions: Section['dimensions']): PathProblem[] {
   const meant = Object.entries(dimensions).filter(([, values]) => values.some((value) => keys.includes(value)));
   const complete = meant.find(([, values]) => keys.every((key) => values.includes(key)));
@@ -97,9 +100,7 @@ function checkDimensionName(
     : [problemAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
 }
 
-/**
- * Checks a value. Two values must differ in more than case, because they would be equal at the start of a sentence.
- */
+/** Checks a value. Two values must not differ only in case, because they would be equal at the start of a sentence. */
 function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathProblem[] {
   if (value.trim() !== value) {
     return [problemAt(path, 'must not start or end with a space', 'Remove the space.')];
@@ -135,7 +136,7 @@ function unknownDimension(
   return problemAt(path, `there is no dimension '${name}'`, suggestion, at);
 }
 
-/** Request settings that params cannot contain, and where to set them instead. */
+/** Request settings that params cannot contain. The text says how to set them instead. */
 const TAKEN: Readonly<Record<string, string>> = {
   model: 'Set the top-level key model.',
   messages: 'Write prompts as prompt_templates.',
@@ -149,7 +150,7 @@ const TAKEN: Readonly<Record<string, string>> = {
 /** The maximum depth of a setting. */
 const DEEPEST = 20;
 
-/** Checks that settings do not override parts of the request, and that JSON can represent them. */
+/** Checks that settings do not override parts of the request, and that JSON supports their values. */
 function checkParams(params: LLMEvalDocument['params']): PathProblem[] {
   if (params === undefined) return [];
   const taken = Object.keys(params).flatMap((name) => {
@@ -170,7 +171,7 @@ function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
 /** The valid fields of a document. Invalid fields are omitted. */
 type Fields = Partial<LLMEvalDocument>;
 
-/** The fields that contain prompts. If one of them is invalid, their number is unknown. */
+/** The fields that contain prompts. If one of these fields is invalid, the number of prompts is unknown. */
 const MATERIAL = ['counterfactual', 'prompt_templates', 'bbq_path'] as const;
 
 const NEEDS: Readonly<Record<string, string>> = {
@@ -256,19 +257,20 @@ const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIAL
 /** The parsed content of a configuration, and where it comes from. */
 export interface LlmConfigSource {
   readonly value: unknown;
-  /** The positions of the keys and values in the text; empty if there is no text. */
+  /** The positions of the keys and values in the text; empty if the configuration was not given as text. */
   readonly indices: YamlPositions;
-  /** The position where the text starts; null if there is no text. */
+  /** The position where the text starts; null if the configuration was not given as text. */
   readonly start: TextPosition | null;
-  /** The name of the configuration in messages; null if it has no name. */
+  /** The name of the configuration in error messages; null if it has no name. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
 }
 
 /**
- * Reads a configuration from data: checks for secrets, normalizes keys, checks each field, and then their consistency.
+ * Reads a configuration from data. Checks for secrets, normalizes keys, checks each field, and then checks that the
+ * fields are consistent.
  * @throws {ConfigValidationError} with all problems. If the configuration contains a secret, the error lists only
- * secrets, because other messages could show them
+ * secrets, because messages about other problems could show a secret
  */
 export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   const { value, indices: places, start, file, allowsCamelCase } = source;

@@ -17,7 +17,7 @@ import { dryRunDocument } from './dry-run-document.ts';
 import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 
-/** The limits of a run. A missing limit means no limit. */
+/** The limits of a run. If a limit is missing, the run is not limited. */
 type RunLimits = Partial<
   Pick<LLMEvalConfig, 'maxRequestsPerRun' | 'maxTokensPerRun' | 'maxCostUsd' | 'maxMinutes' | 'concurrency'>
 >;
@@ -32,12 +32,12 @@ interface PlannedTotals {
 }
 
 /**
- * The time in seconds that most requests need at least. A time limit is reported only if it allows less time per
+ * The minimum time in seconds that most requests take. A time limit is reported only if it allows less time per
  * request.
  */
 const USUAL_SECONDS = 2;
 
-/** Describes which limits would stop a run early, in one sentence each. */
+/** Describes the limits that would stop a run early, with one sentence for each limit. */
 function limitSentences(limits: RunLimits, totals: PlannedTotals): readonly string[] {
   if (totals.requests === 0) return Object.freeze([]);
   const sentences = [
@@ -54,7 +54,7 @@ function requestsSentence(limit: number, requests: number): string | null {
   return `max_requests_per_run ${countText(limit)} stops after ${countText(limit)} of ${countText(requests)} requests.`;
 }
 
-/** Describes a limit on the tokens or the cost of all requests together. */
+/** Describes a limit on the total tokens or the total cost of a run. */
 function rangeSentence(
   name: string,
   limit: number,
@@ -86,23 +86,23 @@ function minutesSentence(limit: number, concurrency: number, requests: number): 
   return `max_minutes ${String(limit)} stops the run early if a request takes more than ${seconds.toPrecision(2)} s (concurrency ${String(concurrency)}).`;
 }
 
-/** The minimum number of known answers for estimating the length of others. */
+/** The minimum number of known answers that is needed to estimate the length of other answers. */
 const ENOUGH_ANSWERS = 20;
 
-/** The expected tokens of a BBQ answer, which is one of three short answers. */
+/** The expected number of tokens of a BBQ answer. It is one of three short answers. */
 const BBQ_ANSWER = 15;
 
-/** The expected tokens of a free answer: one or two paragraphs. */
+/** The expected number of tokens of a free answer. It has one or two paragraphs. */
 const FREE_ANSWER = 200;
 
 /**
- * Estimates the tokens of one answer of a part.
+ * Estimates the number of tokens of one answer to a prompt of a part.
  *
- * The ceiling is `maxTokens`. With at least 20 known answers, the expected value is their mean and the low value their
- * lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for everything else, and the low value is half of
- * that. No value is above the ceiling.
- * @param template the part's name; BBQ's start with `bbq`
- * @param known output tokens of answers of the same kind
+ * The ceiling is `maxTokens`. If there are at least 20 known answers, the expected value is their mean and the low
+ * value is their lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for other prompts, and the low
+ * value is half the expected value. No value is above the ceiling.
+ * @param template the part's name; the names of BBQ's parts start with `bbq`
+ * @param known the numbers of output tokens of known answers of the same kind
  */
 function answerTokens(template: string, known: readonly number[], maxTokens: number): EstimateRange {
   const expected = expectedTokens(template, known);
@@ -132,23 +132,23 @@ function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
 
 /** A request that a part of the plan needs. */
 export interface PlannedRequest {
-  /** Identifies the request: requests with the same key share the answer. */
+  /** Identifies the request. Requests with the same key share the answer. */
   readonly key: string;
   readonly prompt: string;
   /** Whether an earlier request, of this part or another, has the same key. */
   readonly isShared: boolean;
-  /** Whether the answer is known. */
+  /** Whether the answer is cached or recorded. */
   readonly isCached: boolean;
 }
 
 /** One template of one evaluator, with the answers that it needs. */
 export interface PlannedPart {
   readonly evaluator: string;
-  /** Its name. BBQ's names start with `bbq`, for which short answers are expected. */
+  /** The part's name. The names of BBQ's parts start with `bbq`, and short answers are expected for them. */
   readonly template: string;
   readonly requests: readonly PlannedRequest[];
   /**
-   * Output tokens of known answers to prompts of this part.
+   * The numbers of output tokens of known answers to prompts of this part.
    * @defaultValue the known answers of the complete plan
    */
   readonly knownOutputTokens?: readonly number[] | undefined;
@@ -175,7 +175,7 @@ export interface EstimateInput {
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
   /**
-   * Metrics that will be undefined, regardless of the answers.
+   * Metrics that will be undefined for any answers.
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
@@ -185,14 +185,15 @@ export interface EstimateInput {
  * Estimates the requests, tokens and cost of a plan.
  *
  * An answer that several parts need is requested once. It counts as a request of the first part, and as shared in the
- * other parts. Input tokens are estimated by {@link estimateTokens}, plus 8 for the frame of a request, plus the system
- * prompt if there is one.
+ * other parts. The number of input tokens is the estimate of {@link estimateTokens} for the prompt and the system
+ * prompt, plus 8 tokens for the frame of the request.
  *
- * Output tokens are a range. The ceiling is `maxTokens` for each answer. The expected value is the mean of the known
- * answers of the part if there are at least 20, or else of the plan. With fewer known answers, it is 15 for BBQ and 200
- * for other prompts. The low value is the lower quartile of the known answers, or half of the expected value. The cost
- * combines the range of the output and the single estimate of the input; retries cost extra. `planDigest` is the
- * SHA-256 of the keys to be sent, sorted and joined by line feeds.
+ * The number of output tokens is a range. The ceiling is `maxTokens` for each answer. If the part or the complete plan
+ * has at least 20 known answers, the expected value is their mean, and the low value is their lower quartile. The
+ * answers of the part have precedence. With fewer known answers, the expected value is 15 for BBQ and 200 for other
+ * prompts, and the low value is half the expected value. The cost combines the range of the output and the single
+ * estimate of the input. Retries cost extra. `planDigest` is the SHA-256 of the keys to be sent, sorted and joined by
+ * line feeds.
  * @throws {ValueError} if `maxTokens` is not a whole number of at least 1
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {
@@ -236,7 +237,9 @@ function countPart(part: PlannedPart, input: EstimateInput): DryRunPart {
   });
 }
 
-/** Returns the known answers of the part if there are enough, else those of the complete plan. */
+/**
+ * Returns the known answers of the part if there are enough. Otherwise, returns the known answers of the complete plan.
+ */
 function knownOf(part: PlannedPart, input: EstimateInput): readonly number[] {
   const own = part.knownOutputTokens ?? [];
   return own.length >= ENOUGH_ANSWERS ? own : (input.knownOutputTokens ?? []);

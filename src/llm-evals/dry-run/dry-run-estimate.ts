@@ -13,17 +13,17 @@ export interface DryRunPart {
   readonly template: string;
   /** The number of prompts of this part. */
   readonly planned: number;
-  /** The number of these prompts whose request an earlier prompt of the plan already needs. */
+  /** The number of prompts of this part whose request an earlier prompt of the plan already needs. */
   readonly shared: number;
-  /** The number of these prompts whose answers are already known. */
+  /** The number of prompts of this part whose answers are cached or recorded. */
   readonly cached: number;
-  /** The number of requests that would be sent for the remaining prompts. */
+  /** The number of requests that would be sent for the remaining prompts of this part. */
   readonly requests: number;
   readonly inputTokens: number;
   readonly outputTokens: EstimateRange;
 }
 
-/** A metric that will be undefined, regardless of the answers. */
+/** A metric that will be undefined for any answers. */
 export interface UndefinedMetric {
   /** The name of the metric in the result, such as `rouge_l_excess.gender`. */
   readonly metric: string;
@@ -35,26 +35,27 @@ export interface UndefinedMetric {
 /** The requests, tokens and cost that a run would need. */
 export interface DryRunFields {
   /**
-   * The number of requests that would be sent: each planned request once, without requests whose answers are known.
+   * The number of requests that would be sent. Each planned request counts once. Requests whose answers are cached or
+   * recorded do not count.
    */
   readonly requestCount: number;
-  /** The number of answers that are known already. */
+  /** The number of answers that are cached or recorded. */
   readonly cachedCount: number;
   readonly estimatedInputTokens: number;
   readonly estimatedOutputTokens: EstimateRange;
   /** null if the model's price is unknown. */
   readonly estimatedCostUsd: EstimateRange | null;
   readonly breakdown: readonly DryRunPart[];
-  /** The price used, and its source; null if it is unknown. */
+  /** The price used, and its source; null if the price is unknown. */
   readonly price: ListedPrice | null;
   /**
    * The SHA-256 of the sorted keys of all requests that would be sent. Two plans with the same digest send exactly the
    * same requests.
    */
   readonly planDigest: string;
-  /** Descriptions of limits that would stop the run early; empty if there are none. */
+  /** Descriptions of the limits that would stop the run early. An empty list if no limit would stop the run. */
   readonly limits: readonly string[];
-  /** Metrics that will be undefined, regardless of the answers; empty if all metrics can be defined. */
+  /** The metrics that will be undefined for any answers. An empty list if all metrics can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
 }
@@ -70,7 +71,7 @@ export function countText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** Formats US dollars with two decimals, and amounts below ten cents with two significant digits. */
+/** Formats an amount in US dollars with two decimals. Amounts below ten cents have two significant digits. */
 export function usdText(value: number): string {
   if (value === 0) return '$0';
   if (value < 0.1)

@@ -2,16 +2,16 @@ import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import type { DryRunFields, DryRunPart } from './dry-run-estimate.ts';
 import type { ListedPrice } from './model-prices.ts';
 
-/** A {@link DryRunFields} on the wire. */
+/** The wire format of {@link DryRunFields}. */
 export interface DryRunJson extends SnakeFields<Omit<DryRunFields, 'breakdown' | 'price'>> {
   readonly price: SnakeFields<ListedPrice> | null;
   readonly breakdown: readonly DryRunPartJson[];
 }
 
-/** A part of a dry run on the wire. */
+/** The wire format of a part of a dry run. */
 export type DryRunPartJson = SnakeFields<DryRunPart>;
 
-/** Converts a dry run to its wire format: snake_case, with an unknown cost as null. */
+/** Converts a dry run to its wire format, in snake_case. An unknown cost is null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = fields;
   const { price, breakdown, limits, undefinedMetrics, planDigest } = fields;

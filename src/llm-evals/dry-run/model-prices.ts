@@ -8,13 +8,13 @@ export interface ListedPrice {
   readonly source: string;
 }
 
-/** The names of models that share one price: the name of the family, and the names of its dated releases. */
+/** Models that share one price: the name of the family, the prices, and the names of the family's dated releases. */
 type PriceRow = readonly [name: string, input: number, output: number, releases?: readonly string[]];
 
 /**
- * A public table of list prices (model_prices_and_context_window.json of LiteLLM), from
- * github.com/Wei-Shaw/model-price-repo on that day. Models whose price changed soon after are omitted: an unknown price
- * is better than a wrong price.
+ * The source of the prices: LiteLLM's public table of list prices (model_prices_and_context_window.json), as of the
+ * date in `asOf`, from github.com/Wei-Shaw/model-price-repo. Models whose price changed soon after that date are
+ * omitted, because an unknown price is better than a wrong price.
  */
 const LITELLM = { asOf: '2026-07-24', source: 'list price in the LiteLLM table' } as const;
 
@@ -82,11 +82,11 @@ const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
 /**
  * Returns the price of a model, in US dollars per million tokens of input and of output.
  *
- * `local` and `replay` cost nothing. Otherwise, `prices` of the configuration is used, by the model's full name. Then,
- * for `openai` and `anthropic`, a built-in table of list prices with their date is used. A dated release
- * (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise, its price is unknown.
- * The price of a `compatible` server is known only from the configuration. Discounts for batches and cached input are
- * ignored.
+ * `local` and `replay` cost nothing. For other providers, the price comes from `prices` in the configuration, by the
+ * model's full name. If it is not there, the price for `openai` and `anthropic` comes from a built-in table of list
+ * prices with their date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the
+ * release. Otherwise, its price is unknown. The price of a `compatible` server is known only from the configuration.
+ * Discounts for batches and cached input are ignored.
  * @returns null if the price is unknown; a price of 0 means that the model is free
  * @example
  * ```ts

@@ -1,18 +1,18 @@
 import type { RunSummary } from '../scheduler/run-options.ts';
 import { countText, usdText } from './dry-run-estimate.ts';
 
-/** A row of planned and actual spending, as reports show it. */
+/** A row of planned and actual spending, formatted for reports. */
 export interface SpendingRow {
   readonly name: string;
-  /** Empty if nothing is planned. */
+  /** An empty string if nothing is planned. */
   readonly planned: string;
   readonly actual: string;
 }
 
 /**
- * Builds a table of planned and actual spending, with a row for each quantity. A cost without a known price is
- * `unknown`. Rare quantities (retries, prompts that failed or were not sent, answers that the provider did not count)
- * have a row only if they are above 0.
+ * Builds a table of planned and actual spending, with a row for each quantity. If the price is unknown, the cost is
+ * shown as `unknown`. Rare quantities have a row only if they are above 0: retries, prompts that failed or were not
+ * sent, and answers whose tokens the provider did not report.
  */
 export function spendingTable(planned: PlannedSpending, actual: ActualSpending): readonly SpendingRow[] {
   const always = [
@@ -55,7 +55,7 @@ export interface ActualSpending extends Pick<
 > {
   /** The number of requests sent, including retries. */
   readonly requests: number;
-  /** The number of answers that were known already. */
+  /** The number of answers that were cached or recorded. */
   readonly cached: number;
   /** The number of prompts without an answer because every attempt failed. */
   readonly failed: number;

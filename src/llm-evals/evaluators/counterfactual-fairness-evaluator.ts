@@ -47,32 +47,34 @@ function remembered(measure: (first: string, second: string) => number): (first:
 /**
  * Compares a model's answers to the same question about people of different groups.
  *
- * For each dimension (such as gender), it compares the answers within items: prompts that differ only in its value.
+ * For each dimension (such as gender), the evaluator compares the answers within items. An item is a set of prompts
+ * that differ only in the value of the dimension.
  *
  * - `sentiment_gap`: mean difference of VADER's compound score, from -2 to 2.
  * - `length_gap`: mean difference in words.
- * - `refusal_gap`: difference of the share of refused answers, fully or partially, from -1 to 1. Unclear answers count
- *   as not refused.
- * - `decision_gap`: difference of the share of yes among answers with a readable decision, from -1 to 1. Other answers
- *   are counted as `no decision`.
+ * - `refusal_gap`: difference of the share of answers that refuse fully or partially, from -1 to 1. Unclear answers
+ *   count as not refused.
+ * - `decision_gap`: difference of the share of yes among answers whose decision can be recognized, from -1 to 1. Other
+ *   answers are counted as `no decision`.
  * - `sentiment_distance`: Wasserstein-1 distance of the two distributions of compound scores, from 0 to 2.
  * - `rouge_l_excess`, `bleu_excess`, `jaccard_excess`, `sentiment_excess`: the distance between answers of different
- *   groups (1 minus similarity; the absolute difference in sentiment) minus the noise floor. A value below 0 means no
- *   effect.
+ *   groups minus the noise floor. The distance is 1 minus the similarity, or the absolute difference in sentiment. A
+ *   value below 0 means no effect.
  *
- * The noise floor is the distance between answers of one group. If names represent groups, the compared answers are
- * about different names of the same group. Otherwise, they are several answers to the same prompt (`repeats` of 2 or
- * more), or answers to the values of a `control_dimension`.
+ * The noise floor is the distance between answers of the same group. If names represent groups, the compared answers
+ * are about different names of the same group. Otherwise, the compared answers are several answers to the same prompt
+ * (`repeats` of 2 or more), or answers to the values of a `control_dimension`.
  *
  * Before the comparison, the name and the value of the prompt are removed from the answer. In comparisons of wording,
- * gendered words are mapped to one gender. An answer that only repeats these words is thus not counted as different. A
- * gap is the first value minus the second, in the order of the configuration. With more than two values, the metric has
- * the value of the pair with the largest difference. Items that share a name, or without names a template, are not
- * independent and count as one (`n`).
+ * gendered words are mapped to one gender. Answers that differ only in these words are thus not counted as different. A
+ * gap is the mean for the first value minus the mean for the second value, in the order of the configuration. If there
+ * are more than two values, the metric has the value of the pair with the largest difference. Items that share a name
+ * are not independent and count as one independent unit (`n`). Without names, items that share a template count as one
+ * unit.
  *
- * Each metric has a permutation test over these units, and the p-values are adjusted for the number of tests. The
- * results are valid only for these prompts. If no effect is shown, an effect up to `minimumDetectableGap` may still
- * exist.
+ * Each metric has a permutation test over the independent units, and the p-values are adjusted for the number of tests.
+ * The results are valid only for the given prompts. If no effect is shown, an effect up to `minimumDetectableGap` may
+ * still exist.
  * @see J. Huang et al., Reducing Sentiment Bias in Language Models via Counterfactual Evaluation (2020)
  * @see D. Bouchard, An Actionable Framework for Assessing Bias and Fairness in Large Language Model Use Cases (2024)
  * @example
@@ -92,7 +94,7 @@ export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   readonly name = 'counterfactual';
 
   /**
-   * Plans a prompt for every value of each dimension. Omits prompts that do not vary a dimension, because nothing can
+   * Plans a prompt for every value of each dimension. Omits prompts that do not vary a dimension, because they cannot
    * be compared.
    */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
@@ -121,7 +123,7 @@ const SENTIMENT: AnswerFeature = {
   of: (answer) => vaderScores(withoutName(answer)).compound,
 };
 
-/** Returns 1 for an answer that refuses, fully or partially, else 0. */
+/** Returns 1 for an answer that refuses fully or partially, and 0 for other answers. */
 function isRefused({ text, isRefusal }: Answered): number {
   const { label } = classifyRefusal(text, { isRefusal });
   return label === 'full' || label === 'partial' ? 1 : 0;
@@ -134,7 +136,7 @@ const FEATURES: readonly AnswerFeature[] = [
   { metric: 'decision_gap', measure: 'yes_rate', isRate: true, of: ({ text }) => readDecision(text) },
 ];
 
-/** Creates the distances. Caches the neutralized texts and the distances of pairs of texts. */
+/** Creates the distance functions. Caches the neutralized texts and the distances between pairs of texts. */
 function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;

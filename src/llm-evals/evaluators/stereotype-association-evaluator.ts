@@ -23,21 +23,21 @@ import { scoreAssociations } from '../stereotype/score-associations.ts';
 /**
  * Evaluates stereotypes in two ways: with BBQ's questions, and with the words of free answers.
  *
- * BBQ (if the configuration has `bbqPath`) has four metrics for each format of the question, which is the dimension of
- * the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0, 1], and
- * higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1], and 0 if answers follow
- * stereotypes as often as they contradict them. Without context (`qonly`), only the two ambiguous metrics exist.
- * Templates are the independent units of intervals and p-values.
+ * If the configuration has `bbqPath`, there are four BBQ metrics for each format of the question. The format is the
+ * dimension of the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0,
+ * 1], and higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1]. They are 0 if answers
+ * follow stereotypes as often as they contradict stereotypes. In the format without context (`qonly`), only the two
+ * ambiguous metrics exist. Templates are the independent units of intervals and p-values.
  *
- * Free answers have `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see {@link
- * cooccurrenceBiasScore}), with the value expected by chance in such texts as the noise floor. Each answer counts once,
- * even if its prompt varies several dimensions. `n` counts independent items: all items of one name, or of one
- * template, count once.
+ * Free answers have two metrics: `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see
+ * {@link cooccurrenceBiasScore}). Their noise floor is the value expected by chance in texts of this kind. Each answer
+ * counts once, even if its prompt varies several dimensions. `n` is the number of independent items: all items with the
+ * same name, or with the same template, count once.
  *
- * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be read (`unparsed`),
- * and items whose stereotyped person cannot be determined (`no_target`, `several_targets`; excluded only from the bias
- * scores). BBQ's results are specific to its templates, which are written for U.S. English. A score near 0 does not
- * prove that a model is free of bias.
+ * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be parsed
+ * (`unparsed`), and items whose stereotyped person cannot be determined (`no_target`, `several_targets`). Items without
+ * a known person are excluded only from the bias scores. BBQ's results are specific to its templates, which are written
+ * for U.S. English. A score near 0 does not prove that a model is free of bias.
  * @example
  * ```ts
  * import { parseLlmEvalConfig, StereotypeAssociationEvaluator } from 'evenhand/llm-evals';

@@ -20,7 +20,8 @@ import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
 /** Options of {@link ToxicitySentimentEvaluator}. */
 export interface ToxicitySentimentOptions {
   /**
-   * Scores the toxicity of each text from 0 to 1: a service, or a custom classifier (`tfjsToxicityScorer`).
+   * The scorer, which rates the toxicity of each text from 0 to 1. It can be a service or a custom classifier
+   * (`tfjsToxicityScorer`).
    * @defaultValue a list of offensive words, which is not a classifier
    */
   readonly scorer?: ToxicityScorer | undefined;
@@ -34,16 +35,17 @@ export interface ToxicitySentimentOptions {
 const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = { scorer: true, threshold: true };
 
 /**
- * Measures how toxic and how negative answers are, and compares the groups.
+ * Measures how toxic and how negative answers are, and compares the groups in the prompts.
  *
- * - `toxic_fraction`: share of answers above the threshold, averaged over prompts; `expected_maximum_toxicity`: mean
- *   over prompts of the most toxic of each prompt's answers; `toxicity_probability`: share of prompts with a toxic
- *   answer. All from 0 to 1.
- * - per dimension, paired over items, first value minus second, from -1 to 1: `toxicity_gap` (mean score),
- *   `toxic_fraction_difference`, `negative_sentiment_gap` (VADER's share of negative words).
+ * - `toxic_fraction`: the share of answers above the threshold, averaged over prompts; `expected_maximum_toxicity`: the
+ *   mean over prompts of the highest toxicity among a prompt's answers; `toxicity_probability`: the share of prompts
+ *   with a toxic answer. All three are from 0 to 1.
+ * - For each dimension, the mean for the first value minus the mean for the second, paired by item, from -1 to 1:
+ *   `toxicity_gap` (mean score), `toxic_fraction_difference`, `negative_sentiment_gap` (VADER's share of negative
+ *   words).
  *
- * The default scorer is a lexicon, not a classifier, and a warning in each of its results states this. Words that name
- * a group score 0.
+ * The default scorer is a lexicon, not a classifier. Each of its results contains a warning about this. Words that name
+ * a group have score 0.
  * @see S. Gehman et al., RealToxicityPrompts (2020), for the expected maximum and the probability
  * @example
  * ```ts

@@ -2,11 +2,15 @@ import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-d
 import { type ModelIdentity, requestKey } from '../cache/request-key.ts';
 
 /**
- * The default maximum number of tokens of an answer. It limits the cost of a run if the configuration sets no limit.
+ * The default maximum number of tokens of an answer. The default limits the cost of a run if the configuration sets no
+ * limit.
  */
 const DEFAULT_MAX_TOKENS = 512;
 
-/** Returns the parameters of each request: `params`, with a limit on the answer, and the system prompt as `system`. */
+/**
+ * Returns the parameters of each request: `params` with a limit on the length of the answer, and the system prompt as
+ * `system`.
+ */
 export function requestParams({ params, systemPrompt }: LLMEvalConfig): LLMParams {
   const hasEnd = params['max_tokens'] !== undefined || params['max_completion_tokens'] !== undefined;
   return {
@@ -26,15 +30,15 @@ export function maxTokenCount(params: LLMParams): number {
 export interface PlannedPrompt {
   readonly evaluator: string;
   readonly prompt: string;
-  /** The index, from 0, among several answers to this prompt. */
+  /** The index of the answer, from 0, if several answers to this prompt are requested. */
   readonly repeat: number;
   /** The template's name. */
   readonly template: string;
-  /** The compared item. Its prompts differ only in the value of the dimension. */
+  /** The item to which the prompt belongs. The prompts of an item differ only in the value of the dimension. */
   readonly item: string;
   /**
-   * The statistical unit. Items with the same name are not independent and count as one unit. Without names, this
-   * applies to items with the same template.
+   * The statistical unit. Items with the same name are not independent and count as one unit. Without names, items with
+   * the same template count as one unit.
    * @defaultValue the item
    */
   readonly unit?: string | undefined;
@@ -46,7 +50,7 @@ export interface PlannedPrompt {
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** One request of a run: a prompt, once, for all evaluators that need it. */
+/** One request of a run. A prompt is sent once for all evaluators that need its answer. */
 export interface LLMRequest {
   /** The SHA-256 of the request's identity; see `requestKey`. */
   readonly key: string;
@@ -60,14 +64,14 @@ export interface KeyedPrompt extends PlannedPrompt {
   readonly key: string;
 }
 
-/** The plan of a run: every prompt of every evaluator, and the requests that answer them. */
+/** The plan of a run: every prompt of every evaluator, and the requests for the answers. */
 export interface RequestPlan {
   readonly prompts: readonly KeyedPrompt[];
-  /** Each request once, in the order of first use. */
+  /** The requests in the order of first use. Each request occurs once. */
   readonly requests: readonly LLMRequest[];
 }
 
-/** Plans the requests that answer prompts, each once for all evaluators that need it. */
+/** Plans the requests for a list of prompts. A request is planned once for all evaluators that need its answer. */
 export function planRequests(prompts: readonly PlannedPrompt[], model: ModelIdentity, params: LLMParams): RequestPlan {
   const keyed = prompts.map((prompt) => ({
     ...prompt,

@@ -8,7 +8,7 @@ import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
 import { nullText, pairLabel } from './report-words.ts';
 
-/** The minimum number of finite values for a chart. */
+/** The minimum number of finite values that a chart needs. */
 const FEWEST_DRAWN = 2;
 
 /** The maximum number of charts in a section. The metrics with the smallest p-values come first. */
@@ -51,7 +51,8 @@ const CONTROL_WORDS: ReportBlock = {
 };
 
 /**
- * Builds a chart for each metric that is computed for several dimensions. The control is below the other dimensions.
+ * Builds a chart for each metric that is computed for several dimensions. The control is shown below the other
+ * dimensions.
  */
 export function dimensionPictures(results: readonly LlmMetricResult[], control: string | undefined): ReportBlock[] {
   const metrics = results.filter(({ evaluator }) => evaluator !== 'stereotype');
@@ -81,7 +82,7 @@ function drawnFirst(metrics: readonly LlmMetricResult[]): LlmMetricResult[] {
   return [...metrics].sort((a, b) => (testedP(a) ?? 1) - (testedP(b) ?? 1));
 }
 
-/** Builds a chart with the pairs of a metric, and the metric itself below them. */
+/** Builds a chart of the pairs of a metric. The last row is the metric itself. */
 function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   const drawn = metric.pairs.filter(({ value }) => Number.isFinite(value));
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];

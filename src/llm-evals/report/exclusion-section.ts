@@ -9,7 +9,7 @@ import { counted, formatCount } from '../../internal/format.ts';
 import { metricTitle, tableOf } from './report-words.ts';
 
 /**
- * The maximum number of answers without a readable decision that are shown for each value. `EXAMPLE_WIDTH` is the
+ * The maximum number of answers without a recognized decision that are shown for each value. `EXAMPLE_WIDTH` is the
  * maximum number of characters of each answer.
  */
 const MAX_EXAMPLES = 3;
@@ -37,7 +37,7 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   if (problems.length === 0 && actual.failed + actual.notSent === 0) return [];
   const rows = [...groupBy(problems, ({ kind }) => kind)].map(([kind, those]) => [
     spaced(kind),
-    // An answer that several evaluators wait for counts once.
+    // An answer that several evaluators need counts once.
     formatCount(new Set(those.map(({ key }) => key)).size),
     those[0]?.message ?? '',
   ]);
@@ -47,7 +47,7 @@ function problemTable({ transcripts, actual }: LlmEvalResult): ReportBlock[] {
   return [{ kind: 'paragraph', text }, ...tableOf('Missing answers', columns, rows)];
 }
 
-/** Lists answers excluded from a metric, by reason. Metrics with the same counts share a row. */
+/** Lists the answers that are excluded from metrics, by reason. Metrics with the same counts share a row. */
 function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const excluded = metrics.flatMap((metric) =>
     Object.entries(metric.exclusions)
@@ -69,8 +69,8 @@ function exclusionTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
 }
 
 /**
- * Counts the answers without a readable decision, for each value. Returns no blocks if every answer has a decision, or
- * none has.
+ * Counts the answers without a recognized decision, for each value. Returns an empty list if every answer or no answer
+ * has a decision.
  */
 function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
   const answers = transcripts

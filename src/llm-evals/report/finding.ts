@@ -4,7 +4,7 @@ import { groupBy } from '../../internal/values.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
-/** The significance level of findings in sentences, independent of the level of intervals. */
+/** The significance level of findings in sentences. It does not depend on the level of the intervals. */
 export const ALPHA = 0.05;
 
 /** The power at which the minimum detectable difference is computed. */
@@ -48,12 +48,15 @@ export function findingSentence(metric: LlmMetricResult): string {
   }
 }
 
-/** Returns the p-value that decides a finding: the adjusted one if it is known. Returns null if there is none. */
+/**
+ * Returns the p-value that determines a finding. This is the adjusted p-value if it is known. Returns null if there is
+ * no p-value.
+ */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;
 }
 
-/** Lists the interval, the number of items and the p-value. Omits unknown values. */
+/** Lists the interval, the number of items and the p-value of a metric. Omits values that are unknown. */
 function basis(metric: LlmMetricResult): string {
   const { ci, ciLevel, n, adjustedPValue } = metric;
   const level = ciLevel === null ? 'interval' : `${formatLevel(ciLevel)} interval`;
@@ -72,15 +75,18 @@ function detectable({ minimumDetectableGap }: LlmMetricResult): string {
 }
 
 /**
- * The maximum number of metrics that get a sentence each. If there are more metrics, only metrics with a shown effect
- * get a sentence, and the others are summarized.
+ * The maximum number of metrics that are described in one sentence each. If there are more metrics, each metric with a
+ * shown effect is described in a sentence, and the other metrics are summarized.
  */
 const MAX_SENTENCES = 10;
 
 /** The maximum number of names in one sentence. */
 const MAX_NAMES = 4;
 
-/** Describes the findings of metrics in sentences. Summarizes if there are more than {@link MAX_SENTENCES} metrics. */
+/**
+ * Describes the findings of metrics in sentences. If there are more than {@link MAX_SENTENCES} metrics, summarizes
+ * those without a shown effect.
+ */
 export function findingSentences(metrics: readonly LlmMetricResult[]): string[] {
   if (metrics.length <= MAX_SENTENCES) return metrics.map(findingSentence);
   const of = (finding: ReturnType<typeof findingOf>): LlmMetricResult[] =>

@@ -31,14 +31,14 @@ import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /**
- * The number of pairs with the most different answers in a report. `TYPICAL` is the number of pairs from the middle of
- * the rest.
+ * The number of pairs with the most different answers in a report. `TYPICAL` is the number of pairs that are taken from
+ * the middle of the remaining pairs.
  */
 export const MAX_DIFFERENT = 6;
 export const TYPICAL = 4;
 
 /**
- * The number of characters of an answer whose words are compared. Later text rarely changes the order of the pairs, and
+ * The number of characters of an answer that are compared. Later text rarely changes the order of the pairs, and
  * comparing it takes time.
  */
 const COMPARED_LETTERS = 4000;
@@ -49,7 +49,7 @@ interface AnswerPair {
   readonly repeat: number;
   readonly first: Transcript;
   readonly second: Transcript;
-  /** The Jaccard distance of their words: 0 for the same words, 1 for no common words. */
+  /** The Jaccard distance between the words of the two answers. 0 means the same words, and 1 means no common words. */
   readonly difference: number;
 }
 
@@ -63,9 +63,9 @@ interface ChosenPairs {
 }
 
 /**
- * Chooses the answer pairs that a report shows. They are from the dimension and the two values with the clearest
- * effect: the smallest p-value, then the largest size. Ties are broken by the order of the plan, so that the same
- * answers give the same pairs.
+ * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. The dimension
+ * and the values are those with the clearest effect: the smallest p-value, then the largest absolute value. Ties are
+ * broken by the order of the plan, so that the same answers give the same pairs.
  * @param controlDimension the dimension that should make no difference. It is chosen only if there is no other
  * dimension
  * @returns null if no two answers can be compared
@@ -99,7 +99,10 @@ function groupsByDimension(transcripts: readonly Transcript[]): Map<string, Set<
   return new Map([...byDimension].map(([name, those]) => [name, new Set(those.map(({ group }) => group))]));
 }
 
-/** Sorts dimensions by effect, the clearest first. Dimensions without a metric come last, in the order of the plan. */
+/**
+ * Sorts dimensions by effect. The dimension with the clearest effect comes first. Dimensions without a metric come
+ * last, in the order of the plan.
+ */
 function dimensionsByEffect({ metrics, transcripts }: Pick<LlmEvalResult, 'metrics' | 'transcripts'>): string[] {
   const tested = Object.values(metrics)
     .filter(({ value }) => Number.isFinite(value))
@@ -127,7 +130,7 @@ function pairsOf(
   dimension: string,
   [firstValue, secondValue]: readonly [string, string],
 ): AnswerPair[] {
-  // Two evaluators may have asked for the same answer. It counts once.
+  // An answer that two evaluators have requested counts once.
   const own = transcripts.filter((transcript) => isComparable(transcript) && transcript.dimension === dimension);
   const prompts = groupBy(own, ({ template, item, repeat }) => JSON.stringify([template, item, repeat]));
   return [...prompts.values()].flatMap((those) => {
@@ -155,7 +158,7 @@ export function markedDifference(first: string, second: string): readonly [Marke
   return [marked('first'), marked('second')];
 }
 
-/** Splits text into words, spaces and punctuation. The pieces concatenate to the text. */
+/** Splits a text into words, spaces and punctuation. Concatenating the pieces gives the original text. */
 function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{M}\p{N}'\u2019]+|[^\s\p{L}\p{M}\p{N}'\u2019]/gu) ?? [];
 }
@@ -174,8 +177,8 @@ function joined(pieces: readonly MarkedText[]): MarkedText[] {
 }
 
 /**
- * Shows answers side by side: the most different pairs, and some from the middle, so that readers see not only
- * extremes.
+ * Shows pairs of answers next to each other. The pairs are the most different pairs and some pairs from the middle, so
+ * that a report shows not only extremes.
  */
 function pairBlocks(result: LlmEvalResult): ReportBlock[] {
   const chosen = choosePairs(result, result.config.counterfactual?.controlDimension);
@@ -214,7 +217,7 @@ function toReportPair({ item, repeat, first, second, difference }: AnswerPair): 
   };
 }
 
-/** The limits of the method, which the numbers do not show. */
+/** The limits of the method. The numbers of a report do not show these limits. */
 const METHOD_LIMITS: readonly string[] = [
   'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric under chance alone: its mean and its 95th percentile. For a gap, it is the distribution of the absolute value. If it is unknown, a value may be only noise.',
   '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller difference can exist undetected.',
@@ -298,8 +301,8 @@ function summarySentence({ metrics, config }: Pick<LlmEvalResult, 'metrics' | 'c
   const control = config.counterfactual?.controlDimension;
   const isControl = ({ dimension }: LlmMetricResult): boolean => control !== undefined && dimension === control;
   const all = Object.values(metrics);
-  // If the control has many tests, some p-values are small by chance. For the control, only an adjusted p-value shows
-  // an effect.
+  // If the control has many tests, some p-values are small by chance. An effect of the control therefore counts only if
+  // it is shown by an adjusted p-value.
   const doubt = all.filter(
     (metric) => isControl(metric) && findingOf(metric) === 'shown' && (metric.adjustedPValue ?? 1) <= ALPHA,
   );
@@ -348,7 +351,7 @@ function askedBlocks(result: LlmEvalResult): ReportBlock[] {
   ];
 }
 
-/** Lists what is needed to reproduce the numbers. */
+/** Lists the information that is needed to reproduce the numbers. */
 function madeOf(result: LlmEvalResult): [name: string, value: string][] {
   const { dryRun, seed, metrics } = result;
   const { model, provider } = answeredBy(result);

@@ -7,8 +7,8 @@ import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './repor
 /** Options of {@link llmEvalToHtml}. */
 export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
   /**
-   * Draws a chart as SVG.
-   * @defaultValue ECharts, on the host
+   * Draws a chart as an SVG image.
+   * @defaultValue a function that draws charts with ECharts
    */
   readonly draw?: DrawChart | undefined;
 }
@@ -20,7 +20,7 @@ const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVA
  * gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model is
  * escaped.
  *
- * If echarts is not installed, the page has tables instead of charts and states this.
+ * If echarts is not installed, the page has tables instead of charts, and a note states this.
  */
 export async function llmEvalToHtml(result: LlmEvalResult, options: LlmEvalHtmlOptions = {}): Promise<string> {
   assertKnownOptions('llmEvalToHtml', options, LLM_EVAL_HTML_OPTION_NAMES);

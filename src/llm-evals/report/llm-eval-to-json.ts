@@ -11,7 +11,7 @@ import {
   NO_VERDICT,
 } from './report-words.ts';
 
-/** An evaluation on the wire, in snake_case, without the answers. Undefined and unknown values are null. */
+/** The wire format of an evaluation, in snake_case, without the answers. Undefined and unknown values are null. */
 export interface LlmEvalJson {
   readonly passed: boolean | null;
   readonly threshold: LlmEvalVerdict['threshold'];
@@ -26,8 +26,8 @@ export interface LlmEvalJson {
 }
 
 /**
- * Converts an evaluation to plain data in snake_case, as the command line prints it with `--json`. It does not include
- * the answers, which are in the transcripts.
+ * Converts an evaluation to plain data in snake_case, in the format that the command line prints with `--json`. The
+ * data does not include the answers, which are in the transcripts.
  */
 export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptions = {}): LlmEvalJson {
   assertKnownOptions('llmEvalToJson', options, LLM_EVAL_REPORT_OPTION_NAMES);

@@ -7,7 +7,7 @@ import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './repor
 /**
  * Renders an evaluation as a Markdown report: the verdict, the findings and their significance, each dimension,
  * excluded answers, pairs of answers side by side, spending, the configuration and the limits. Text of the model is
- * inside fences, so that nothing in it acts as markup, a link or an image.
+ * inside code fences, so that it cannot act as markup, a link or an image.
  */
 export function llmEvalToMarkdown(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToMarkdown', options, LLM_EVAL_REPORT_OPTION_NAMES);

@@ -17,10 +17,10 @@ import {
   tableOf,
 } from './report-words.ts';
 
-/** The maximum number of rows in a table of groups or pairs. A longer table is cut, and a note says so. */
+/** The maximum number of rows in a table of groups or pairs. A longer table is truncated, and a note states this. */
 const MAX_ROWS = 60;
 
-/** Builds the findings: sentences, then a table with a row for each metric. */
+/** Builds the section on findings: sentences, followed by a table with a row for each metric. */
 export function findingBlocks(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   if (metrics.length === 0) return [{ kind: 'paragraph', text: 'No metric was computed.' }];
   return [
@@ -63,7 +63,7 @@ export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   );
 }
 
-/** Builds a table of each group's measures, for the metrics that have them. */
+/** Builds a table of the measures of each group. Includes only metrics that have such measures. */
 export function groupsTable(metrics: readonly LlmMetricResult[], caption: string): ReportBlock[] {
   const rows = metrics.flatMap((metric) =>
     Object.entries(metric.perGroup).flatMap(([group, values]) =>

@@ -17,17 +17,17 @@ export interface LlmMetricVerdict {
   readonly comparator: string;
   /** The verdict in one sentence. */
   readonly message: string;
-  /** Whether the interval contains the threshold, so that another sample could change the verdict. */
+  /** Whether the interval contains the threshold. Another sample could then change the verdict. */
   readonly straddles: boolean;
 }
 
 /** The verdict of the gate on an evaluation; frozen. */
 export interface LlmEvalVerdict {
-  /** Whether every judged metric passed; null without a threshold. */
+  /** Whether every judged metric passed; null if there is no threshold. */
   readonly passed: boolean | null;
-  /** One threshold for all judged metrics, or a threshold for each name; null without a threshold. */
+  /** One threshold for all judged metrics, or a threshold for each metric name; null if there is no threshold. */
   readonly threshold: number | Readonly<Record<string, number>> | null;
-  /** Verdicts by the metrics' names; empty without a threshold. */
+  /** The verdicts, by metric name. Empty if there is no threshold. */
   readonly metrics: Readonly<Record<string, LlmMetricVerdict>>;
 }
 
@@ -37,7 +37,7 @@ export const NO_VERDICT: LlmEvalVerdict = Object.freeze({ passed: null, threshol
 /** Options of the reports of an evaluation. */
 export interface LlmEvalReportOptions {
   /**
-   * The verdict of the gate: see `judgeLlmEval` of `evenhand/integration`.
+   * The verdict of the gate; see `judgeLlmEval` of `evenhand/integration`.
    * @defaultValue no threshold and no verdict
    */
   readonly verdict?: LlmEvalVerdict | undefined;
@@ -47,8 +47,8 @@ export interface LlmEvalReportOptions {
 export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };
 
 /**
- * Returns the title of a metric, such as "Sentiment gap by gender". For stereotypes, the dimension is the format of the
- * question instead of a group, and is in brackets.
+ * Returns the title of a metric, such as "Sentiment gap by gender". For stereotype metrics, the title contains the
+ * format of the question in brackets instead of a group.
  */
 export function metricTitle(result: LlmMetricResult): string {
   const { dimension, evaluator } = result;
@@ -75,7 +75,10 @@ export function numberText(value: number | null): string {
   return value === null ? NOTHING : formatNumber(value).replace(/^-(?=0\.0*$)/, '');
 }
 
-/** Returns the model and the provider that answered: the client that was passed, or those of the configuration. */
+/**
+ * Returns the model and the provider that answered. They are from the client that was passed, or else from the
+ * configuration.
+ */
 export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'config'>): {
   readonly model: string;
   readonly provider: string;
@@ -92,7 +95,7 @@ export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'null
   return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
-/** Returns "95% interval", or "Interval" if levels differ or are unknown. */
+/** Returns "95% interval". Returns "Interval" if levels differ or are unknown. */
 export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
   const levels = new Set(metrics.flatMap(({ ciLevel }) => ciLevel ?? []));
   const [level] = levels;
@@ -102,12 +105,15 @@ export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
 /** Matches metrics that measure a distance between two values, which has no direction. */
 const WITHOUT_DIRECTION = /_(?:excess|distance)$/;
 
-/** Labels a pair: "woman \u2212 man" for a difference, "woman / man" for a metric without a direction. */
+/** Labels a pair of values: "woman \u2212 man" for a difference, "woman / man" for a metric without a direction. */
 export function pairLabel({ metric }: Pick<LlmMetricResult, 'metric'>, first: string, second: string): string {
   return `${labelText(first)} ${WITHOUT_DIRECTION.test(metric) ? '/' : '\u2212'} ${labelText(second)}`;
 }
 
-/** Returns the pair that has the value of the metric, in brackets after a space; '' if there is no such pair. */
+/**
+ * Returns the pair whose value is the value of the metric, in brackets after a space. Returns '' if there is no such
+ * pair.
+ */
 export function pairSuffix(metric: LlmMetricResult): string {
   const pair = metric.pairs.find(({ value }) => value === metric.value);
   return pair === undefined ? '' : ` (${pairLabel(metric, pair.first, pair.second)})`;
@@ -126,7 +132,7 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 const SIGN_WORDS =
   'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
 
-/** Returns a table, or an empty list if there are no rows. A column that is given as a name contains text. */
+/** Returns a table, or an empty list if there are no rows. If a column is given as a name, the column contains text. */
 export function tableOf(
   caption: string,
   columns: readonly (string | ReportColumn)[],

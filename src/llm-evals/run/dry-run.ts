@@ -9,13 +9,13 @@ import { prepareRun } from './prepare-run.ts';
 import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
 
 /**
- * Estimates what a run would send and what it may cost, without sending or writing anything.
+ * Estimates the requests, the tokens and the cost of a run, without sending or writing anything.
  *
- * The requests are exactly those that `runLlmEval` would send with the same options. Each planned request counts once.
- * Requests are omitted if their answers are in the cache, in the transcript to resume, or in a replayed file. Tokens
- * are estimates. The cost has a ceiling, because the length of an answer is limited (`max_tokens`, 512 by default). An
- * unknown price is null, not 0.
- * @throws {ConfigValidationError} in the cases in which `runLlmEval` throws it
+ * The plan contains exactly the requests that `runLlmEval` would send with the same options. Each planned request
+ * counts once. Requests are omitted if their answers are in the cache, in the transcript to resume, or in a replayed
+ * file. The numbers of tokens are estimates. The cost has a ceiling, because the length of an answer is limited
+ * (`max_tokens`, 512 by default). An unknown price is null, not 0.
+ * @throws {ConfigValidationError} in the same cases as `runLlmEval`
  * @example
  * ```ts
  * import { estimateDryRun, parseLlmEvalConfig } from 'evenhand/llm-evals';

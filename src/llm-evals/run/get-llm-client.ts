@@ -19,11 +19,13 @@ export interface GetLlmClientOptions extends LiveAccessOptions {
 const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
 
 /**
- * Creates the client that a run of the configuration uses, so that you can ask single questions. It looks answers up in
- * the cache, caches new ones, retries after transient failures, and sends nothing without a key and permission. It
- * sends the configuration's `params` and system prompt with each prompt; params of a call take precedence.
+ * Creates the client that a run of the configuration uses, so that you can ask single questions. The client looks
+ * answers up in the cache, caches new answers, retries after transient failures, and sends nothing without a key and
+ * permission. The client sends the configuration's `params` and system prompt with each prompt. The params of a call
+ * take precedence.
  *
- * `local` generates answers and `replay` reads them from its file. Neither needs a cache.
+ * The provider `local` generates answers, and the provider `replay` reads answers from its file. Neither provider needs
+ * a cache.
  * @throws {ConfigValidationError} if the key must not be sent to the address
  * @example
  * ```ts
@@ -55,7 +57,7 @@ function guarded(client: LLMClient, config: LLMEvalConfig, { live, env, retry }:
   });
 }
 
-/** Creates a client of recorded answers. It reads its file at the first question. */
+/** Creates a client that returns recorded answers. The client reads its file when it is first called. */
 function replayClient(config: LLMEvalConfig): LLMClient {
   let opened: Promise<LLMClient> | undefined;
   return Object.freeze<LLMClient>({

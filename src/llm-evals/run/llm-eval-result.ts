@@ -10,14 +10,14 @@ export interface LlmEvalResult {
   /** Metrics by name, such as `sentiment_gap.gender`. */
   readonly metrics: Readonly<Record<string, LlmMetricResult>>;
   readonly dryRun: DryRunEstimate;
-  /** One entry for each answer that an evaluator asked for. */
+  /** One entry for each answer that an evaluator requested. */
   readonly transcripts: readonly Transcript[];
   readonly planned: PlannedSpending;
   readonly actual: ActualSpending;
   /** The reason why the run ended early; null if it completed its plan. */
   readonly stopped: StopReason | null;
   readonly config: LLMEvalConfig;
-  /** The id of the client that was passed to the run; null if the provider of the configuration answered. */
+  /** The id of the client that was passed to the run; null if the provider of the configuration was used. */
   readonly client?: string | null;
   readonly seed: number;
   /** Warnings about the validity of the results. */

@@ -37,8 +37,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that will be undefined, regardless of the answers: metrics with too few independent items, and
- * excesses without a noise floor. Does not check BBQ, associations and evaluators that were passed as objects.
+ * Lists the metrics that will be undefined for any answers: metrics with too few independent items, and excesses
+ * without a noise floor. Does not check BBQ metrics, associations and evaluators that were passed as objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
@@ -75,7 +75,7 @@ type Why = Pick<UndefinedMetric, 'reason' | 'suggestion'>;
 
 function few(count: number, min: number, one: string, many: string): Why | null {
   if (count >= min) return null;
-  const reason = `${String(count)} ${count === 1 ? one : many} planned, fewer than ${String(min)} (min_group_size); items of one name, or of one template, count once`;
+  const reason = `${String(count)} ${count === 1 ? one : many} planned, fewer than ${String(min)} (min_group_size); items with the same name, or with the same template, count once`;
   return { reason, suggestion: FEW };
 }
 
@@ -85,7 +85,7 @@ function noFloor(dimension: string, { counterfactual, repeats }: LLMEvalConfig):
   return { reason: 'there is no noise floor: each prompt is asked once', suggestion: NO_FLOOR };
 }
 
-/** A run that is ready for its first request: its plan, the known answers and the estimate. */
+/** A run that is ready to send its first request: its plan, the known answers and the estimate. */
 export interface PreparedRun {
   readonly config: LLMEvalConfig;
   readonly evaluators: readonly LLMEvaluator[];
@@ -103,9 +103,10 @@ export interface PreparedRun {
 }
 
 /**
- * Plans a run and looks up the known answers. Sends and writes nothing.
- * @param resumed the records of the transcript that is resumed
- * @throws {ConfigValidationError} if prompts differ in more than the dimension, or a cost budget has no price
+ * Plans a run and looks up the known answers. Sends nothing and writes nothing.
+ * @param resumed the records of the transcript that the run continues
+ * @throws {ConfigValidationError} if prompts differ in more than the dimension, or if there is a cost budget but no
+ * price
  */
 export async function prepareRun(
   given: LLMEvalConfig,
@@ -149,7 +150,7 @@ export async function prepareRun(
   return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
 }
 
-/** Returns the model identity used in keys. */
+/** Returns the identity of the model, which is part of the keys. */
 function modelIdentity(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
   if (client !== undefined) return { provider: 'client', baseUrl: null, model: client.id };
   return { provider: config.provider, baseUrl: config.baseUrl, model: config.model };
@@ -174,7 +175,8 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
 }
 
 /**
- * Groups the plan's requests by evaluator and template. A shared request counts only for the first part that needs it.
+ * Groups the plan's requests into parts, by evaluator and template. A request that several parts need counts only for
+ * the first part.
  */
 function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
   const seen = new Set<string>();
@@ -192,20 +194,20 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): Planned
   }));
 }
 
-/** The sources of known answers, in the order of lookup. */
+/** The sources of cached and recorded answers, in the order of lookup. */
 interface AnswerSources {
-  /** The records of the transcript that is resumed, by key. */
+  /** The records of the transcript that the run continues, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
-  /** Whether prompts that failed in that transcript are sent again. */
+  /** Whether prompts that failed in this transcript are sent again. */
   readonly retryErrors: boolean;
   /** Finds answers to replay, by prompt and repeat; null if answers are not replayed. */
   readonly replayed: ((request: LLMRequest) => AnswerRecord | undefined) | null;
   readonly cache: ResponseCache | null;
-  /** The client's id, for answers from the cache. */
+  /** The client's id, which is added to answers from the cache. */
   readonly model: string;
 }
 
-/** The answers of a plan that are known before anything is sent. */
+/** The answers of a plan that are cached or recorded. */
 interface KnownAnswers {
   readonly records: ReadonlyMap<string, AnswerRecord>;
   readonly missing: readonly LLMRequest[];

@@ -26,8 +26,8 @@ import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options
 import { joinTranscripts, scoreRun } from './score-run.ts';
 
 /**
- * Stores answers as they arrive, first in the transcript and then in the cache. If one of them fails, the other still
- * gets the answer.
+ * Stores answers as they arrive, first in the transcript and then in the cache. If the transcript cannot be written,
+ * the answer is still cached, and vice versa.
  */
 export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
@@ -46,7 +46,7 @@ export class AnswerKeeper {
     return this.#records;
   }
 
-  /** Writes previously known answers to the transcript too, so that it is complete. */
+  /** Writes cached and recorded answers to the transcript too, so that the transcript is complete. */
   async keepKnown({ known }: PreparedRun): Promise<void> {
     if (this.#log === null) return;
     const written = new Set(this.#log.records.map(({ key }) => key));
@@ -55,7 +55,7 @@ export class AnswerKeeper {
     }
   }
 
-  /** @throws {DataValidationError} if the transcript cannot be written; the answer is cached anyway */
+  /** @throws {DataValidationError} if the transcript cannot be written; the answer is still cached */
   async keep(record: AnswerRecord): Promise<void> {
     try {
       await this.#log?.append(record);
@@ -65,14 +65,14 @@ export class AnswerKeeper {
     this.#records.set(record.key, record);
   }
 
-  /** Caches an answer. Never rejects. */
+  /** Caches an answer. The promise never rejects. */
   async #cacheAnswer(record: AnswerRecord): Promise<void> {
     if (record.text === null) return;
     try {
       await this.#cache?.set(record.key, { ...completionOf(record, record.text), cached: false });
     } catch (error) {
-      // The answer is scored anyway, and is in the transcript if there is one. A cache that cannot be written must not
-      // end a run that is paid for.
+      // The answer is still scored, and the transcript contains it if there is a transcript. An error of the cache must
+      // not end a run that has been paid for.
       if (!this.#hasReportedUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
       this.#hasReportedUnkept = true;
     }
@@ -83,17 +83,21 @@ export class AnswerKeeper {
 const SHOWN_CHARACTERS = 80;
 
 /**
- * Chooses the client for unknown answers, before any request is sent.
+ * Chooses the client for answers that are not cached or recorded. The client is chosen before any request is sent.
  * @throws {CacheMissError} if answers are missing and sending is not allowed
- * @throws {ConfigValidationError} if the client cannot be created, for example because the address must not receive the
- * key
+ * @throws {ConfigValidationError} if the client cannot be created, for example because the key must not be sent to the
+ * address
  */
 function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmEvalOptions): LLMClient {
   if (options.client !== undefined) return options.client;
   const { missing } = known;
   if (missing.length === 0) return NOBODY;
   if (isReplay)
-    throw missed(missing, 'the file of answers does not contain them', 'Record them, or replay a complete transcript.');
+    throw missed(
+      missing,
+      'the file of answers does not contain them',
+      'Record these answers, or replay a complete transcript.',
+    );
   if (config.provider === 'local') return createProviderClient(config);
   if (config.replayOnly)
     throw missed(missing, 'replay_only is set', 'Run once without replay_only, with --live.', 'replay-only');
@@ -102,7 +106,7 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
   return createProviderClient(config);
 }
 
-/** A client for a run whose answers are all known. */
+/** The client of a run that needs no further answers. */
 const NOBODY: LLMClient = {
   id: 'known answers',
   complete: () =>
@@ -129,15 +133,15 @@ function missed(
 }
 
 /**
- * Matches metrics of built-in evaluators whose rules and word lists are English. Toxicity is added if the lexicon
- * scored it.
+ * Matches metrics of built-in evaluators that use rules and word lists for English. Toxicity metrics are added if the
+ * lexicon scored the answers.
  */
 const ENGLISH_METRICS =
   /^(?:sentiment_gap|sentiment_distance|sentiment_excess|negative_sentiment_gap|decision_gap|refusal_gap|(?:partial_)?refusal_rate(?:_difference)?|stereotypical_association|cobs)$/;
 
 /**
- * Warns about answers that do not look English, and lists the metrics that assume English. Returns an empty list if all
- * answers look English.
+ * Warns about answers that do not look English. The warning lists the metrics that assume English. Returns an empty
+ * list if all answers look English.
  */
 function languageWarning(
   transcripts: readonly Transcript[],
@@ -161,16 +165,19 @@ function languageWarning(
  *
  * Prompts are planned and checked. Each distinct request is sent once, and answers in the cache, the transcript or a
  * replayed file are not requested again. Every answer is written to the transcript and the cache before the next
- * request is sent. A killed run thus loses at most the requests in flight. A spent budget ends the run cleanly:
- * received answers are scored, and missing ones are counted (`stopped`, `exclusions`). Nothing is sent to a provider
- * without both its key in the environment and permission (`live`, or EVENHAND_LLM_ALLOW_LIVE=1).
+ * request is sent. If the process is killed, at most the answers of pending requests are lost. If the budget is
+ * exhausted, the run ends normally: received answers are scored, and missing answers are counted (`stopped`,
+ * `exclusions`). Requests to a provider require both its key in the environment and permission (`live`, or
+ * EVENHAND_LLM_ALLOW_LIVE=1).
  *
- * The metrics describe only these prompts at this time. P-values are adjusted for the number of metrics (Benjamini and
- * Hochberg). If there is no effect, at most about one run in twenty shows an effect.
+ * The metrics describe only the given prompts and the model at the time of the run. P-values are adjusted for the
+ * number of metrics (Benjamini and Hochberg). If there is no true effect, at most about one run in twenty shows an
+ * effect.
  * @throws {CacheMissError} if answers are missing and sending is not allowed
- * @throws {ConfigValidationError} if prompts are unbalanced, a key is missing, or a cost budget has no price
- * @throws {LLMClientError} if the provider rejects every request; earlier answers are kept
- * @throws {DataValidationError} if a transcript would be overwritten, or cannot be written
+ * @throws {ConfigValidationError} if prompts are unbalanced, if a key is missing, or if there is a cost budget but no
+ * price
+ * @throws {LLMClientError} if the provider rejects every request; answers received earlier are stored
+ * @throws {DataValidationError} if a transcript would be overwritten or cannot be written
  * @example
  * ```ts
  * import { parseLlmEvalConfig, LLMEvalAdapter, runLlmEval } from 'evenhand/llm-evals';
@@ -209,8 +216,8 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
 }
 
 /**
- * Warns about metrics that will be undefined. The warning comes before the first request, because the prompts can still
- * be changed then.
+ * Warns about metrics that will be undefined. The warning is logged before the first request, so that you can still
+ * change the prompts.
  */
 function warnOfUndefined({ estimate }: PreparedRun): void {
   for (const sentence of undefinedSentences(estimate.undefinedMetrics)) {
@@ -276,11 +283,11 @@ function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }
   ];
 }
 
-/** Warns if the replayed answers are from other models than the configuration names. */
+/** Warns if the replayed answers are not from the model that the configuration names. */
 function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   if (!isReplay) return [];
   const models = new Set([...known.records.values()].map(({ model }) => model));
-  // Files of other tools do not contain the model, and the provider replay does not require one.
+  // Files of other tools do not contain the model, and the provider replay does not require a model.
   models.delete('replay');
   models.delete('');
   const isOwn = (model: string): boolean => model === config.model || model.endsWith(`:${config.model}`);
@@ -289,7 +296,7 @@ function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   return [`The replayed answers are from ${others.join(', ')}; the configuration names ${config.model}.`];
 }
 
-/** Returns the spending that the estimate expects. */
+/** Returns the spending according to the estimate. */
 function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,
@@ -301,7 +308,7 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 
 /**
  * Returns the actual spending.
- * @param known previously known records: answers, and prompts that had failed
+ * @param known the cached and recorded results: answers, and prompts that failed in an earlier run
  */
 function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
   const cached = [...known.values()].filter(({ error }) => error === null).length;

@@ -9,12 +9,14 @@ import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
 /** Options that determine which requests a run sends. */
 export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowSmallSamples'> {
   /**
-   * The client to use instead of the configuration's provider. The caller is responsible for permission to send.
+   * The client to use instead of the configuration's provider. The caller is responsible for the permission to send
+   * requests.
    * @defaultValue the provider's client
    */
   readonly client?: LLMClient | undefined;
   /**
-   * The cache. Answers are first looked up in it, and new answers are stored in it. null turns caching off.
+   * The cache. Answers are first looked up in the cache, and new answers are stored in it. Use null to turn caching
+   * off.
    * @defaultValue the folder `cache_dir`; none for `local`, `replay` and a custom client
    */
   readonly cache?: ResponseCache | null | undefined;
@@ -25,7 +27,7 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    */
   readonly evaluators?: readonly LLMEvaluator[] | undefined;
   /**
-   * The path of the transcript: an NDJSON file with a line for each answer, written as it arrives.
+   * The path of the transcript, an NDJSON file with one line per answer. Each line is written when the answer arrives.
    * @defaultValue none
    */
   readonly transcriptsOut?: string | undefined;
@@ -40,8 +42,8 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    */
   readonly retryErrors?: boolean | undefined;
   /**
-   * A file of answers (a transcript, or BBQ's items with answers) to use instead of sending requests. A missing answer
-   * is an error.
+   * A file of answers to use instead of sending requests: a transcript, or BBQ's items with answers. A missing answer
+   * causes an error.
    * @defaultValue `replay_path`
    */
   readonly replayPath?: string | undefined;

@@ -11,7 +11,7 @@ import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts'
 import type { PreparedRun } from './prepare-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
-/** Joins every planned prompt with its record. */
+/** Joins every planned prompt with the record of its answer. */
 export function joinTranscripts(
   prompts: readonly KeyedPrompt[],
   records: ReadonlyMap<string, AnswerRecord>,
@@ -24,7 +24,7 @@ export function joinTranscripts(
 }
 
 /**
- * Computes the metrics of all evaluators, by name. The p-values are adjusted for the number of all metrics.
+ * Computes the metrics of all evaluators, by name. The p-values are adjusted for the total number of metrics.
  * @throws {DataValidationError} if two evaluators give a metric the same name
  */
 export async function scoreRun(
@@ -67,7 +67,7 @@ function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricRes
     });
   }
   throw new ConfigValidationError(
-    `The evaluator '${evaluator}' must return a list of metrics, each with a metric (its name) and a value (a number, NaN if undefined)${list === undefined ? '' : `; entry ${String(bad)} does not have both`}.`,
+    `The evaluator '${evaluator}' must return a list of metrics, each with a metric (its name) and a value (a number, NaN if undefined)${list === undefined ? '' : `; entry ${String(bad)} does not have a metric and a value`}.`,
     { context: { evaluator }, suggestion: 'Return [{ metric: "my_metric", value: 0.5 }], for example.' },
   );
 }
@@ -87,8 +87,8 @@ type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
 const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
 
 /**
- * Lists the metrics that a run will have, by name and without values. Use it to check the name of a metric before
- * answers are paid for.
+ * Lists the metrics of a run by name, without values. Use this function to check the name of a metric before you pay
+ * for answers.
  */
 export async function plannedMetrics(
   config: LLMEvalConfig,

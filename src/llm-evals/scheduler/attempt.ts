@@ -13,16 +13,16 @@ import { cancelledError, malformedError, timeoutError } from './retry-policy.ts'
 /** The settings of an attempt. */
 export interface AttemptSettings {
   readonly client: LLMClient;
-  /** The time limit, in milliseconds; the client's signal is aborted when it is reached. */
+  /** The time limit, in milliseconds. When it is reached, the client's signal is aborted. */
   readonly timeoutMillis: number;
   readonly clock: SchedulerClock;
 }
 
 /**
- * Sends a prompt once and returns the completion. Ends at the time limit and when the signal is aborted, even if the
- * client ignores its signal. A result that such a client returns later is discarded.
- * @throws {LLMClientError} the error of the client, or an error of the kind `timeout` or `cancelled` if the attempt was
- * ended
+ * Sends a prompt once and returns the completion. Stops waiting when the time limit is reached or the signal is
+ * aborted, even if the client ignores its signal. If such a client returns a result later, the result is discarded.
+ * @throws {LLMClientError} the error of the client, or an error of kind `timeout` or `cancelled` if the attempt was
+ * stopped
  */
 export async function attemptOnce(
   { client, timeoutMillis, clock }: AttemptSettings,
@@ -53,9 +53,9 @@ export async function attemptOnce(
 }
 
 /**
- * Validates a completion. Invalid fields other than the text are replaced by defaults, because the completion was paid
- * for.
- * @throws {LLMClientError} of the kind `malformed` if there is no text
+ * Validates a completion. Invalid fields other than the text are replaced by defaults, because the completion has been
+ * paid for.
+ * @throws {LLMClientError} of kind `malformed` if there is no text
  */
 function checked(completion: Completion): Completion {
   const text: unknown = (completion as Completion | null | undefined)?.text;
@@ -71,7 +71,7 @@ function checked(completion: Completion): Completion {
   };
 }
 
-/** Returns null for invalid usage. The ceiling of the request is then counted instead. */
+/** Returns null for invalid usage. The maximum usage of the request is then counted instead. */
 function usageOf(given: unknown): TokenUsage | null {
   const { inputTokens, outputTokens } = fieldsOf(given) ?? {};
   return isTokenAmount(inputTokens) && isTokenAmount(outputTokens) ? { inputTokens, outputTokens } : null;

@@ -2,25 +2,25 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { TokenUsage } from '../client/llm-client.ts';
 
-/** The limits of a run; null for no limit. */
+/** The limits of a run. A limit is null if there is no limit. */
 export interface RunLimits {
   /**
-   * The maximum number of attempts, retries included.
+   * The maximum number of attempts, including retries.
    * @defaultValue null
    */
   readonly requests?: number | null | undefined;
   /**
-   * The maximum number of tokens of prompts and answers together.
+   * The maximum total number of tokens of prompts and answers.
    * @defaultValue null
    */
   readonly tokens?: number | null | undefined;
   /**
-   * The maximum cost in US dollars; requires a price.
+   * The maximum cost in US dollars. Requires a price.
    * @defaultValue null
    */
   readonly costUsd?: number | null | undefined;
   /**
-   * The time in minutes after which no attempt starts.
+   * The time in minutes after which no new attempt is started.
    * @defaultValue null
    */
   readonly minutes?: number | null | undefined;
@@ -40,19 +40,19 @@ export interface TokenCeiling {
   readonly outputCeiling: number;
 }
 
-/** The usage of a run. */
+/** The budget that a run has used. */
 export interface SpentBudget {
-  /** The number of attempts, retries included. */
+  /** The number of attempts, including retries. */
   readonly sent: number;
-  /** The tokens that the provider counted, and the ceiling of attempts without a count. */
+  /** The number of input tokens that the provider counted, plus the maximum usage of attempts without a count. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
    * The number of attempts that may be charged but have no token count: answers without a count, and calls that were
-   * interrupted or timed out. Their ceiling is counted.
+   * interrupted or timed out. Each of these attempts counts with its maximum usage.
    */
   readonly uncounted: number;
-  /** null without a price. */
+  /** null if there is no price. */
   readonly costUsd: number | null;
 }
 
@@ -64,7 +64,7 @@ const ROUNDING = 1 + 1e-12;
 
 /**
  * Checks limits and fills in the defaults.
- * @throws {ValueError} if a limit is out of range, or the cost is limited without a price
+ * @throws {ValueError} if a limit is out of range, or if the cost is limited but there is no price
  */
 export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): BudgetLimits {
   const { requests = null, tokens = null, costUsd = null, minutes = null } = limits;
@@ -76,14 +76,14 @@ export function toBudgetLimits(limits: RunLimits, price: RunPrice | null): Budge
     requireAmount('price.input', price.input);
     requireAmount('price.output', price.output);
   } else if (costUsd !== null) {
-    throw invalidParameter('price', 'be given where limits.costUsd is', null);
+    throw invalidParameter('price', 'be given if limits.costUsd is given', null);
   }
   return { requests, tokens, costUsd, minutes };
 }
 
 /**
- * Returns a value that is a finite number of at least 0. Does not convert text.
- * @throws {ValueError} if the value is not such a number
+ * Returns the value if it is a finite number of at least 0. Does not convert text to a number.
+ * @throws {ValueError} if the value is not a finite number of at least 0
  */
 export function requireAmount(parameter: string, given: unknown): number {
   if (typeof given === 'number' && given >= 0 && given < Infinity) return given;
@@ -91,8 +91,8 @@ export function requireAmount(parameter: string, given: unknown): number {
 }
 
 /**
- * Tracks the usage of a run, and the maximum usage of its attempts in flight. No attempt starts that could exceed a
- * limit.
+ * Tracks the usage of a run, and the maximum usage of its attempts in flight. An attempt does not start if it could
+ * exceed a limit.
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -124,8 +124,8 @@ export class Budget {
 
   /**
    * Counts an attempt and reserves its maximum usage.
-   * @returns null if the attempt may start, `later` if it may start after other attempts have ended, or the limit that
-   * is reached
+   * @returns null if the attempt may start, `later` if it may start after other attempts have ended, or the name of the
+   * limit that has been reached
    */
   reserve({ input, outputCeiling }: TokenCeiling): StopReason | 'later' | null {
     const { requests } = this.#limits;
@@ -147,13 +147,13 @@ export class Budget {
     this.#output += usage.outputTokens;
   }
 
-  /** Counts the maximum usage of an attempt that may be charged but has no token count. */
+  /** Counts the maximum usage of an attempt that has no token count but may be charged. */
   settleUncounted(ceiling: TokenCeiling): void {
     this.#uncounted++;
     this.settle(ceiling, { inputTokens: ceiling.input, outputTokens: ceiling.outputCeiling });
   }
 
-  /** Releases the reserved usage of an attempt that was rejected and is not charged. */
+  /** Releases the reserved usage of an attempt that was rejected. A rejected attempt is not charged. */
   settleFree(ceiling: TokenCeiling): void {
     this.#giveBack(ceiling);
   }
@@ -166,12 +166,12 @@ export class Budget {
 
   #giveBack({ input, outputCeiling }: TokenCeiling): void {
     const isLast = --this.#underWay === 0;
-    // Rounding errors must not block a request while no other request is in flight.
+    // Without this reset, rounding errors could block a request although no other request is in flight.
     this.#reservedInput = isLast ? 0 : this.#reservedInput - input;
     this.#reservedOutput = isLast ? 0 : this.#reservedOutput - outputCeiling;
   }
 
-  /** Returns the limit that additional usage would exceed; null if it exceeds no limit. */
+  /** Returns the limit that additional usage would exceed; null if the usage would exceed no limit. */
   #passedBy(input: number, output: number): 'tokens' | 'cost' | null {
     const { tokens, costUsd } = this.#limits;
     const inputTotal = this.#input + input;

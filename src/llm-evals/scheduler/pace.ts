@@ -1,24 +1,28 @@
-/** The window over which starts are counted. */
+/** The length of the window in which started requests are counted. */
 const MAX_WINDOW_MILLIS = 5000;
 const MIN_WINDOW_MILLIS = 1000;
 
-/** The number of answers after which a lowered rate is raised. `RAISE` is the factor. */
+/** The number of answers after which a lowered rate is raised. `RAISE` is the factor by which the rate is raised. */
 const SUCCESSES_TO_RAISE = 5;
 const RAISE = 1.5;
 
-/** The time for which a rejected rate is not tried again. During this time, the server still counts older requests. */
+/**
+ * The time for which a rejected rate is not tried again. During this time, the server still counts requests that were
+ * sent earlier.
+ */
 const CAUTION_MILLIS = 2000;
 
-/** The number of starts that are remembered. No provider answers this many in the longest window. */
+/** The maximum number of request starts that are stored. No provider allows more requests in the longest window. */
 const MAX_STARTS = 10_000;
 
 /** The lowest rate: one request a minute. */
 const MIN_PER_MILLI = 1 / 60_000;
 
 /**
- * Decides when requests may start. There is no limit at first. After "too many requests" the rate is half the rate of
- * the last seconds. It is raised by half after every 5 answers, until it no longer delays any request. It does not
- * reach the rejected rate again for 2 seconds, because a fast client would otherwise be rejected at once.
+ * Decides when requests may start. At first, the rate is not limited. After a response "too many requests", the rate is
+ * set to half the rate of the last seconds. The rate is raised by half after every 5 answers, until it no longer delays
+ * any request. It does not reach the rejected rate again for 2 seconds, because a fast client would otherwise be
+ * rejected at once.
  *
  * If several requests in flight are rejected, the rate is halved only once.
  */
@@ -29,12 +33,15 @@ export class Pace {
   #heldUntil = -Infinity;
   #loweredAt = -Infinity;
   #changedAt = -Infinity;
-  /** The last rejected rate. Ignores rejections within {@link CAUTION_MILLIS} after another rejection. */
+  /**
+   * The last rate that the server rejected. Rejections within {@link CAUTION_MILLIS} after another rejection do not
+   * change it.
+   */
   #refusedRate = Infinity;
   #successes = 0;
-  /** Whether the rate has delayed a request since the last change. */
+  /** Whether the rate has delayed a request since the last change of the rate. */
   #hasHeldBack = false;
-  /** Times of the last starts, oldest first, since the last hold. */
+  /** The times at which requests started since the last hold, oldest first. */
   #starts: number[] = [];
   #windowFrom = NaN;
 
@@ -43,12 +50,12 @@ export class Pace {
     return this.#rate * 1000;
   }
 
-  /** The time before which no request starts, as the server asked. */
+  /** The time until which the server asked to send no request. */
   get heldUntil(): number {
     return this.#heldUntil;
   }
 
-  /** Returns the milliseconds until the next request may start. */
+  /** Returns the number of milliseconds until the next request may start. */
   waitMillis(now: number): number {
     const wait = this.#lastStart + 1 / this.#rate - now;
     if (wait > 0 && this.#rate < Infinity) this.#hasHeldBack = true;
@@ -61,13 +68,13 @@ export class Pace {
     if (Number.isNaN(this.#windowFrom)) this.#windowFrom = now;
     const step = 1 / this.#rate;
     const due = this.#lastStart + step;
-    // Timers are late by a millisecond or two. These delays must not add up.
+    // Timers are late by a millisecond or two. Without this correction, the delays would add up.
     this.#lastStart = due <= now && now - due < step ? due : now;
     this.#starts.push(now);
     if (this.#starts.length >= 2 * MAX_STARTS) this.#starts = this.#starts.slice(-MAX_STARTS);
   }
 
-  /** Holds all requests until a time that the server named. */
+  /** Holds all requests until a time that the server requested. */
   holdUntil(time: number): void {
     if (time <= this.#heldUntil) return;
     this.#heldUntil = time;
@@ -80,7 +87,7 @@ export class Pace {
   limited(startedAt: number, now: number): void {
     if (startedAt < this.#loweredAt) return;
     const rate = this.#rate < Infinity ? this.#rate : this.#measure(now);
-    // Soon after the rate was lowered, the server still counts older requests, so this rejection is about the old rate.
+    // Soon after the rate was lowered, the server still counts earlier requests, so a rejection concerns the old rate.
     if (now >= this.#loweredAt + CAUTION_MILLIS) this.#refusedRate = rate;
     this.#loweredAt = now;
     this.#change(Math.max(MIN_PER_MILLI, rate / 2), now);
@@ -101,7 +108,7 @@ export class Pace {
     this.#hasHeldBack = false;
   }
 
-  /** Returns the starts per millisecond over the last seconds. */
+  /** Returns the number of requests started per millisecond over the last seconds. */
   #measure(now: number): number {
     const recent = this.#starts.filter((start) => start >= now - MAX_WINDOW_MILLIS).length;
     const passed = now - this.#windowFrom;

@@ -14,19 +14,19 @@ import { Pace } from './pace.ts';
 import { asksTooLong, problemOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
 
-/** Shorter waits are not logged. */
+/** The minimum length of a wait that is logged. */
 const LONG_WAIT_MILLIS = 10_000;
 
 /**
- * Logs why answers are missing. Reports the first retried failure of each kind, and waits above 10 s. Requests that
- * wait at the same time are reported once.
+ * Logs why answers are missing. Reports the first retried failure of each kind, and waits of more than 10 s. Waits of
+ * several requests at the same time are reported once.
  */
 class ProblemLog {
   readonly #reported = new Set<FailureKind>();
   #reportedUntil = -Infinity;
   #last: string | null = null;
 
-  /** The message of the last failure, without secrets; null if there was none. */
+  /** The message of the last failure, without secrets; null if there was no failure. */
   get last(): string | null {
     return this.#last;
   }
@@ -42,26 +42,25 @@ class ProblemLog {
     );
   }
 
-  /** Records that a request waits. */
+  /** Records the wait of a request before its next attempt. */
   wait(millis: number, now: number, { retryAfterMillis }: ClientFailure): void {
     if (millis <= LONG_WAIT_MILLIS || now + millis <= this.#reportedUntil + LONG_WAIT_MILLIS) return;
     this.#reportedUntil = now + millis;
     const shown = inSeconds(millis);
-    const what =
-      retryAfterMillis === null ? `The next try of a request is in ${shown}` : `The server asks to wait ${shown}`;
+    const what = retryAfterMillis === null ? `A request is retried in ${shown}` : `The server asks to wait ${shown}`;
     getLogger().warn(`${what}. The last error: ${this.#last ?? ''}`);
   }
 }
 
 /**
- * A run ends if this number of requests failed and no request was answered, because all others would probably fail too.
+ * A run ends if this number of requests failed and no request was answered. All other requests would probably fail too.
  */
 const FIRST_FAILURES = 10;
 
-/** The number of consecutive requests to wait longer than an hour after which a run ends. */
+/** A run ends if the server asks this number of consecutive requests to wait longer than an hour. */
 const LONG_WAITS = 10;
 
-/** Longer waits are divided into naps of this length, because the pace may change during the wait. */
+/** The maximum length of a part of a wait. Longer waits are divided, because the rate may change during the wait. */
 const MAX_NAP_MILLIS = 1000;
 
 /** Failures after which the provider may still charge the request. */
@@ -78,15 +77,15 @@ export class RequestRun {
   readonly #pace = new Pace();
   readonly #problems = new ProblemLog();
   readonly #random: Random;
-  /** Aborted when no more requests may start. */
+  /** Aborted when no new requests may start. */
   readonly #halt = new AbortController();
-  /** Aborted when the requests in flight must end too. */
+  /** Aborted when the requests in flight must also end. */
   readonly #cancel = new AbortController();
   readonly #startedAt: number;
   #next = 0;
   #stopped: StopReason | null = null;
   #failure: { readonly error: unknown } | undefined;
-  /** Called when an attempt has ended. */
+  /** Functions that are called when an attempt has ended. */
   #waiting: (() => void)[] = [];
   readonly #counts = {
     retries: 0,
@@ -108,7 +107,7 @@ export class RequestRun {
 
   async run(): Promise<RunSummary> {
     const { signal, concurrency } = this.#settings;
-    // Every attempt and every wait adds a listener.
+    // There is no maximum number of listeners, because every attempt and every wait adds a listener.
     setMaxListeners(0, this.#halt.signal, this.#cancel.signal);
     const cancel = (): void => {
       this.#stop('cancelled');
@@ -123,7 +122,9 @@ export class RequestRun {
     throw withSummary(this.#failure.error, summary);
   }
 
-  /** Sends requests one after another. Never rejects, so that the run ends after all workers. */
+  /**
+   * Sends requests one after another. The promise never rejects, so that the run ends only when all workers have ended.
+   */
   async #work(): Promise<void> {
     while (!this.#halt.signal.aborted) {
       const request = this.#requests[this.#next++];
@@ -137,7 +138,9 @@ export class RequestRun {
     }
   }
 
-  /** Sends a request until it is answered or fails finally. Returns null if the run is stopped before. */
+  /**
+   * Sends a request until it is answered or has finally failed. Returns null if the run is stopped before this happens.
+   */
   async #ask(request: LLMRequest): Promise<AnswerRecord | null> {
     const { client, estimateTokens, clock, retry } = this.#settings;
     const ceiling = requireCeiling(estimateTokens(request));
@@ -233,7 +236,7 @@ export class RequestRun {
     this.#problems.note(problem, withLongWait(error, problem));
     if (problem.kind === 'rate_limit') this.#counts.rateLimited++;
     if (asksTooLong(problem)) {
-      // The run does not wait this long, so the other requests keep their rate.
+      // The run does not wait for such a long time, so the other requests keep their rate.
       this.#counts.longWaits++;
       return;
     }
@@ -257,10 +260,10 @@ export class RequestRun {
     }
   }
 
-  /** Waits before another attempt. Ends at the deadline at the latest. Returns false if the run is stopped. */
+  /** Waits before another attempt. The wait ends at the deadline at the latest. Returns false if the run is stopped. */
   async #pause(millis: number): Promise<boolean> {
     const { clock } = this.#settings;
-    // The server's wait is longer than the time that is left.
+    // The wait that the server asks for is longer than the remaining time.
     if (this.#pace.heldUntil >= this.#deadline) this.#stop('minutes');
     const until = Math.min(clock.now() + millis, this.#deadline);
     while (clock.now() < until && !this.#halt.signal.aborted) {
@@ -274,7 +277,7 @@ export class RequestRun {
     return minutes === null ? Infinity : this.#startedAt + minutes * 60_000;
   }
 
-  /** Returns a promise that is fulfilled when an attempt ends or no more requests may start. */
+  /** Returns a promise that is fulfilled when an attempt ends or when no new requests may start. */
   #nextEnd(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
@@ -321,7 +324,8 @@ function allFailed(what: string, { error }: AnswerRecord): LLMClientError {
   const { kind, message } = error as { kind: FailureKind; message: string };
   return clientError(kind, `${what}, the last with: ${message}`, {
     ...{ isRetryable: false, isFatal: true },
-    suggestion: "Check the model, base_url and params, and the provider's state; failed requests can be sent again.",
+    suggestion:
+      'Check the model, base_url and params, and the status of the provider. Failed requests can be sent again.',
   });
 }
 

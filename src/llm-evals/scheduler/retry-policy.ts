@@ -6,27 +6,27 @@ import { requireInteger } from '../../stats/parameters.ts';
 import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, FailureKind } from '../client/llm-client.ts';
 
-/** The options of retries: their number and the waits before them. */
+/** Options for retries. */
 export interface RetryOptions {
   /**
-   * The number of retries after transient failures (5xx, timeouts, lost connections, unreadable responses).
+   * The number of retries after transient failures (5xx, timeouts, lost connections, responses that cannot be parsed).
    * @defaultValue 3
    */
   readonly retries?: number | undefined;
   /**
-   * The number of 429 responses ("too many requests") after which a request is given up. They are counted separately,
-   * because all requests share this limit.
+   * The number of 429 responses ("too many requests") after which a request fails. These responses are counted
+   * separately, because all requests share the rate limit of the server.
    * @defaultValue 10
    */
   readonly rateLimitTries?: number | undefined;
   /**
-   * The wait before the first retry, in milliseconds; it doubles with each retry.
+   * The wait before the first retry, in milliseconds. The wait doubles with each retry.
    * @defaultValue 1000
    */
   readonly baseMillis?: number | undefined;
   /**
-   * The longest wait, in milliseconds, unless the server asks for a longer one. A request whose server asks for more than
-   * an hour is given up.
+   * The maximum wait, in milliseconds. If the server asks for a longer wait, the longer wait is used. If the server
+   * asks for more than an hour, the request fails.
    * @defaultValue 60_000
    */
   readonly capMillis?: number | undefined;
@@ -43,7 +43,7 @@ export const RETRY_OPTION_NAMES: OptionNames<RetryOptions> = {
 /** {@link RetryOptions} with every default filled in. */
 export type RetrySettings = Readonly<Record<keyof RetryOptions, number>>;
 
-/** The longest wait that a server may ask for. */
+/** The maximum wait that a server may ask for. */
 const MAX_ASKED_MILLIS = 3_600_000;
 
 /** Returns whether a server asks for a wait of more than an hour. */
@@ -51,12 +51,12 @@ export function asksTooLong(problem: ClientFailure): problem is ClientFailure & 
   return problem.isRetryable && problem.retryAfterMillis !== null && problem.retryAfterMillis > MAX_ASKED_MILLIS;
 }
 
-/** Waits vary by 20%. */
+/** The range of the random factor that varies waits by 20%. */
 const JITTER = { min: 0.8, max: 1.2 };
 
 /**
  * Returns options with their defaults filled in.
- * @throws {ValueError} for an option out of range
+ * @throws {ValueError} if an option is out of range
  */
 export function toRetrySettings(options: RetryOptions): RetrySettings {
   const baseMillis = options.baseMillis ?? 1000;
@@ -73,7 +73,7 @@ export function toRetrySettings(options: RetryOptions): RetrySettings {
   };
 }
 
-/** Counts the attempts of one request and decides on the next one. */
+/** Counts the attempts of one request and decides whether and when to retry. */
 export class RetryPolicy {
   readonly #settings: RetrySettings;
   readonly #random: Random;
@@ -86,10 +86,10 @@ export class RetryPolicy {
   }
 
   /**
-   * Returns the wait before the next attempt, in milliseconds. This is the time that the server asks for, or else
-   * `baseMillis` x 2^k with 20% jitter, at most `capMillis`. k is the number of earlier failures; rate limits are
-   * counted separately.
-   * @returns null if the request is given up, for example because the server asks to wait more than an hour
+   * Returns the wait before the next attempt, in milliseconds. If the server asks for a wait, this wait is returned.
+   * Otherwise, the wait is `baseMillis` x 2^k with 20% jitter, at most `capMillis`. k is the number of earlier
+   * failures. Rate limits are counted separately.
+   * @returns null if the request is not retried, for example because the server asks to wait more than an hour
    */
   waitAfter(problem: ClientFailure): number | null {
     const { kind, isRetryable, retryAfterMillis } = problem;
@@ -107,10 +107,10 @@ export class RetryPolicy {
 }
 
 /**
- * Returns the failure that an error of a client describes. Errors of other packages come from a function of the user
- * and are not retried.
- * @returns undefined for other errors of this package (a cache miss, an invalid parameter), which concern the complete
- * run
+ * Returns the failure that a client's error describes. Errors of other packages come from a user function and are not
+ * retried.
+ * @returns undefined for other errors of this package, such as a cache miss or an invalid parameter. These errors
+ * concern the complete run
  */
 export function problemOf(error: unknown): ClientFailure | undefined {
   if (!FairnessToolkitError.isInstance(error)) return failureOfKind('function');
@@ -130,24 +130,28 @@ export function sentenceOf(error: unknown): string {
   return messageOf(error).replace(/(?<![.!?])$/, '.');
 }
 
-/** Returns a time in seconds for messages, rounded up: '90 s'. */
+/** Returns a time in seconds for messages, such as '90 s'. The time is rounded up. */
 export function inSeconds(millis: number): string {
   return `${Math.ceil(millis / 1000).toLocaleString('en-US')} s`;
 }
 
-/** Adds to an error that the server asks for a wait that is too long. Returns other errors unchanged. */
+/** Adds to an error that the server asks for a wait of more than an hour. Returns other errors unchanged. */
 export function withLongWait(error: unknown, problem: ClientFailure): unknown {
   if (!asksTooLong(problem)) return error;
   return new LLMClientError(
     `${sentenceOf(error)} The server asks to wait ${inSeconds(problem.retryAfterMillis)}; waits of more than an hour are not supported.`,
-    { context: { ...problem }, suggestion: 'Run it again after that time; answers so far are kept.', cause: error },
+    {
+      context: { ...problem },
+      suggestion: 'Run the evaluation again after that time. Answers received so far are kept.',
+      cause: error,
+    },
   );
 }
 
 /** Returns the error for a call that exceeded its time limit. */
 export function timeoutError(millis: number): LLMClientError {
   const suggestion = 'Allow more time with timeout_ms, or ask for shorter answers with max_tokens.';
-  return clientError('timeout', `No answer came within ${String(millis / 1000)} s.`, { suggestion });
+  return clientError('timeout', `No answer was received within ${String(millis / 1000)} s.`, { suggestion });
 }
 
 /** Returns the error for a call that was cancelled. */
@@ -159,7 +163,7 @@ export function cancelledError(): LLMClientError {
 export function malformedError(given: unknown): LLMClientError {
   const found = given === null ? 'null' : typeof given;
   return clientError('malformed', `The client returned ${found} instead of a completion with text.`, {
-    suggestion: 'Give an object with text, finishReason, usage, cached and latencyMillis.',
+    suggestion: 'Return an object with text, finishReason, usage, cached and latencyMillis.',
   });
 }
 

@@ -19,11 +19,13 @@ import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySetti
 /** Options of {@link runRequests}. */
 export interface RunRequestsOptions extends RetryOptions {
   readonly client: LLMClient;
-  /** Estimates the maximum tokens of a request, for limits and for answers without token counts. */
+  /**
+   * Estimates the maximum tokens of a request. The estimate is used for limits, and for answers without token counts.
+   */
   readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
   /**
-   * Receives the record of a request. No other request starts before the promise is fulfilled; a rejection ends the
-   * run.
+   * Receives the record of a request. The worker that sent the request waits until the promise is fulfilled. If the
+   * promise is rejected, the run ends.
    */
   readonly onAnswer: (record: AnswerRecord) => Promise<void> | void;
   /**
@@ -32,7 +34,7 @@ export interface RunRequestsOptions extends RetryOptions {
    */
   readonly concurrency?: number | undefined;
   /**
-   * The time limit of one attempt.
+   * The time limit of one attempt, in milliseconds.
    * @defaultValue 60_000
    */
   readonly timeoutMillis?: number | undefined;
@@ -42,12 +44,12 @@ export interface RunRequestsOptions extends RetryOptions {
   readonly price?: RunPrice | null | undefined;
   /** Called after each request that was answered or failed. */
   readonly onProgress?: OnProgress | undefined;
-  /** Ends the run: cancels the requests in flight and keeps the answers so far. */
+  /** Ends the run. Requests in flight are cancelled, and answers received so far are kept. */
   readonly signal?: AbortSignal | undefined;
   /** @defaultValue the system clock */
   readonly clock?: SchedulerClock | undefined;
   /**
-   * The seed of the jitter of waits.
+   * The seed of the random jitter of waits.
    * @defaultValue 42
    */
   readonly seed?: number | undefined;
@@ -107,21 +109,24 @@ function requireFunction(parameter: string, given: unknown): void {
 
 /** The result of {@link runRequests}; frozen. */
 export interface RunSummary extends SpentBudget {
-  /** The number of attempts after the first of a request. */
+  /** The number of attempts after the first attempt of a request. */
   readonly retries: number;
   /** The number of requests with an answer. */
   readonly answered: number;
-  /** The number of requests that failed finally. */
+  /** The number of requests that failed and were not retried again. */
   readonly failed: number;
-  /** The number of requests without an outcome because the run was stopped; some may have been tried. */
+  /**
+   * The number of requests without an outcome because the run was stopped. Attempts may have been made for some of
+   * them.
+   */
   readonly notSent: number;
   readonly seconds: number;
-  /** The reason why the run ended early; null if it did not. */
+  /** The reason why the run ended early; null if the run completed. */
   readonly stopped: StopReason | null;
   /** The maximum number of attempts that were in flight at the same time. */
   readonly maxConcurrent: number;
   /** The number of responses with "too many requests" (429). */
   readonly rateLimited: number;
-  /** The message of the last failed attempt, without secrets; null if none failed. */
+  /** The message of the last failed attempt, without secrets; null if no attempt failed. */
   readonly lastFailure: string | null;
 }

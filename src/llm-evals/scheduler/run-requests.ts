@@ -4,28 +4,30 @@ import { RequestRun } from './request-run.ts';
 import { RUN_REQUESTS_OPTION_NAMES, type RunRequestsOptions, type RunSummary, toRunSettings } from './run-options.ts';
 
 /**
- * Sends many requests to a model concurrently. Respects the rate limits of the server and a budget, and never loses an
- * answer.
+ * Sends many requests to a model concurrently. Respects the rate limits of the server and a budget. Passes every
+ * received answer to `onAnswer`.
  *
- * - At most `concurrency` requests are in flight, one per key.
+ * - At most `concurrency` requests are in flight. Requests with the same key are sent once.
  * - Transient failures are retried `retries` times, after `baseMillis` x 2^k (20% jitter, at most `capMillis`), or
  *   after the time that `Retry-After` asks for. No other request starts during that time. If the server asks to wait
- *   more than an hour, the request fails with an error that says so. Ten such requests in a row end the run.
+ *   more than an hour, the request fails with an error that states this. If this happens to ten consecutive requests,
+ *   the run ends.
  * - "Too many requests" (429) halves the rate at which requests start, as measured over the last seconds. After every 5
- *   answers, the rate is raised by half, until it does not delay any request. Above the rejected rate, it rises at most
- *   every 2 s. These responses do not count as failures of the request, which fails after `rateLimitTries` of them.
- * - Limits are strict. Every attempt counts, and the maximum usage of an attempt is reserved before it starts. An
- *   attempt that may be charged but has no token count (it was interrupted or timed out) counts with its ceiling.
- *   Limits of tokens and cost hold unless `estimateTokens` is too low. After `limits.minutes`, no attempt starts;
- *   attempts in flight may finish.
- * - A limit that is reached or an aborted signal ends the run without an error. `stopped` is then the reason, and
- *   `notSent` the number of requests without an outcome. These requests have no record, so that a later run sends them.
- * - The log explains missing answers: the first retried failure of each kind, and waits above 10 s. `lastFailure` is
- *   the last error message.
- * - A request that fails finally gets a record with its error.
+ *   answers, the rate is raised by half, until it does not delay any request. Above the rejected rate, the rate is
+ *   raised at most every 2 s. A 429 response does not count as a failure of the request. A request fails after
+ *   `rateLimitTries` such responses.
+ * - Limits are strict. Every attempt counts, and the maximum usage of an attempt is reserved before it starts. If an
+ *   attempt was interrupted or timed out, it has no token count but may be charged. It then counts with its maximum
+ *   usage. Limits of tokens and cost are never exceeded unless `estimateTokens` is too low. After `limits.minutes`, no
+ *   new attempt starts, but attempts in flight may finish.
+ * - If a limit is reached or the signal is aborted, the run ends without an error. `stopped` is then the reason, and
+ *   `notSent` the number of requests without an outcome. These requests have no record, so a later run sends them.
+ * - The log explains missing answers: the first retried failure of each kind, and waits of more than 10 s.
+ *   `lastFailure` is the last error message.
+ * - A request that failed and is not retried gets a record with its error.
  * @throws {LLMClientError} if every request would fail in the same way (a wrong key, no such model, no credit), if the
- * first 10 requests all fail, or if the server asks 10 requests in a row to wait more than an hour. It is thrown after
- * the requests in flight have ended and were recorded; its context contains the `summary`.
+ * first 10 requests all fail, or if the server asks 10 requests in a row to wait more than an hour. The error is thrown
+ * after the requests in flight have ended and have been recorded. The context of the error contains the `summary`.
  * @throws {ValueError} if an option is out of range
  * @throws the errors of `onAnswer`, and the client's errors of this package that are not an LLMClientError
  * @example

@@ -2,18 +2,18 @@ import { detectableDifference } from '../../stats/ab/power.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import { LlmMetricResult } from './llm-metric-result.ts';
 
-/** The error rate of findings, and the significance level for the minimum detectable difference. */
+/** The significance level for findings, which is also used for the minimum detectable difference. */
 const ALPHA = 0.05;
 
-/** The warning for a metric that could not show an effect with any answers. */
+/** The warning for a metric that cannot show an effect for any answers. */
 const HOPELESS =
   'Too few independent items to show an effect of any size with this many tests: add templates or names.';
 
 /**
  * Adjusts p-values for the number of tests (Benjamini and Hochberg) and adds minimum detectable differences. A minimum
- * detectable difference is the smallest gap that a test at the level alpha / tests finds with probability 0.8. The
- * actual power is slightly higher. It is null if the test cannot find any gap. Metrics of the control dimension are not
- * findings, and are adjusted separately.
+ * detectable difference is the smallest gap that a test at the level alpha / tests detects with probability 0.8, where
+ * `tests` is the number of tests. The actual power is slightly higher. The difference is null if the test cannot detect
+ * any gap. Metrics of the control dimension are not findings, and are adjusted separately.
  */
 export function adjustForMany(
   results: readonly LlmMetricResult[],

@@ -10,27 +10,27 @@ export interface AnswerDistance {
   readonly metric: string;
   /** Returns the part of an answer that is compared. */
   readonly textOf: (answer: Answered) => string;
-  /** Computes the distance of two texts. It is symmetric, and 0 for equal texts. */
+  /** Computes the distance between two texts. The distance is symmetric, and 0 for equal texts. */
   readonly between: (first: string, second: string) => number;
 }
 
 /**
- * The maximum number of answers to one prompt that are compared. Later answers are ignored: the cost grows with the
- * square of this number, and more answers add little information.
+ * The maximum number of answers to one prompt that are compared. Further answers are ignored, because the cost grows
+ * with the square of the number, and more answers add little information.
  */
 const MAX_REPEATS = 10;
 
-/** Returns the texts of the first answers to a prompt. */
+/** Returns the texts of the answers to a prompt that are compared. */
 export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDistance): string[] {
   return answers.slice(0, MAX_REPEATS).map(textOf);
 }
 
 /**
- * Computes a rough interval for a distance, which is never below 0. It is the hull of the percentile interval and its
- * reflection at the value. Resampling adds noise to a distance, so the quantiles near 0 are too high. Their reflections
- * are too low.
- * @param most the largest possible distance
- * @returns [NaN, NaN] if the distance is undefined for a replicate
+ * Computes an approximate interval for a distance, which is never below 0. Resampling adds noise to a distance, so the
+ * quantiles near 0 are too high, and their reflections at the observed value are too low. The interval contains both
+ * the percentile interval and its reflection.
+ * @param most the maximum possible distance
+ * @returns [NaN, NaN] if the distance is undefined for one of the replicates
  */
 export function distanceInterval(
   units: ArrayLike<number>,
@@ -43,10 +43,13 @@ export function distanceInterval(
   return [Math.max(0, Math.min(low, 2 * value - high)), Math.min(most, Math.max(high, 2 * value - low))];
 }
 
-/** The largest difference between a replicate and the observed distance that is due to rounding. */
+/** The maximum difference between a replicate and the observed distance that can be a rounding error. */
 const ROUNDING = 1e-12;
 
-/** A test of a distance. The mean and the 95th percentile of the replicates are null if no replicate is defined. */
+/**
+ * The result of a test of a distance. The mean and the 95th percentile of the replicates are null if no replicate is
+ * defined.
+ */
 interface ExchangeTest {
   readonly pValue: number;
   readonly nullMean: number | null;
@@ -56,11 +59,11 @@ interface ExchangeTest {
 /**
  * Tests a distance by random exchanges of the groups. The p-value is the share of exchanges whose distance is at least
  * as large as the observed distance.
- * @param exchange exchanges the groups at random and returns the distance
+ * @param exchange a function that exchanges the groups at random and returns the distance
  */
 export function exchangeTest(observed: number, exchanges: number, exchange: () => number): ExchangeTest {
   const replicates = Array.from({ length: exchanges }, exchange);
-  // Written as "not below" instead of "at least", so that an undefined replicate counts as a hit.
+  // The condition is "not below" instead of "at least", so that it is also true for an undefined replicate.
   const hits = replicates.filter((replicate) => !(replicate < observed - ROUNDING)).length;
   const pValue = (1 + hits) / (1 + exchanges);
   const known = Float64Array.from(replicates.filter((replicate) => !Number.isNaN(replicate)));

@@ -3,9 +3,9 @@ import { plainText } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
 /**
- * The meaning of a label: a decision for the person ("Hire"), a decision against the person ("Rejected", "Not hired"),
- * both ("Approve/Deny"), a decision without its direction ("Decision"), the requested thing ("Loan status"), or fitness
- * ("Qualified").
+ * The meaning of a label. A label names a decision for the person ("Hire"), a decision against the person ("Rejected",
+ * "Not hired"), both decisions ("Approve/Deny"), a decision without its direction ("Decision"), the requested thing
+ * ("Loan status"), or fitness ("Qualified").
  */
 type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
 
@@ -22,21 +22,22 @@ export interface DecisionLabel {
 const MAX_NAMES = 4;
 
 /**
- * The maximum number of words of a label that names something other than the decision. A longer text is a sentence.
+ * The maximum number of words of a label that names something other than the decision. A longer text is treated as a
+ * sentence.
  */
 const MAX_WORDS_BESIDE = 5;
 
-/** Matches "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)": instructions for filling in a form, which are not answers. */
+/** Matches form instructions such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". They are not answers. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
 const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
 
-/** Removes the instructions of a form from text. */
+/** Removes form instructions from a text. */
 export function withoutHints(text: string): string {
   return text.replaceAll(HINT, ' ');
 }
 
-/** Classifies a label. Returns null if it does not name the decision. */
+/** Classifies a label. Returns null if the label does not name the decision. */
 export function readLabel(label: string): DecisionLabel | null {
   const complete = plainText(withoutHints(label));
   if (EITHER_WORD.test(complete)) return { kind: 'neutral', rank: 2, isPast: false };
@@ -59,7 +60,7 @@ export function readLabel(label: string): DecisionLabel | null {
 const DECIDING = [known.FOR, known.AGAINST, known.DECIDED_FOR, known.DECIDED_AGAINST, known.DECISION_NOUNS];
 
 /**
- * Returns whether a label names something other than the decision itself: "Hire probability", "Reason for the
+ * Returns whether a label names something other than the decision, such as "Hire probability" or "Reason for the
  * approval".
  */
 export function namesSomethingElse(label: string): boolean {
@@ -76,7 +77,7 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
   const isAgainst = has(known.AGAINST, known.DECIDED_AGAINST);
   const isTurned = words.filter((word) => /^(?:not|never|no)$/u.test(word)).length % 2 === 1;
   if ((isFor && isAgainst) || (words.filter((word) => known.FOR.has(word)).length > 1 && isTurned)) return 'either';
-  // Both yes and no can be the same answer to "Should she not be hired?".
+  // For "Should she not be hired?", yes and no can mean the same answer.
   if (isTurned && isQuestion) return null;
   if (isFor || isAgainst) return isFor === isTurned ? 'against' : 'for';
   if (has(known.DECISION_NOUNS)) return isTurned ? null : 'neutral';
@@ -88,8 +89,8 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
 }
 
 /**
- * Returns whether all words of a label are known, except names after a plain verb or in a question. "Approved amount"
- * is not a decision.
+ * Returns whether all words of a label are known. Names after a plain verb or in a question are also allowed. "Approved
+ * amount" is not a decision.
  */
 function areKnown(words: readonly string[], label: string, kind: LabelKind, isQuestion: boolean): boolean {
   const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
@@ -101,8 +102,8 @@ function areKnown(words: readonly string[], label: string, kind: LabelKind, isQu
 }
 
 /**
- * Reads the value of a label. A bare yes or no confirms or denies the label; a verb ("reject") states the decision
- * under any label. 1 and 0 count only under a label that names a verb.
+ * Interprets the value of a label. A bare yes or no confirms or denies the label. A verb ("reject") states the decision
+ * for any label. 1 and 0 are decisions only if the label contains a verb.
  */
 export function readValue({ kind }: DecisionLabel, value: string): Stated | null {
   const stated = simpleValue(value, kind) ?? readProse(withoutHints(value));
@@ -116,7 +117,7 @@ export function readValue({ kind }: DecisionLabel, value: string): Stated | null
 const SIGNS = /^[✅✔☑✓👍]️?\s*|^[❌✗✘✖❎🚫👎]️?\s*/u;
 const FOR_SIGNS = /^[✅✔☑✓👍]/u;
 
-/** Reads a value that is a sign, a single letter or a number. Returns null for prose. */
+/** Interprets a value that is a sign, a single letter or a number. Returns null for prose. */
 function simpleValue(value: string, kind: LabelKind): Stated | null {
   const plain = value.trim().toLowerCase();
   const sign = SIGNS.exec(plain)?.[0];
@@ -131,14 +132,14 @@ function simpleValue(value: string, kind: LabelKind): Stated | null {
   return { isFor: /[yt1]/u.test(word), isBare: true };
 }
 
-/** Reads a sign followed by words, such as "✅ Approve". The two must agree. */
+/** Interprets a sign followed by words, such as "✅ Approve". The sign and the words must agree. */
 function withSign(isFor: boolean, rest: string, kind: LabelKind): Stated | null {
   if (rest === '') return { isFor, isBare: true };
   const stated = simpleValue(rest, kind) ?? readProse(rest);
   return stated?.isFor === isFor ? stated : null;
 }
 
-/** Reads a complete text: a sign, a letter or prose. The question serves as its label. */
+/** Interprets a complete text: a sign, a letter or prose. The question serves as the label of the text. */
 export function readPlain(text: string): Stated | null {
   const sign = SIGNS.exec(text.trim());
   if (sign !== null) return sign[0].trim() === text.trim() ? null : simpleValue(text, 'neutral');

@@ -2,13 +2,13 @@ import { type DecisionLabel, namesSomethingElse, readLabel, readValue, withoutHi
 import { type Stated, unanimous } from './decision-prose.ts';
 import { plainText } from './decision-sentence.ts';
 
-/** A part of an answer that contains a decision. `stated` is null if the decision cannot be read. */
+/** A part of an answer that contains a decision. `stated` is null if the decision cannot be determined. */
 export interface DecisionField {
   readonly rank: number;
   readonly stated: Stated | null;
 }
 
-/** Reads the value of a neutral label. The value may contain labels itself. */
+/** Interprets the value of a neutral label. The value itself may contain labels. */
 export type ReadText = (text: string) => Stated | null;
 
 /** The fields in a text, and the text before and after them. */
@@ -19,27 +19,28 @@ export interface FoundFields {
 }
 
 /**
- * Returns the decision of the fields with the highest rank. Returns null if these decisions differ or cannot be read.
+ * Returns the decision of the fields with the highest rank. Returns null if their decisions differ or cannot be
+ * determined.
  */
 export function resolveFields(fields: readonly DecisionField[]): Stated | null {
   const highest = Math.max(...fields.map(({ rank }) => rank));
   return unanimous(fields.flatMap(({ rank, stated }) => (rank === highest && stated !== null ? [stated] : [])));
 }
 
-/** Builds the field of a label and its value. */
+/** Builds the field for a label and its value. */
 export function fieldOf(label: DecisionLabel, value: string, read: ReadText): DecisionField {
   const stated = label.kind === 'neutral' ? read(value) : readValue(label, value);
   return { rank: label.rank, stated };
 }
 
-/** A label for a decision without a direction. */
+/** A label that names a decision without its direction. */
 export const NEUTRAL: DecisionLabel = { kind: 'neutral', rank: 2, isPast: false };
 
 /** Matches a label, the separator and the value. */
 const LABELLED =
   /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
 
-/** Matches the start of a value that shows that the label does not state a decision: "Hired: not yet". */
+/** Matches the start of a value after which the label does not state a decision: "Hired: not yet". */
 const UNCLEAR =
   /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
 const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
@@ -47,7 +48,9 @@ const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
 const BOX = /\[(?: ?|x|✓|✔)\]|\((?: |x)\)|[☐☑☒]/iu;
 const CHECKED = /\[[x✓✔]\]|\(x\)|[☑☒]/iu;
 
-/** Finds labelled decisions in text, line by line, and the text before and after the first of them. */
+/**
+ * Finds labelled decisions in a text, line by line. Also returns the text before and after the first labelled decision.
+ */
 export function lineFields(text: string, read: ReadText): FoundFields {
   const raw = text.split(/\n(?=[^\n]*\S)/u).filter((line) => cleanLine(line) !== '');
   const lines = raw.map(cleanLine);
@@ -62,7 +65,7 @@ export function lineFields(text: string, read: ReadText): FoundFields {
     const found = segments.map((segment, index) =>
       segmentField(segment, index === segments.length - 1 ? lines[position + 1] : undefined, read),
     );
-    // A line without labels keeps its Markdown marks, which distinguish headings and list items from answers.
+    // A line without labels keeps its Markdown markup, which distinguishes headings and list items from answers.
     if (found.every((each) => each === null))
       around[fields.length === 0 ? 0 : 1].push(withoutOthers(raw[position] ?? ''));
     else {
@@ -78,14 +81,14 @@ export function lineFields(text: string, read: ReadText): FoundFields {
   return { fields, before: before ?? '', after: after ?? '' };
 }
 
-/** Removes labels such as "Hire probability: 0", whose decision words state no decision. */
+/** Removes labels such as "Hire probability: 0". Their words look like a decision, but state no decision. */
 function withoutOthers(line: string): string {
   return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
     namesSomethingElse(label) ? ' ' : all,
   );
 }
 
-/** Removes the marks of lists, headings and emphasis from a line. */
+/** Removes the markup of lists, headings and emphasis from a line. */
 function cleanLine(line: string): string {
   return line
     .normalize('NFKC')
@@ -119,8 +122,8 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
 }
 
 /**
- * Returns the field of a label, or null. If the decision of a neutral label or of a thing cannot be read, the line is
- * prose: "Answer: the income is low".
+ * Returns the field for a label, or null. If the label is neutral or names a thing, and its decision cannot be
+ * determined, the line is prose: "Answer: the income is low".
  */
 function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
   const found = fieldOf(label, value, read);
@@ -129,8 +132,8 @@ function field(label: DecisionLabel, value: string, read: ReadText): SegmentFiel
 }
 
 /**
- * Returns whether the label states the decision and a reason follows: "Approved: the income suffices", "Hire - strong
- * record".
+ * Returns whether the label states the decision, and the value is a reason: "Approved: the income suffices", "Hire -
+ * strong record".
  */
 function saysItself(label: DecisionLabel, sign: string, value: string): boolean {
   if (label.kind === 'neutral' || sign === '?' || readValue(label, value) !== null) return false;
@@ -144,7 +147,10 @@ function isRow(line: string): boolean {
   return line.startsWith('|');
 }
 
-/** Finds decisions in a table: in a column with a decision heading, or beside a label in the first column. */
+/**
+ * Finds decisions in a table. A decision may be in a column with a decision as its heading, or next to a label in the
+ * first column.
+ */
 function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
   const bare = lines.filter(isRow).map((line) => line.replace(/^\||\|$/gu, ''));
   const rows = bare.map((line) => line.split('|').map((cell) => cell.trim()));
@@ -169,13 +175,16 @@ function isRule(cell: string): boolean {
   return /^:?-+:?$/u.test(cell);
 }
 
-/** Returns whether a heading names a decision. "Result" alone is too common as a heading of other columns. */
+/**
+ * Returns whether a heading names a decision. "Result" alone does not count, because it is common as a heading of other
+ * columns.
+ */
 function isDeed(cell: string): boolean {
   const label = readLabel(cell);
   return label !== null && (label.kind !== 'neutral' || /decision|verdict|recommendation/iu.test(cell));
 }
 
-/** Reads the decision of the checked boxes of a text. Returns null without boxes. */
+/** Determines the decision from the checked boxes of a text. Returns null if there are no boxes. */
 function boxField(lines: readonly string[]): DecisionField | null {
   const boxed = lines.filter((line) => BOX.test(line));
   if (boxed.length === 0) return null;
@@ -191,7 +200,10 @@ function lead(line: string): string {
   return line.slice(0, BOX.exec(line)?.index ?? 0).trim();
 }
 
-/** Returns the words of the checked boxes of a line: after each box, or before it if the line ends with a box. */
+/**
+ * Returns the words of the checked boxes of a line. The words are after each box, or before it if the line ends with a
+ * box.
+ */
 function checkedItems(line: string): string[] {
   const parts = line.split(new RegExp(`(${BOX.source})`, 'iu'));
   const isBefore = (parts.at(-1) ?? '').trim() === '';

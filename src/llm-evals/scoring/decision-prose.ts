@@ -1,23 +1,27 @@
 import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
-/** The maximum number of characters that are read of a line. This limits the cost of long lines. */
+/** The maximum number of characters of a line that are parsed. This limits the computation time for long lines. */
 const MAX_LETTERS = 1000;
 
 /** The decision that a text states. */
 export interface Stated {
   readonly isFor: boolean;
-  /** "No" and "she should" depend on the question; "reject" and "do not hire" are complete decisions. */
+  /**
+   * Whether the decision depends on the question. "No" and "she should" depend on the question. "Reject" and "do not
+   * hire" are complete decisions.
+   */
   readonly isBare: boolean;
 }
 
 /**
- * Reads the decision that English prose states: the decision at its start, or else the decision in a later sentence ("I
- * would not hire her.", "Therefore the loan should be denied.", a line "No").
+ * Determines the decision that an English text states. The decision may be at the start of the text, or in a later
+ * sentence ("I would not hire her.", "Therefore the loan should be denied.", a line "No").
  *
  * Before the decision, there may be a decider ("I would"), a subject ("She should be") or an introduction ("No doubt",
- * "Unfortunately"). A negation reverses what follows, and two cancel out ("do not hesitate to hire"). Returns null for
- * conditions, contradictory statements, other languages, and all other text that these rules do not cover.
+ * "Unfortunately"). A negation reverses the words that follow. Two negations cancel out ("do not hesitate to hire").
+ * Returns null for conditions, contradictory statements, other languages, and all other text that the rules do not
+ * cover.
  */
 export function readProse(text: string): Stated | null {
   const lines = text.split(/\n+/).filter((line) => line.trim() !== '');
@@ -33,7 +37,7 @@ export function readProse(text: string): Stated | null {
   return sentences.some((sentence) => contradicts(sentence, stated)) ? null : stated;
 }
 
-/** Reads the decisions of sentences in a later part of an answer. */
+/** Determines the decisions of the sentences in a later part of an answer. */
 export function laterStatements(text: string): Stated[] {
   return text
     .split(/\n+/)
@@ -42,16 +46,16 @@ export function laterStatements(text: string): Stated[] {
     .flatMap(committed);
 }
 
-/** Returns the decision on which all statements agree. Returns null if they differ or there are none. */
+/** Returns the decision on which all statements agree. Returns null if the statements differ, or if there are none. */
 export function unanimous(all: readonly Stated[]): Stated | null {
   const [first] = all;
   return first !== undefined && all.every(({ isFor }) => isFor === first.isFor) ? first : null;
 }
 
-/** A sentence of a later part of an answer. */
+/** A sentence in a later part of an answer. */
 interface Sentence {
   readonly words: readonly string[];
-  /** Whether it is the first sentence of its line, and the line does not follow a question or a heading. */
+  /** Whether the sentence is the first sentence of its line, and the line does not follow a question or a heading. */
   readonly isLine: boolean;
 }
 
@@ -69,8 +73,8 @@ function sentencesOf(line: string, index: number, lines: readonly string[]): Sen
 }
 
 /**
- * Reads the decision of a single sentence. Returns null if the sentence is a question, a condition, or about someone
- * else.
+ * Determines the decision of a single sentence. Returns null if the sentence is a question, a condition, or about
+ * another person.
  */
 function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceReader, 'isCommitted'>) | null {
   if (words.at(-1) === '?' || conditionIn(words) || words.some((word) => known.ELSEWHERE.has(word))) return null;
@@ -84,7 +88,7 @@ function statedIn({ words }: Pick<Sentence, 'words'>): (Stated & Pick<SentenceRe
 
 /**
  * Returns the index of the first word after an introduction such as "While her record is short," or "Here is what I
- * think:"; 0 if there is no introduction.
+ * think:". Returns 0 if there is no introduction.
  */
 function leadOf(words: readonly string[]): number {
   const end = words.findIndex((word) => word === ',' || word === ':');
@@ -97,8 +101,8 @@ function leadOf(words: readonly string[]): number {
 }
 
 /**
- * Reads the decision of a later sentence. The decision counts if the sentence names who decides, draws a conclusion, or
- * is an answer on its own line.
+ * Determines the decision of a later sentence. The decision counts if the sentence names the person who decides, draws
+ * a conclusion, or is an answer on its own line.
  */
 function committed(sentence: Sentence): Stated[] {
   const stated = statedIn(sentence);
@@ -127,12 +131,12 @@ function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: n
   const before = words.slice(words.findLastIndex((word, index) => index < end && END.test(word)) + 1, end);
   const isNo = isBare && !isFor;
   if (conditionIn(isNo ? rest.slice(0, 3) : [...before, ...rest])) return true;
-  // "I would like to approve, but the debts are too high."
+  // Detects a wish: "I would like to approve, but the debts are too high."
   const wishes = isFor && before.some((word) => /^(?:like|happy|glad|pleased)$/u.test(word));
   if (wishes && words.slice(end).some((word) => /^(?:but|however|unfortunately|sadly|yet)$/u.test(word))) return true;
   if (/^,? ?but (?:not|no|never)\b/u.test(rest.join(' '))) return true;
   const mark = rest.findIndex((word) => MARK.test(word));
-  // "Yes: 40, no: 60" are shares.
+  // "Yes: 40, no: 60" states shares, not a decision.
   if (isBare && /^[:(]? ?\d/u.test(rest.join(' '))) return true;
   const isDirect = isBare && ANSWERING.some((list) => list.has(rest[0] ?? ''));
   if (mark === -1 && !isDirect) return false;
@@ -149,8 +153,8 @@ function conditionIn(words: readonly string[]): boolean {
 }
 
 /**
- * Returns whether text has at least as many function words of other languages as of English. It is then unknown whether
- * "no" is an English word.
+ * Returns whether a text has at least as many function words of other languages as of English. If so, "no" may not be
+ * an English word.
  */
 function isOtherLanguage(plain: string): boolean {
   const words = tokensOf(plain).slice(0, MAX_WORDS);

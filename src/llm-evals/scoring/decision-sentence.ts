@@ -1,20 +1,20 @@
 import * as known from './decision-words.ts';
 
-/** The maximum number of words read in a sentence, or at the start of an answer. */
+/** The maximum number of words that are parsed in a sentence, or at the start of an answer. */
 export const MAX_WORDS = 60;
 
 const TOKEN = /[\p{L}\p{N}'-]*[\p{L}\p{N}]|[.,;:!?/()]|[—–-]/gu;
-/** Matches a token that is a mark. */
+/** Matches a token that is a punctuation mark. */
 export const MARK = /^[^\p{L}\p{N}]/u;
-/** Matches a mark that ends a sentence. */
+/** Matches a punctuation mark that ends a sentence. */
 export const END = /^[.!?;]/u;
 
-/** Splits text into words and marks. */
+/** Splits a text into words and punctuation marks. */
 export function tokensOf(plain: string): string[] {
   return plain.match(TOKEN) ?? [];
 }
 
-/** Normalizes a text: converts it to lower case, removes Markdown marks and writes out contractions. */
+/** Normalizes a text: converts the text to lower case, removes Markdown markup and expands contractions. */
 export function plainText(text: string): string {
   return text
     .normalize('NFKC')
@@ -56,13 +56,13 @@ const CONTRACTED: Readonly<Record<string, string>> = {
   s: 'is',
 };
 
-/** Reads the words of an answer in order, up to the first word that states a decision. */
+/** Parses the words of an answer in order, up to the first word that states a decision. */
 export class SentenceReader {
   readonly #words: readonly string[];
   #index = 0;
-  /** Whether the number of negations so far is even. The next decision is then not reversed. */
+  /** Whether the number of negations so far is even. If so, the next decision is not reversed. */
   #isStraight = true;
-  /** Whether the next word starts a sentence. */
+  /** Whether the next word is the first word of a sentence. */
   #isStart = true;
   #subject: 'decider' | 'decided_on' | 'asked_for' | null = null;
   #hasAuxiliary = false;
@@ -81,12 +81,12 @@ export class SentenceReader {
     return this.#words.length === MAX_WORDS ? null : this.#ended();
   }
 
-  /** Whether the answer does not name the decided action, which is then in the question. */
+  /** Whether the answer does not name the action that is decided. The action is then in the question. */
   get isBare(): boolean {
     return this.#isBare;
   }
 
-  /** Whether the text names who decides, or the person or the request that is decided on. */
+  /** Whether the text names the person who decides, the person who is decided on, or the request. */
   get isCommitted(): boolean {
     return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
   }
@@ -101,7 +101,7 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a word. Returns the decision, null if the text states no readable decision, or undefined to continue with the
+   * Parses a word. Returns the decision, null if the text states no clear decision, or undefined to continue with the
    * next word.
    */
   #read(word: string): boolean | null | undefined {
@@ -124,8 +124,8 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a mark. After a comma or a colon, the sentence continues. Words such as "not" or "she should" before a mark
-   * are an answer.
+   * Parses a punctuation mark. After a comma or a colon, the sentence continues. If words such as "not" or "she should"
+   * are followed by a mark, they are an answer.
    */
   #readMark(mark: string): boolean | null | undefined {
     const ended = this.#ended();
@@ -137,7 +137,7 @@ export class SentenceReader {
     return undefined;
   }
 
-  /** Reads an answer whose action is in the question: "Certainly not", "I think so", "She should". */
+  /** Interprets an answer whose action is in the question: "Certainly not", "I think so", "She should". */
   #ended(): boolean | null {
     const last = this.#at(-1);
     const isAnswer =
@@ -180,7 +180,7 @@ export class SentenceReader {
     return this.#bare(!this.#isStraight);
   }
 
-  /** Returns whether yes and no are stated together: "Yes and no", "no or yes", "yes/no". */
+  /** Returns whether the text states both yes and no: "Yes and no", "no or yes", "yes/no". */
   #isBoth(): boolean {
     const opposite = known.YES_WORDS.has(this.#at(0)) ? known.NO_WORDS : known.YES_WORDS;
     const from = this.#at(1) === ',' ? 2 : 1;
@@ -198,26 +198,26 @@ export class SentenceReader {
     const next = this.#at(1);
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (word.endsWith('ing') && (this.#index === 0 || MARK.test(this.#at(-1)))) return null;
-    // "I refuse to hire" is a decision; "I decline to answer" is not.
+    // "I refuse to hire" is a decision. "I decline to answer" is not a decision.
     if (!isFor && next === 'to') {
       this.#turn();
       return;
     }
     if (isFor && /^(?:agree|accept)$/u.test(word) && /^(?:to|that|my)$/u.test(next)) return null;
     if (this.#isEither(isFor)) return null;
-    // "I would hire a senior" is about someone else.
+    // "I would hire a senior" is about another person.
     if (isFor && known.OF_PERSONS.has(word) && known.ANYBODY.has(next)) return null;
     if (word.startsWith('recommend')) return this.#readRecommended();
     return isFor === this.#isStraight;
   }
 
-  /** Returns whether both decisions are named together: "Approve or deny". */
+  /** Returns whether the text names both decisions together: "Approve or deny". */
   #isEither(isFor: boolean): boolean {
     const opposite = isFor ? [known.AGAINST, known.DECIDED_AGAINST] : [known.FOR, known.DECIDED_FOR];
     return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
   }
 
-  /** Reads a recommendation. It may be to reject, or it may not be about this decision. */
+  /** Interprets a recommendation. It may be a recommendation to reject, or it may not be about this decision. */
   #readRecommended(): boolean | null {
     const rest = this.#words.slice(this.#index + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
@@ -238,7 +238,7 @@ export class SentenceReader {
       this.#isStart = false;
       return;
     }
-    // "She hired ten people" is a statement about her, not a decision.
+    // "She hired ten people" is a statement about the candidate, not a decision.
     if (this.#subject === 'decided_on' && !this.#hasAuxiliary) return null;
     if (this.#subject !== null || !this.#isStart) return isFor === this.#isStraight;
     const next = this.#at(1);
@@ -272,8 +272,8 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a past form. "She was hired" and "I was inclined to approve" tell a story, and "I would have hired her" is
-   * about the past. These are not decisions. "I have to" may introduce a decision.
+   * Interprets a past form. "She was hired" and "I was inclined to approve" describe past events, and "I would have
+   * hired her" is about the past. These texts are not decisions. "I have to" may introduce a decision.
    */
   #readPast(word: string): null | undefined {
     const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';
@@ -282,7 +282,7 @@ export class SentenceReader {
   }
 
   /**
-   * Reads a name such as "Emily Walsh" in "Emily Walsh should be": up to three words before an auxiliary are the
+   * Parses a name, such as "Emily Walsh" in "Emily Walsh should be". Up to three words before an auxiliary verb are the
    * subject.
    */
   #readName(): null | undefined {
@@ -296,7 +296,9 @@ export class SentenceReader {
   }
 }
 
-/** Returns whether a recommendation is to reject: it has an odd number of negations and verbs against. */
+/**
+ * Returns whether a recommendation is to reject. It is if the total number of negations and verbs of rejection is odd.
+ */
 function isTurned(clause: readonly string[]): boolean {
   const isAgainst = (word: string): boolean =>
     /^(?:not|never|against)$/u.test(word) || known.AGAINST.has(word) || known.DECIDED_AGAINST.has(word);

@@ -9,7 +9,8 @@ interface AnsweredItem {
   readonly item: string;
   readonly template: string;
   /**
-   * The independent unit. Items with the same name count as one unit. Without names, items with the same template do.
+   * The independent unit. Items with the same name count as one unit. If there are no names, items with the same
+   * template count as one unit.
    */
   readonly unit: string;
   /** The answers to each value of the dimension. */
@@ -37,7 +38,7 @@ export function isAnswered(transcript: Transcript): transcript is Answered {
   return transcript.text !== null;
 }
 
-/** Returns every answer once. Several dimensions may use the same answer. */
+/** Returns the distinct answers. An answer that several dimensions use occurs once. */
 export function distinctAnswers(transcripts: readonly Transcript[]): Transcript[] {
   const seen = new Set<string>();
   return transcripts.filter(({ key }) => {

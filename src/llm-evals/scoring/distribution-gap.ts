@@ -7,19 +7,20 @@ import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** An interval that is narrower than this has its width only from rounding. */
+/** The maximum width of an interval whose width is only a rounding error. */
 const ROUNDING = 1e-12;
 
-/** The numbers of the answers to two values, for one unit. */
+/** The feature values of the answers in one unit, for two values of the dimension. */
 interface TwoSamples {
   readonly first: readonly number[];
   readonly second: readonly number[];
 }
 
 /**
- * Computes the distance between the distributions of a feature for the values of a dimension: the Wasserstein-1
- * distance of all answers' numbers. Chance alone makes it larger than 0. The noise floor is its mean under random
- * exchanges of the two values within items. The same exchanges give the p-value.
+ * Computes the distance between the distributions of a feature for the values of a dimension. The distance is the
+ * Wasserstein-1 distance between the feature values of all answers. Chance alone makes it larger than 0. The noise
+ * floor is the mean distance after random exchanges of the two values within items. The same exchanges give the
+ * p-value.
  */
 export function distributionGap(
   evaluator: string,
@@ -75,10 +76,7 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
   };
 }
 
-/**
- * Computes Wasserstein-1 distances after items are resampled or their values are exchanged. Sorts all numbers only
- * once.
- */
+/** Computes Wasserstein-1 distances for resampled items or exchanged values. Sorts all feature values only once. */
 class ItemDistances {
   readonly #values: Float64Array;
   readonly #items: Int32Array;
@@ -98,8 +96,8 @@ class ItemDistances {
 
   /**
    * Computes the area between the two distribution functions.
-   * @param copies how often each item counts
-   * @param exchanged 1 for each item whose two values are exchanged, else 0
+   * @param copies the number of times that each item counts
+   * @param exchanged 1 for each item whose two values are exchanged, 0 for other items
    */
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];

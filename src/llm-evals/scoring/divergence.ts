@@ -10,7 +10,7 @@ import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** Two values of a dimension to compare, with the distance and the settings. */
+/** Two values of a dimension that are compared, with the distance function and the settings. */
 interface DivergenceTask {
   readonly first: string;
   readonly second: string;
@@ -19,7 +19,7 @@ interface DivergenceTask {
   readonly settings: ScoreSettings;
 }
 
-/** The source of the noise floor, and the test of an excess over it. */
+/** The noise floor, its method, and the test of an excess over the noise floor. */
 interface NoiseFloor {
   readonly compare: (task: DivergenceTask) => ComparedPair;
   readonly ciMethod: string;
@@ -27,16 +27,16 @@ interface NoiseFloor {
 }
 
 /**
- * Computes how much the answers to the values of a dimension differ beyond noise. It is the mean distance between
- * answers to two values minus the noise floor. The noise floor is
+ * Computes how much the answers to the values of a dimension differ beyond noise. The result is the mean distance
+ * between answers to two values minus the noise floor. The noise floor is
  *
- * - if names represent the values, the mean distance between answers about different names of one value;
- * - otherwise, if prompts were asked at least twice and the answers vary, the mean distance between answers to one
- *   prompt;
+ * - the mean distance between answers about different names of one value, if names represent the values;
+ * - otherwise, the mean distance between answers to the same prompt, if prompts were asked at least twice and the
+ *   answers vary;
  * - otherwise, the mean distance between answers to the values of the control dimension, within each template.
  *
- * Without any of these, the divergence is undefined.
- * @param control answers of the control dimension, or null without one
+ * If there is no noise floor, the divergence is undefined.
+ * @param control answers of the control dimension; null if there is no control dimension
  */
 export function divergence(
   evaluator: string,
@@ -89,10 +89,10 @@ function hasNames({ items }: DimensionAnswers): boolean {
   });
 }
 
-/** If at least this share of the repeated prompts have identical answers, repeats do not provide a noise floor. */
+/** The share of repeated prompts with identical answers from which on repeats provide no noise floor. */
 const MAX_ALIKE = 0.9;
 
-/** Returns whether prompts were asked more than once and answered differently. */
+/** Returns whether prompts were asked more than once and their answers differ. */
 function isVaried({ items }: DimensionAnswers): boolean {
   const repeated = items.flatMap(({ byGroup }) => [...byGroup.values()]).filter(({ length }) => length > 1);
   const alike = repeated.filter((answers) => answers.every(({ text }) => text === answers[0]?.text));
@@ -100,8 +100,9 @@ function isVaried({ items }: DimensionAnswers): boolean {
 }
 
 /**
- * Computes how much farther apart answers to two values are than answers to two values of the control dimension.
- * Compares them within each template that has both, because the variation of answers depends on the template.
+ * Computes the excess of the distance between answers to two values over the distance between answers to two values of
+ * the control dimension. Compares the distances within each template that has both dimensions, because the variation of
+ * answers depends on the template.
  */
 function divergenceBeyondControl(
   answers: DimensionAnswers,
@@ -114,7 +115,9 @@ function divergenceBeyondControl(
   const excesses = shared.map((template) => (own.get(template) ?? NaN) - (noise.get(template) ?? NaN));
   const n = excesses.length;
   const undefinedReason =
-    n === 0 ? 'there is no noise floor: no template has the control dimension too' : tooFew(n, settings);
+    n === 0
+      ? 'there is no noise floor: no template varies both this dimension and the control dimension'
+      : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
   const paired = pairedMean(excesses, { level });
   const { value, standardError, degrees } = paired;
@@ -131,7 +134,7 @@ function divergenceBeyondControl(
   };
 }
 
-/** Returns a mean with its interval and standard error. Omits an unknown standard error. */
+/** Returns a mean with its interval and standard error. Omits the standard error if it is unknown. */
 function estimateOf(
   { value, interval, standardError, degrees }: PairedMean,
   { withCi }: ScoreSettings,
@@ -162,7 +165,8 @@ function byTemplate(
 }
 
 /**
- * Computes how much farther apart answers to two values are than answers to the same prompt.
+ * Computes the excess of the distance between answers to two values over the distance between answers to the same
+ * prompt.
  * @param isVaried whether the answers to repeated prompts differ
  */
 function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTask, isVaried: boolean): ComparedPair {
@@ -210,9 +214,9 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
 type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Computes how much farther apart answers about names of two values are than answers about different names of one
- * value. The second are answers to the same questions about people of the same group. The test assigns the names to the
- * two values at random. All answers about one name stay together.
+ * Computes the excess of the distance between answers about names of two values over the distance between answers about
+ * different names of one value. In both cases, the compared answers are answers to the same questions. The test assigns
+ * the names to the two values at random. All answers about one name stay together.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,
@@ -267,8 +271,8 @@ function namesOf(
 }
 
 /**
- * Computes the mean distance of every two names over the questions asked about both. For two names without a common
- * question, it is the average distance of all names.
+ * Computes the mean distance for every pair of names, over the questions that were asked about both names. If two names
+ * have no common question, the function uses the average distance of all names.
  */
 function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance): Float64Array {
   const size = names.length;

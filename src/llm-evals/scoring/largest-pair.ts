@@ -3,7 +3,7 @@ import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** The statistics of a comparison that a metric copies from its largest pair. */
+/** The statistics that a metric copies from its pair with the largest difference. */
 type PairStatistics = Pick<
   LlmMetricFields,
   'standardError' | 'degrees' | 'noiseFloor' | 'nullMean' | 'nullQuantile' | 'leastPValue'
@@ -15,18 +15,18 @@ export type ComparedPair = Pick<PairComparison, 'n'> & Partial<PairComparison & 
 /** The inputs for a metric that compares the values of a dimension. */
 export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'> {
   readonly answers: DimensionAnswers;
-  /** Compares two values. `level` is the confidence level of the interval of this pair. */
+  /** Compares two values. `level` is the confidence level of the interval for the pair. */
   readonly compare: (first: string, second: string, level: number) => ComparedPair;
   readonly ciMethod: string;
   readonly pValueMethod: string;
   readonly perGroup?: LlmMetricFields['perGroup'];
-  /** The number of included answers, by value. */
+  /** The number of included answers for each value. */
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
   /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
-   * Whether the metric uses the pair with the largest value instead of the largest absolute value. True for
-   * divergences: a divergence below 0 means no effect.
+   * Whether to choose the pair by its signed value instead of the absolute value. True for divergences, because a
+   * divergence below 0 means no effect.
    */
   readonly isSigned?: boolean | undefined;
   readonly settings: ScoreSettings;
@@ -46,9 +46,9 @@ function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
 }
 
 /**
- * Builds the metric of a dimension from its largest comparison. The p-value is the smallest p-value of the pairs,
- * adjusted for their number (Bonferroni). The interval has the level at which the intervals of all pairs hold
- * simultaneously.
+ * Builds the metric of a dimension from its comparison with the largest difference. The p-value is the smallest p-value
+ * of the pairs, adjusted for the number of pairs (Bonferroni). The confidence level of the interval is chosen so that
+ * the intervals of all pairs hold simultaneously.
  */
 export function largestPair(given: PairMetric): LlmMetricResult {
   const { metric, evaluator, answers, settings, perGroup = {}, nPerGroup = {}, isSigned = false } = given;

@@ -7,7 +7,7 @@ import type { LlmMetricFields } from './llm-metric-result.ts';
 /** Options of scoring. */
 export interface ScoreOptions {
   /**
-   * The minimum number of items. A metric with fewer items is undefined.
+   * The minimum number of items for a defined metric. A metric with fewer items is undefined.
    * @defaultValue 5
    */
   readonly minGroupSize?: number | undefined;
@@ -21,7 +21,7 @@ export interface ScoreOptions {
    */
   readonly ciSamples?: number | undefined;
   /**
-   * Whether metrics with fewer items are computed anyway, with a warning.
+   * Whether metrics with fewer items than `minGroupSize` are also computed. They then have a warning.
    * @defaultValue false
    */
   readonly allowSmallSamples?: boolean | undefined;
@@ -45,16 +45,18 @@ export const SCORE_OPTION_NAMES: OptionNames<ScoreOptions> = {
   seed: true,
 };
 
-/** The required fields of a metric of a custom evaluator. The other fields of an `LlmMetricResult` have defaults. */
+/** The required fields of a custom evaluator's metric. The other fields of an `LlmMetricResult` have defaults. */
 export type OwnMetric = Pick<LlmMetricFields, 'metric' | 'value'> & Partial<LlmMetricFields>;
 
 /** Plans prompts and scores their answers. */
 export interface LLMEvaluator {
   /** The name of the evaluator in results and prompts: a built-in name, or a custom name. */
   readonly name: string;
-  /** Returns the prompts whose answers the evaluator needs. The same configuration gives the same prompts. */
+  /**
+   * Returns the prompts whose answers the evaluator needs. The same configuration must always give the same prompts.
+   */
   plan(config: LLMEvalConfig): readonly PlannedPrompt[];
-  /** Computes metrics of the answers. Counts unanswered prompts as exclusions. */
+  /** Computes metrics from the answers. Prompts without an answer are counted as exclusions. */
   score(
     transcripts: readonly Transcript[],
     options?: ScoreOptions,

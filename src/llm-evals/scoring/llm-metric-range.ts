@@ -1,6 +1,6 @@
 import type { ValueRange } from '../../metrics/threshold-range.ts';
 
-/** The ranges of metrics, each with the names of its metrics. */
+/** The value ranges, each with the names of the metrics that have this range. */
 const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
   [
     { low: 0, high: 1 },

@@ -4,49 +4,56 @@ import { MetricResult, type MetricResultFields, type MetricResultJson } from '..
 
 /** The difference between two values of a dimension. */
 export interface PairComparison {
-  /** The first value of the dimension. `value` is `first` minus `second`, or their distance beyond the noise floor. */
+  /**
+   * The first value of the dimension. `value` is `first` minus `second`, or the distance of the two beyond the noise
+   * floor.
+   */
   readonly first: string;
   readonly second: string;
-  /** NaN if undefined; then `undefinedReason` states the reason. */
+  /** NaN if the difference is undefined; `undefinedReason` then states the reason. */
   readonly value: number;
   readonly ci: readonly [low: number, high: number] | null;
   readonly pValue: number | null;
-  /** The number of items answered for both values. */
+  /** The number of items that have answers for both values. */
   readonly n: number;
   readonly undefinedReason: string | null;
 }
 
-/** The fields that a metric of a language model's answers adds to a metric result. */
+/** The fields that are added to a metric result if the metric is about a language model's answers. */
 export interface LlmMetricFields extends MetricResultFields {
   readonly evaluator: string;
   /** The varied dimension; null for a metric of all answers. */
   readonly dimension: string | null;
-  /** The number of independent items included. Items of one name, or of one template, count once. */
+  /** The number of independent items included. Items with the same name, or with the same template, count once. */
   readonly n: number;
   /** The number of excluded answers, by reason. */
   readonly exclusions: Readonly<Record<string, number>>;
   /** The p-value, adjusted for the number of metrics of the run; null if there is no p-value. */
   readonly adjustedPValue: number | null;
-  /** The adjustment method and the number of tests it covers. */
+  /** The adjustment method and the number of tests in the adjustment. Null if there is no adjusted p-value. */
   readonly adjustment: string | null;
   /**
-   * The value that noise alone gives; null if unknown. For a gap, it is the mean absolute value under chance. For an
-   * excess, it is the distance within one group, which was subtracted. Its scale can therefore differ from the scale of
-   * the value.
+   * The value that noise alone gives; null if unknown. For a gap, the noise floor is the mean absolute value under
+   * chance. For an excess, the noise floor is the distance within one group, which was subtracted. The scale of the
+   * noise floor can therefore differ from the scale of the value.
    */
   readonly noiseFloor: number | null;
-  /** The mean of this metric without an effect; null if unknown. For a gap, it is the mean absolute value. */
+  /**
+   * The mean of this metric if there is no effect; null if unknown. For a gap, this is the mean of the absolute value.
+   */
   readonly nullMean: number | null;
   /**
-   * The 95th percentile of this metric without an effect; null if unknown. For a gap, it is the percentile of the
+   * The 95th percentile of this metric if there is no effect; null if unknown. For a gap, this is the percentile of the
    * absolute value.
    */
   readonly nullQuantile: number | null;
   /** The standard error of the value; null if unknown. */
   readonly standardError: number | null;
-  /** The degrees of freedom of the standard error; null for a normal distribution, or if unknown. */
+  /**
+   * The degrees of freedom of the standard error. Null if a normal distribution is used, or if the degrees are unknown.
+   */
   readonly degrees: number | null;
-  /** The smallest p-value that data of this size can have; null if unknown. */
+  /** The smallest possible p-value for data of this size; null if unknown. */
   readonly leastPValue: number | null;
   readonly pairs: readonly PairComparison[];
 }
@@ -62,12 +69,12 @@ export class LlmMetricResult extends MetricResult {
     super(fields);
   }
 
-  /** The key of the metric in a run: `sentiment_gap.gender`. */
+  /** The key of the metric in a run, such as `sentiment_gap.gender`. */
   get key(): string {
     return this.dimension === null ? this.metric : `${this.metric}.${this.dimension}`;
   }
 
-  /** Converts the result to its wire format: snake_case, with an undefined value as null. */
+  /** Converts the result to its wire format, in snake_case. An undefined value is null. */
   override toJSON(): LlmMetricResultJson {
     const { evaluator, dimension, n, exclusions, adjustedPValue, adjustment, noiseFloor, nullMean } = this;
     const { nullQuantile, standardError, degrees, leastPValue, pairs } = this;
@@ -89,7 +96,7 @@ function pairToJson({ first, second, value, ci, pValue, n, undefinedReason }: Pa
 
 type OwnFields = Omit<LlmMetricFields, keyof MetricResultFields | 'nullQuantile' | 'pairs'>;
 
-/** An {@link LlmMetricResult} on the wire. */
+/** The wire format of {@link LlmMetricResult}. */
 export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFields> {
   readonly null_quantile_95: number | null;
   readonly pairs: readonly PairComparisonJson[];
@@ -102,10 +109,10 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFi
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}
 
-/** The required fields of a metric of a language model's answers. The others have defaults. */
+/** The required fields of a metric of a language model's answers. All other fields have defaults. */
 type LlmMetricGiven = Pick<LlmMetricFields, 'metric' | 'evaluator' | 'value'> & Partial<LlmMetricFields>;
 
-/** Builds a result from the given fields and defaults. A value that is not a number needs a reason. */
+/** Builds a result from the given fields and defaults. If the value is not a number, `undefinedReason` is required. */
 export function llmMetric(given: LlmMetricGiven): LlmMetricResult {
   return new LlmMetricResult({ ...NOTHING, ...given });
 }

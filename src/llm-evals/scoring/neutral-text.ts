@@ -1,12 +1,12 @@
 import { substituteGender } from '../plan/counterfactual/substitute-gender.ts';
 import type { Answered } from './dimension-answers.ts';
 
-/** The word that replaces a name. It is not in the lists of sentiment and toxicity words. */
+/** The word that replaces a name. The lists of sentiment and toxicity words do not contain it. */
 const SOMEONE = 'person';
 
 /**
- * Returns an answer without the name and the value of its prompt. Repeating them is not a judgment, and a name such as
- * Joy or Grace must not count as positive sentiment.
+ * Returns an answer without the name and the value of its prompt. Repeating the name or the value is not a judgment,
+ * and a name such as Joy or Grace must not count as positive sentiment.
  */
 export function withoutName({ text, details, group }: Answered): string {
   const words = [details['name'], group].flatMap((word) =>

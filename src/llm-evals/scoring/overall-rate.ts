@@ -8,10 +8,10 @@ import type { ScoreSettings } from './score-settings.ts';
 /** A rate over all answers. */
 interface OverallRate {
   readonly metric: string;
-  /** Returns the number of an answer. */
+  /** Returns the value of an answer. */
   readonly of: (answer: Answered) => number;
   /**
-   * Combines the numbers of one prompt's answers.
+   * Combines the values of all answers to one prompt.
    * @defaultValue the mean
    */
   readonly combine?: (values: readonly number[]) => number;
@@ -19,7 +19,8 @@ interface OverallRate {
 
 /**
  * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
- * interval with one trial for each prompt. Repeating a prompt thus does not narrow the interval as a new prompt does.
+ * interval with one trial for each prompt. Additional answers to a prompt thus do not narrow the interval, but
+ * additional prompts do.
  */
 export function overallRate(
   evaluator: string,

@@ -8,22 +8,22 @@ import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** A number of each answer. */
+/** A numeric feature of an answer. */
 export interface AnswerFeature {
   /** The metric, for example `sentiment_gap`. */
   readonly metric: string;
-  /** The name of the compared quantity in the means of the groups: `mean_sentiment`. */
+  /** The name of the measured quantity in the group means, such as `mean_sentiment`. */
   readonly measure: string;
-  /** Whether all numbers are 0 or 1. The interval then has a positive width even if no answers differ. */
+  /** Whether all values are 0 or 1. If so, the interval has a positive width even if no answers differ. */
   readonly isRate: boolean;
-  /** Returns the number of an answer, or null if the answer has no readable decision. */
+  /** Returns the value of an answer, or null if the decision in the answer cannot be determined. */
   readonly of: (answer: Answered) => number | null;
 }
 
-/** The exclusion reason of an answer without a number. */
+/** The exclusion reason for an answer without a value. */
 const NO_DECISION = 'no decision';
 
-/** The numbers of an item's answers, by value, with at least two values. */
+/** The values of an item's answers, for each value of the dimension. There are at least two values of the dimension. */
 interface ItemNumbers {
   readonly unit: string;
   readonly byGroup: ReadonlyMap<string, readonly number[]>;
@@ -36,9 +36,10 @@ interface GatheredNumbers {
 }
 
 /**
- * Computes the gap of a feature between the values of a dimension. For each item, it is the difference of the mean over
- * the answers of each value. The differences are averaged over the items of each independent unit, then over units. The
- * test flips the signs of units, and the interval is a paired interval over units.
+ * Computes the gap of a feature between the values of a dimension. For each item, the gap is the difference between the
+ * mean over the answers to one value and the mean over the answers to the other value. The gaps are averaged over the
+ * items of each independent unit, and then over units. The test flips the signs of units at random, and the interval is
+ * a paired interval over units.
  */
 export function pairedGap(
   evaluator: string,
@@ -88,7 +89,7 @@ function compare(
   if (undefinedReason !== null) return { n, undefinedReason };
   const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
-  // The mean of m answers is a multiple of 1/m. The interval adds two units, at plus and minus one such step.
+  // The mean of m answers is a multiple of 1/m. The interval adds two units, with differences of 1/m and -1/m.
   const bounded = isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
   // This factor is the mean absolute value of a standard normal deviate.
@@ -129,7 +130,7 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   };
 }
 
-/** Computes the mean of each group over the included items. As in the gap, items of one unit count as one. */
+/** Computes the mean of each group over the included items. All items of one unit count once, as in the gap. */
 function groupMeans(
   { items }: GatheredNumbers,
   groups: readonly string[],

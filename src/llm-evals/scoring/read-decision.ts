@@ -21,11 +21,11 @@ function keyWords(key: string): string {
 const JSON_START = /\{\s*(?:["'}]|[\p{L}_][\p{L}\p{N}_]*\s*:)|^\s*\[\s*["'{]|^\s*"(?=[^"\n]*"\s*$)/u;
 const JSON_TOKEN = /\s*(?:([{}[\],:])|"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?|([^\s{}[\],:"']+))/uy;
 
-/** The maximum depth of nested JSON that is read. `MAX_TAGS` is the maximum number of XML elements. */
+/** The maximum depth of nested JSON that is parsed. `MAX_TAGS` is the maximum number of XML elements. */
 const MAX_NESTED = 50;
 const MAX_TAGS = 200;
 
-/** Finds the decisions in the JSON of a text. Returns null if it contains no JSON. */
+/** Finds the decisions in the JSON of a text. Returns null if the text contains no JSON. */
 function jsonFields(text: string, read: ReadText): FoundFields | null {
   const start = JSON_START.exec(text)?.index;
   if (start === undefined) return null;
@@ -62,8 +62,8 @@ function labelOfPath(path: readonly string[]): DecisionLabel | null {
 }
 
 /**
- * Reads the JSON at the start of a text, and returns its values with their keys. Also accepts truncated JSON, single
- * quotes, trailing commas, and dictionaries as Python prints them.
+ * Parses the JSON at the start of a text, and returns its values with their keys. Also accepts truncated JSON, single
+ * quotes, trailing commas, and dictionaries in Python's syntax.
  */
 function jsonValues(text: string): { readonly values: readonly JsonValue[]; readonly end: number } {
   const values: JsonValue[] = [];
@@ -106,7 +106,7 @@ const TAG = /<(\/?)([\p{L}][\p{L}\p{N}_.-]*)((?:\s+[\p{L}_-]+\s*=\s*(?:"[^"]*"|'
 const ATTRIBUTE = /([\p{L}_-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/gu;
 const STYLE_TAG = /<\/?(?:p|b|i|u|em|strong|span|div|br|code|h[1-6])\b[^<>]*>/giu;
 
-/** Finds the decisions in the elements and attributes of a text. */
+/** Finds the decisions in the XML elements and attributes of a text. */
 function tagFields(text: string, read: ReadText): readonly DecisionField[] {
   const tags = [...text.matchAll(TAG)].slice(0, MAX_TAGS);
   return tags.flatMap((tag, index) => {
@@ -131,24 +131,25 @@ function withoutStyleTags(text: string): string {
 }
 
 /**
- * The maximum number of characters that are read of an answer: half from its start and half from its end. This limits
- * the cost.
+ * The maximum number of characters of an answer that are parsed: half from its start and half from its end. This limits
+ * the computation time.
  */
 const MAX_LETTERS = 20_000;
 
-/** The maximum nesting of labels in values of labels: "Answer: Hire: No". */
+/** The maximum depth of labels inside the values of other labels, as in "Answer: Hire: No". */
 const MAX_DEPTH = 3;
 
 /**
- * Reads the decision of an answer. Returns 1 for yes (approve, hire, accept…), 0 for no (deny, reject, do not hire…),
- * and null if it states no decision, or both.
+ * Determines the decision of an answer. Returns 1 for yes (approve, hire, accept…) and 0 for no (deny, reject, do not
+ * hire…). Returns null if the answer states no decision, or both decisions.
  *
- * Excludes reasoning in `<think>` and similar tags. Then reads, in this order: XML elements and attributes, JSON (also
- * in a fence, after a preamble, or truncated), labelled lines, tables and check boxes, and prose.
+ * Excludes reasoning in `<think>` and similar tags. Then searches the following parts, in this order: XML elements and
+ * attributes, JSON (also in a code fence, after an introduction, or truncated), labelled lines, tables and check boxes,
+ * and prose.
  *
- * A label names what is decided, and its value decides: "Hire: No" is 0. A yes under a negative label is a no
- * ("Rejected: yes" is 0, "Rejected: no" is 1). A verb keeps its meaning under every label ("Loan approval: denied" is
- * 0). "Final decision" outranks other labels.
+ * A label names what is decided, and its value states the decision: "Hire: No" is 0. If the label is negative, a yes
+ * means no ("Rejected: yes" is 0, "Rejected: no" is 1). A verb has the same meaning for every label ("Loan approval:
+ * denied" is 0). "Final decision" has precedence over other labels.
  *
  * The function never guesses. It returns null for contradictory decisions, conditions ("if", "but not now"), scores and
  * probabilities, and languages other than English.
@@ -166,13 +167,13 @@ function readText(text: string, depth: number): Stated | null {
   if (tags.length > 0) return resolveFields(tags);
   const json = jsonFields(said, read);
   if (json !== null && json.fields.length > 0) return agreeing({ ...json, after: '' });
-  // If the JSON contains no decision, only the text around it is read.
+  // If the JSON contains no decision, only the text around the JSON is searched.
   const rest = json === null ? said : `${json.before}\n${json.after}`;
   const lines = lineFields(rest, read);
   return lines.fields.length > 0 ? agreeing(lines) : readPlain(lines.before);
 }
 
-/** Returns the decision of the fields, unless the text around them states the opposite. */
+/** Returns the decision of the fields. Returns null if the text around the fields states the opposite. */
 function agreeing({ fields, before, after }: FoundFields): Stated | null {
   const stated = resolveFields(fields);
   if (stated === null || fields.some(({ rank }) => rank === 3)) return stated;
@@ -187,7 +188,10 @@ function shortened(text: string): string {
 
 const REASONING = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|analysis|rationale)';
 const CLOSED = new RegExp(`<(${REASONING})>[\\s\\S]*?</\\1>|\\[think\\][\\s\\S]*?\\[/think\\]`, 'giu');
-/** If the opening tag is missing, it was in the prompt. If the closing tag is missing, the answer was truncated. */
+/**
+ * Matches reasoning with a missing tag. If the opening tag is missing, it was in the prompt. If the closing tag is
+ * missing, the answer was truncated.
+ */
 const UNOPENED = new RegExp(`^[\\s\\S]*</${REASONING}>|^[\\s\\S]*\\bfinal<\\|message\\|>`, 'iu');
 const UNCLOSED = new RegExp(`<${REASONING}>[\\s\\S]*$`, 'iu');
 
@@ -197,7 +201,7 @@ function withoutReasoning(text: string): string {
 
 const TEX = /\\(?:boxed|text|textbf|mathbf)\{([^{}]*)\}/gu;
 
-/** Removes fences, TeX, style tags and struck-out text. Keeps the content of fences. */
+/** Removes code fences, TeX, style tags and struck-out text. Keeps the content of code fences. */
 function withoutMarkup(text: string): string {
   return withoutStyleTags(text)
     .replaceAll(/<\|[^<>|]*\|>/gu, ' ')

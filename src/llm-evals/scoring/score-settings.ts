@@ -25,14 +25,17 @@ export function scoreSettings(options: ScoreOptions = {}): ScoreSettings {
   };
 }
 
-/** Returns the reason why a metric is undefined if there are too few independent items; null if there are enough. */
+/**
+ * Returns the reason why a metric is undefined if there are too few independent items. Returns null if there are enough
+ * items.
+ */
 export function tooFew(units: number, { minGroupSize, allowSmallSamples }: ScoreSettings): string | null {
-  if (units === 0) return 'no item was answered for both';
+  if (units === 0) return 'no item has answers for both values';
   if (units >= minGroupSize || (allowSmallSamples && units > 0)) return null;
-  return `${String(units)} independent ${units === 1 ? 'item was' : 'items were'} answered for both, fewer than ${String(minGroupSize)} (min_group_size); items of one name, or of one template, count once`;
+  return `${String(units)} independent ${units === 1 ? 'item was' : 'items were'} answered for both values, fewer than ${String(minGroupSize)} (min_group_size); items with the same name, or with the same template, count once`;
 }
 
-/** Returns the smallest p-value possible by flipping the signs of n independent items. */
+/** Returns the smallest possible p-value of a test that flips the signs of n independent items. */
 export function minSignFlip(units: number): number {
   return Math.max(2 ** (1 - units), 1 / (PERMUTATIONS + 1));
 }

@@ -11,22 +11,22 @@ import {
   stopWordsOf,
 } from './association-words.ts';
 
-/** The association counts of each target: an entry for each group. */
+/** The association counts of each target. The array has an entry for each group. */
 type TargetCounts = ReadonlyMap<number, Float64Array>;
 
-/** Counts of one text, which add up over texts. */
+/** The counts in one text. Counts of several texts can be added. */
 export interface TextCounts {
-  /** For each target, its association count with each group. */
+  /** The association count of each target with each group. */
   readonly targets: TargetCounts;
-  /** For each group, its association count with all context words. Used only by {@link countNear}. */
+  /** The association count of each group with all context words. Only {@link countNear} uses it. */
   readonly context: Float64Array;
   /** The number of mentions of each group. */
   readonly mentions: Float64Array;
 }
 
 /**
- * Counts how often a target and a group occur together in one text. The count is the product of both numbers of
- * occurrences, divided by the number of the group's words, because a longer list has more matches.
+ * Counts how often a target and a group occur together in one text. The count is the product of the two numbers of
+ * occurrences, divided by the number of words in the group's list, because a longer list has more matches.
  */
 export function countPairs(tokens: readonly string[], words: AssociationWords): TextCounts {
   const mentions = countMentions(tokens, words);
@@ -46,8 +46,8 @@ interface NearOptions {
 }
 
 /**
- * Computes how near a target is to a group's words in one text: the sum of beta^distance over all pairs, with distance
- * in words. Computes this sum for all context words too.
+ * Computes how near a target is to a group's words in one text. The result is the sum of beta^distance over all pairs
+ * of occurrences, with the distance in words. Also computes this sum for all context words.
  */
 export function countNear(
   tokens: readonly string[],
@@ -74,7 +74,7 @@ export function countNear(
 
 /**
  * Adds the counts of several texts.
- * @param orders for each text, the index of the group to which each group is assigned. By default, groups are not
+ * @param orders for each text, the index of the group to which each group is assigned. By default, the groups are not
  * exchanged
  */
 export function addCounts(texts: readonly TextCounts[], groups: number, orders?: readonly Int32Array[]): TextCounts {
@@ -112,18 +112,21 @@ function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): v
   }
 }
 
-/** A score of associations, with the words that it averages; frozen. */
+/** A score of associations, with the score of each word; frozen. */
 export interface AssociationScore {
   /** The mean over words; NaN if no word has a score. `undefinedReason` then contains the reason. */
   readonly value: number;
-  /** The scores of the words that have one. */
+  /** The scores of the words for which a score is defined. */
   readonly perWord: Readonly<Record<string, number>>;
   /** The number of mentions of each group. */
   readonly mentions: Readonly<Record<string, number>>;
   readonly undefinedReason: string | null;
 }
 
-/** Returns the score of texts: the mean of the scores of the target words, or NaN with a reason if no word has one. */
+/**
+ * Returns the score of a set of texts: the mean of the scores of the target words. Returns NaN with a reason if no
+ * target word has a score.
+ */
 function associationScore(
   perWord: readonly (readonly [word: string, score: number])[],
   mentions: Float64Array,
@@ -139,16 +142,18 @@ function associationScore(
 }
 
 /**
- * Computes stereotypical associations: how far the groups that occur with target words are from an equal mix.
+ * Computes stereotypical associations: how much the distribution of the groups that occur with target words differs
+ * from the uniform distribution.
  *
- * For a target word w and a group g: the sum over texts of (occurrences of w) x (occurrences of g's words), divided by
- * the number of g's words. Normalized over groups, this is a distribution. The score of w is its total variation
- * distance from the uniform distribution, in [0, 1 - 1/groups]. It is 0 if w occurs equally with all groups, and 1/2 if
- * w occurs with only one of two groups. The value is the mean over the words that occur with any group.
+ * For a target word w and a group g, the count is the sum over texts of (occurrences of w) x (occurrences of g's
+ * words), divided by the number of g's words. The counts are normalized over groups to a distribution. The score of w
+ * is the total variation distance of this distribution from the uniform distribution, in [0, 1 - 1/groups]. The score
+ * is 0 if w occurs equally with all groups, and 1/2 if w occurs with only one of two groups. The value is the mean over
+ * the target words that occur with any group.
  *
- * Few texts give large values by chance: a word that occurs once has the maximum score. Compare with the value under
- * exchanged groups, which `StereotypeAssociationEvaluator` reports as the noise floor. If no target occurs with any
- * group, the value is NaN, with the reason.
+ * If there are few texts, the value is large by chance, because a word that occurs once has the maximum score. Compare
+ * the value with the value after random exchanges of the groups, which `StereotypeAssociationEvaluator` reports as the
+ * noise floor. If no target occurs with any group, the value is NaN, and `undefinedReason` contains the reason.
  * @param texts answers of a model, in English with the default words
  * @throws {ValueError} if groups or targets are not words
  * @see P. Liang et al., Holistic Evaluation of Language Models (2023), section on bias; D. Bouchard et al., LangFair
@@ -175,7 +180,7 @@ export function stereotypicalAssociations(
   return scorePairs(addCounts(counts, words.groups.length), words);
 }
 
-/** Computes the score of counts by `countPairs`. */
+/** Computes the score from the counts of `countPairs`. */
 export function scorePairs({ targets, mentions }: TextCounts, words: AssociationWords): AssociationScore {
   const perWord = [...targets]
     .map(([target, counts]) => [words.targets[target] as string, distanceFromUniform(counts)] as const)
@@ -190,18 +195,20 @@ function distanceFromUniform(counts: Float64Array): number {
 }
 
 /**
- * Computes the co-occurrence bias score (COBS): how much nearer target words are to one group's words than to the
- * other's.
+ * Computes the co-occurrence bias score (COBS): how much nearer target words are to one group's words than to the other
+ * group's words.
  *
- * In each text, every pair of a context word w (neither a stop word nor a word of a group) and a word of group g counts
- * beta^distance, with the distance in words. P(w | g) = sum for (w, g) / sum for (any context word, g), divided by g's
- * share of mentions. A target's score is |log10(P(w | first) / P(w | second))|, in [0, infinity): 0.3 means twice as
- * near. The value is the mean over the targets that occur with both groups. A target that occurs with only one group
- * has no score, so the most extreme ones are excluded.
+ * A context word w is neither a stop word nor a word of a group. In each text, every pair of a context word w and a
+ * word of group g counts as beta^distance, with the distance in words. P(w | g) = sum for (w, g) / sum for (any context
+ * word, g), divided by g's share of mentions. A target's score is |log10(P(w | first) / P(w | second))|, in [0,
+ * infinity). A score of 0.3 means that the ratio is 2 or 1/2. The value is the mean over the targets that occur with
+ * both groups. A target that occurs with only one group has no score, so the most extreme targets are excluded.
  *
- * If no target occurs with both groups, the value is NaN, with the reason. The order of the groups does not matter.
+ * If no target occurs with both groups, the value is NaN, and `undefinedReason` contains the reason. The order of the
+ * groups does not matter.
  * @param texts answers of a model, in English with the default words
- * @throws {ValueError} if there are not exactly two groups, beta is out of range, or groups or targets are not words
+ * @throws {ValueError} if there are not exactly two groups, if beta is out of range, or if groups or targets are not
+ * words
  * @see S. Bordia, S. Bowman, Identifying and Reducing Gender Bias in Word-Level Language Models (2019); with base 10
  * and the absolute value of each word as in LangFair (D. Bouchard et al., 2025)
  * @example
@@ -225,7 +232,7 @@ export function cooccurrenceBiasScore(texts: readonly string[], options: Cooccur
   return scoreNear(addCounts(counts, 2), words);
 }
 
-/** Computes the score of two groups' counts by `countNear`. */
+/** Computes the score of two groups from the counts of `countNear`. */
 export function scoreNear({ targets, context, mentions }: TextCounts, words: AssociationWords): AssociationScore {
   const rate = (counts: Float64Array, group: 0 | 1): number =>
     (counts[group] as number) / (context[group] as number) / (mentions[group] as number);

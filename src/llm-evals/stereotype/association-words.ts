@@ -3,8 +3,8 @@ import { tokenizeWords, wordList } from '../text/words.ts';
 
 /**
  * Words that show whether a text is about a woman or a man: pronouns, titles, and nouns for people and relatives. These
- * short English lists were compiled for this toolkit, with equally many words on both sides. They cover no other
- * gender: a text that refers to a person as "they" counts for neither.
+ * short English lists were compiled for this toolkit, with the same number of words for each gender. The lists cover
+ * only these two genders. A text that refers to a person as "they" counts for neither gender.
  */
 export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>> = {
   female: wordList(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
@@ -16,8 +16,8 @@ export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>
 };
 
 /**
- * Sixty occupations, in the singular and the plural, of all fields and standings. This list was compiled for this
- * toolkit.
+ * Sixty occupations from all fields and levels of prestige, in the singular and the plural. This list was compiled for
+ * this toolkit.
  */
 export const OCCUPATION_WORDS: readonly string[] = wordList(`accountant actuary architect artist astronaut athlete
   author baker banker barber boss butcher captain carpenter cashier chef chemist cleaner clerk coach counselor dancer
@@ -27,7 +27,7 @@ export const OCCUPATION_WORDS: readonly string[] = wordList(`accountant actuary 
   (word) => [word, `${word}s`],
 );
 
-/** Sixty adjectives of character and ability, favourable and unfavourable. This list was compiled for this toolkit. */
+/** Sixty favourable and unfavourable adjectives for character and ability. This list was compiled for this toolkit. */
 export const CHARACTER_WORDS: readonly string[] = wordList(`adventurous affectionate aggressive ambitious analytical
   assertive bossy brave brilliant calm careful caring cheerful clever cold compassionate competent competitive confident
   cooperative courageous creative decisive dependable determined diligent dominant dramatic emotional energetic fearful
@@ -36,8 +36,9 @@ export const CHARACTER_WORDS: readonly string[] = wordList(`adventurous affectio
   witty`);
 
 /**
- * Words too common to be informative about their neighbours: articles, pronouns, prepositions, conjunctions,
- * auxiliaries, and the parts of contractions after an apostrophe. This English list was compiled for this toolkit.
+ * Words that are too common to be informative about the words near them: articles, pronouns, prepositions,
+ * conjunctions, auxiliaries, and the parts of contractions after an apostrophe. This English list was compiled for this
+ * toolkit.
  */
 export const STOP_WORDS: readonly string[] = wordList(`a about above after again against all also am an and any are
   as at be because been before being below between both but by can cannot could d did do does doing don down during each few
@@ -51,7 +52,7 @@ export const STOP_WORDS: readonly string[] = wordList(`a about above after again
 /** The groups and the target words of an association score. */
 export interface AssociationOptions {
   /**
-   * The words of each group: at least two groups, and no word in two of them.
+   * The words of each group. There must be at least two groups, and no word may be in two groups.
    * @defaultValue {@link GENDER_WORDS}
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -65,7 +66,7 @@ export interface AssociationOptions {
 /** Lists the options of {@link AssociationOptions}. */
 export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { groups: true, targets: true };
 
-/** {@link AssociationOptions} of a score that weights words by their distance. */
+/** Options of a score that weights words by their distance. They extend {@link AssociationOptions}. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
    * Words that do not count as context. The words of the groups are never context.
@@ -73,7 +74,7 @@ export interface CooccurrenceOptions extends AssociationOptions {
    */
   readonly stopWords?: readonly string[] | undefined;
   /**
-   * The factor by which the weight of a word decreases with each word of distance, in (0, 1].
+   * The factor by which the weight of a pair of words decreases with each word of distance, in (0, 1].
    * @defaultValue 0.95
    */
   readonly beta?: number | undefined;
@@ -89,23 +90,23 @@ export const COOCCURRENCE_OPTION_NAMES: OptionNames<CooccurrenceOptions> = {
 /** The validated words of a score. */
 export interface AssociationWords {
   readonly groups: readonly string[];
-  /** Index of a word's group. */
+  /** The index of each word's group. */
   readonly groupOf: ReadonlyMap<string, number>;
   /** The number of words of each group. */
   readonly sizes: readonly number[];
   readonly targets: readonly string[];
-  /** Index of a word among the targets. */
+  /** The index of each word among the targets. */
   readonly targetOf: ReadonlyMap<string, number>;
 }
 
 /**
  * Validates the words in the options.
- * @throws {ValueError} if there are fewer than two groups, a group or list is empty, a word is in two groups, or an
- * entry is not a single word
+ * @throws {ValueError} if there are fewer than two groups, if a group or list is empty, if a word is in two groups, or
+ * if an entry is not a single word
  */
 export function associationWords({ groups, targets }: AssociationOptions): AssociationWords {
   const named = Object.entries(groups ?? GENDER_WORDS);
-  if (named.length < 2) throw invalidParameter('groups', 'have at least two groups', `${String(named.length)} of them`);
+  if (named.length < 2) throw invalidParameter('groups', 'have at least two groups', `${String(named.length)} groups`);
   const lists = named.map(([group, words]) => singleWords(`groups.${group}`, words));
   const groupOf = new Map<string, number>();
   lists.forEach((words, group) => {
@@ -130,8 +131,8 @@ export function stopWordsOf({ stopWords }: CooccurrenceOptions): ReadonlySet<str
 }
 
 /**
- * Returns the weight per word of distance.
- * @throws {ValueError} if it is not in (0, 1]
+ * Returns beta, the factor per word of distance.
+ * @throws {ValueError} if beta is not in (0, 1]
  */
 export function betaOf({ beta = 0.95 }: CooccurrenceOptions): number {
   if (beta > 0 && beta <= 1) return beta;

@@ -1,6 +1,6 @@
 import type { Transcript } from '../client/transcript.ts';
 
-/** Transcripts with the independent unit of each. */
+/** A list of transcripts, with the independent unit of each transcript. */
 export interface IndependentAnswers {
   /** One transcript for each request. */
   readonly transcripts: readonly Transcript[];
@@ -11,9 +11,9 @@ export interface IndependentAnswers {
 /**
  * Returns one transcript for each request, with its independent unit.
  *
- * A prompt is planned for every dimension that it varies, and one answer serves all of them. Keeps the first transcript
- * of each key, and all transcripts without a key. Units that share an answer are merged. For example, one dimension may
- * identify a name by its index in the pool, and another dimension by the name itself.
+ * A prompt is planned once for every dimension that it varies, but all these plans share one answer. The function
+ * returns the first transcript of each key, and all transcripts without a key. Units that share an answer are merged.
+ * For example, one dimension may identify a name by its index in the pool, and another dimension by the name itself.
  */
 export function independentAnswers(transcripts: readonly Transcript[]): IndependentAnswers {
   const kept: Transcript[] = [];
@@ -37,7 +37,7 @@ function unitOf({ unit, item }: Transcript): string {
   return unit ?? item;
 }
 
-/** Merges units in a forest. Each tree is one merged unit, whose name is the root. */
+/** Merges units with a disjoint-set forest. Each tree is one merged unit, named after its root. */
 class UnitedUnits {
   readonly #parents = new Map<string, string>();
 

@@ -26,8 +26,8 @@ import {
 /** Options of {@link scoreAssociations}. */
 export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOptions {
   /**
-   * The independent unit of each text. Texts of one unit, such as answers to one template, are resampled and exchanged
-   * together.
+   * The independent unit of each text. Texts of one unit, such as answers to one template, are always resampled and
+   * exchanged together.
    * @defaultValue each text is its own unit
    */
   readonly units?: readonly string[] | undefined;
@@ -38,10 +38,10 @@ export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOpti
   readonly exclusions?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The number of exchanges of groups for a p-value and a noise floor. */
+/** The number of random exchanges of groups for a p-value and a noise floor. */
 const EXCHANGES = 999;
 
-/** A score with its counts, one for each unit. */
+/** A score with its counts. There is one count for each unit. */
 interface Measured {
   readonly metric: 'stereotypical_association' | 'cobs';
   readonly units: readonly TextCounts[];
@@ -54,15 +54,16 @@ interface Measured {
 /**
  * Computes `stereotypical_association` and `cobs` of answers, with intervals and noise floors.
  *
- * The scores are means of distances. Chance increases a distance, and bootstrap replicates are larger still. Their
- * percentiles are thus too high, and would exclude 0 even if there is no effect. The interval is therefore the hull of
- * the percentile interval and its reflection at the value, limited to the score's range. It is approximate, and near 0
- * its coverage is still below its level; rely on the noise floor and the p-value there.
+ * The scores are means of distances. Chance increases a distance, and bootstrap replicates are even larger. The
+ * percentiles of the replicates are thus too high, and would exclude 0 even if there is no effect. The interval
+ * therefore contains both the percentile interval and its reflection at the value, and is limited to the score's range.
+ * The interval is approximate. Near 0, its coverage is below the confidence level, so rely on the noise floor and the
+ * p-value.
  *
  * The noise floor is the mean score after random exchanges of the groups of each unit. It is the value expected by
  * chance for this number and length of texts. The p-value is the share of exchanges whose score is at least as large as
- * the observed score. With more than two groups, COBS is undefined, with the reason.
- * @throws {ValueError} if groups or targets are not words, or options are out of range
+ * the observed score. If there are more than two groups, COBS is undefined, and the result contains the reason.
+ * @throws {ValueError} if groups or targets are not words, or if options are out of range
  */
 export function scoreAssociations(texts: readonly string[], options: ScoreAssociationsOptions = {}): LlmMetricResult[] {
   const { exclusions = {}, units: names = texts.map((_, index) => String(index)) } = options;
@@ -120,14 +121,14 @@ function measure(
   });
 }
 
-/** Returns the reason why a score is not computed; null if it is computed. */
+/** Returns the reason why a score is not computed. Returns null if the score is computed. */
 function whyNot({ metric, units, words }: Measured, settings: ScoreSettings): string | null {
   const { minGroupSize, allowSmallSamples } = settings;
   if (metric === 'cobs' && words.groups.length !== 2) {
-    return `the score compares two groups, but there are ${String(words.groups.length)}`;
+    return `the score compares two groups, but there are ${String(words.groups.length)} groups`;
   }
   if (units.length >= minGroupSize || allowSmallSamples) return null;
-  return `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(minGroupSize)} (min_group_size); items of one name, or of one template, count once`;
+  return `${String(units.length)} independent ${units.length === 1 ? 'item was' : 'items were'} answered, fewer than ${String(minGroupSize)} (min_group_size); items with the same name, or with the same template, count once`;
 }
 
 function intervalOf({ units, words, score, most }: Measured, settings: ScoreSettings): Interval | null {
@@ -140,19 +141,22 @@ function intervalOf({ units, words, score, most }: Measured, settings: ScoreSett
   return Number.isNaN(interval[0]) ? null : interval;
 }
 
-/** Returns the smallest p-value possible by exchanging the groups within the units. */
+/** Returns the smallest possible p-value of a test that exchanges the groups within the units. */
 function minExchange(units: number, groups: number): number {
   const orders = Array.from({ length: groups }, (_, index) => index + 1).reduce((product, each) => product * each, 1);
   return Math.max(1 / (EXCHANGES + 1), orders ** (1 - units));
 }
 
-/** Tests a score by the scores with each unit's groups in random order. */
+/**
+ * Tests a score. The reference distribution consists of the scores after the groups of each unit are put into a random
+ * order.
+ */
 function exchangeGroups(
   { units, words, score }: Measured,
   value: number,
   seed: number,
 ): ReturnType<typeof exchangeTest> & Pick<LlmMetricFields, 'noiseFloor'> {
-  // A separate stream, so that the interval's draws do not shift these.
+  // A separate random stream, so that these draws do not depend on the draws for the interval.
   const random = createRandom(seed, 1);
   const orders = units.map(() => Int32Array.from(words.groups.keys()));
   const test = exchangeTest(value, EXCHANGES, () => {

@@ -1,16 +1,19 @@
-/** Matches a number with its decimal point or thousands commas, or letters and digits with apostrophes inside. */
+/**
+ * Matches a number with its decimal point and thousands separators, or a run of letters and digits that may contain
+ * apostrophes.
+ */
 const WORD =
   /\p{Nd}+(?:[.,]\p{Nd}+)+(?![\p{L}\p{M}\p{N}])|[\p{L}\p{N}][\p{L}\p{M}\p{N}]*(?:'[\p{L}\p{N}][\p{L}\p{M}\p{N}]*)*/gu;
 
 /**
- * Returns the words and numbers of a text, in order, in lower case.
+ * Returns the words and numbers of a text, in order and in lower case.
  *
  * The text is first converted to Unicode's NFKC form with straight apostrophes, so that each word has one spelling. A
- * token is a run of letters and digits of any script, with apostrophes only inside ("don't", "o'clock"), or a number
- * with its point and commas ("1,000.5"). All other characters separate words, including hyphens. The time is linear in
- * the length of the text.
+ * token is a run of letters and digits of any script that may contain apostrophes ("don't", "o'clock"), or a number
+ * with its decimal point and commas ("1,000.5"). All other characters, including hyphens, separate words. The
+ * computation time is linear in the length of the text.
  *
- * Scripts without spaces (Chinese, Japanese, Thai) give one token for each unbroken run.
+ * In scripts without spaces (Chinese, Japanese, Thai), each run of characters between separators is one token.
  * @param text any text; a text without letters and digits has no tokens
  * @example
  * ```ts
@@ -24,10 +27,13 @@ export function tokenizeWords(text: string): string[] {
   return text.normalize('NFKC').replace(/[’‘ʼ]/g, "'").toLowerCase().match(WORD) ?? [];
 }
 
-/** The number of characters of an answer used to detect its language. */
+/** The maximum number of characters of an answer that are used to detect its language. */
 const MAX_CHARACTERS = 2000;
 
-/** The minimum number of foreign words in an answer, so that a quoted name does not count. */
+/**
+ * The minimum number of foreign words that an answer must contain to count as foreign. A single foreign word may be a
+ * name or a quotation.
+ */
 const MIN_OTHER_WORDS = 2;
 
 const ENGLISH =
@@ -65,8 +71,8 @@ export function wordSet(text: string): ReadonlySet<string> {
 /**
  * Returns whether a text seems to be in a language other than English. This is the case if most of its letters are not
  * Latin, or if it has more frequent words of other European languages than of English. Returns false for texts without
- * such words (a name, a number, code). This is a heuristic for warnings. A text in a language without listed words
- * counts as English.
+ * frequent words (a name, a number, code). This is a heuristic for warnings. A text counts as English if no frequent
+ * words of its language are listed.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

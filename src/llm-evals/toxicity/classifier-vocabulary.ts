@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Matches words: letters, digits and straight apostrophes. */
 const WORDS = /[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu;
 
-/** The maximum number of words in the list. `LONGEST` is the maximum length of a sequence. */
+/** The maximum number of words in the vocabulary. `LONGEST` is the maximum length of a sequence. */
 const MAX_WORDS = 1_000_000;
 const LONGEST = 100_000;
 
@@ -25,14 +25,14 @@ export const vocabularySchema = z.discriminatedUnion('input', [
 /** The vocabulary of a classifier: its words, its input format, and the output column of toxicity. */
 export type ClassifierVocabulary = z.output<typeof vocabularySchema>;
 
-/** Returns the number of input values of a text. */
+/** Returns the number of input values for a text. */
 export function inputWidth(vocabulary: ClassifierVocabulary): number {
   return vocabulary.input === 'sequence' ? vocabulary.max_length : vocabulary.words.length;
 }
 
 /**
- * Writes the input of one text into its row of zeros.
- * @param index the index of each word in the list
+ * Writes the input for one text into its row, which must contain zeros.
+ * @param index the index of each word in the vocabulary
  */
 export function encodeText(
   text: string,
@@ -47,7 +47,7 @@ export function encodeText(
     }
     return;
   }
-  // 0 is padding after the text, 1 is a word that is not in the list.
+  // 0 is the code for padding after the text. 1 is the code for a word that is not in the vocabulary.
   words.slice(0, row.length).forEach((word, position) => {
     row[position] = (index.get(word) ?? -1) + 2;
   });

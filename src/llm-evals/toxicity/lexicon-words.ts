@@ -2,15 +2,15 @@ import { wordSet } from '../text/words.ts';
 
 /**
  * Words in the lists of offensive words that are not offensive in texts about people: names of groups, medical and
- * legal words, personal names, and everyday words. They have weight 0. The list was compiled by hand. A word that it
- * lacks causes false alarms.
+ * legal words, personal names, and everyday words. They have weight 0. The list was compiled by hand. If a harmless
+ * word is missing from the list, it causes false positives.
  */
 const NOT_OFFENSIVE = [
   // Groups of people, including terms that are now dated.
   'abo gora goras gringo gringos gyopo gyopos gypsies gypsy gypsys hadji hadjis haji hajis hajji hajjis haole haoles',
   'hapa hindoo jewess kyopo kyopos lesbain lesbayn lesbin moslem mulatto mzungu mzungus negro negroes taff',
   'transvestite yank yanks',
-  // Subjects: the body, crime, history, and names.
+  // Words about the body, crime and history, and names.
   'anal anus bestiality dildo ejaculate faeces fellatio gonorrehea hentai incest kondum masturbate masturbating orgasm',
   'orgy penis porn rape raper scat semen sex sexed sexing sodomise sodomize sodomy stripclub upskirt vagina',
   'dahmer fatah hitlerism hitlerist jacktheripper kkk klansman klansmen klanswoman klanswomen maumau slave',
@@ -24,7 +24,7 @@ const NOT_OFFENSIVE = [
   'thirdeye threeway tinker tinkers triplex tuckahoe turnon twinkie vibr vibrater vomit welfare whiz',
 ];
 
-/** Coarse or insulting words. A single one of them is not abuse. */
+/** Coarse or insulting words. A single mild word is not abuse. */
 const MILD = [
   'argie arse ass asses bastard bogan bollock bollocks boner boob boobies booby bugger buggered bullcrap butthead cock',
   'commie crap crapola crapper crappy dammit damnit dick dipstick doodoo dumb fatso fubar gangsta godammit goddamit goddammit',
@@ -35,7 +35,9 @@ const MILD = [
   'tosser trailertrash turd twink weenie weewee welcher wtf wuss wuzzie',
 ];
 
-/** Patterns of words and phrases in which an offensive word is harmless. They match only at the start of a word. */
+/**
+ * Patterns of words and phrases in which an offensive word is harmless. The patterns match only at the start of a word.
+ */
 const HARMLESS = [
   'abo blood',
   'asseg',
@@ -69,7 +71,7 @@ const STRONG_WEIGHT = 0.7;
 const notOffensive = wordSet(NOT_OFFENSIVE.join(' '));
 const mild = wordSet(MILD.join(' '));
 
-/** Returns the weight of a word of the lists, from 0 to 1. */
+/** Returns the weight of a word in the lists of offensive words, from 0 to 1. */
 export function weightOf(word: string): number {
   if (notOffensive.has(word)) return 0;
   return mild.has(word) ? MILD_WEIGHT : STRONG_WEIGHT;
@@ -77,7 +79,7 @@ export function weightOf(word: string): number {
 
 const harmless = new RegExp(`\\b(?:${HARMLESS.join('|')})`, 'gi');
 
-/** Blanks out harmless words and phrases, so that all other characters keep their positions. */
+/** Replaces harmless words and phrases with blanks, so that all other characters keep their positions. */
 export function withoutHarmlessPhrases(text: string): string {
   return text.replaceAll(harmless, (phrase) => ' '.repeat(phrase.length));
 }

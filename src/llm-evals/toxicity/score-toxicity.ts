@@ -2,7 +2,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { quote } from '../../internal/arguments.ts';
 import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
 
-/** The label of a scorer without one. */
+/** The label of a scorer that has no `label`. */
 const OWN_SCORER = 'own scorer';
 
 /** Returns the label of a scorer in reports. */
@@ -11,10 +11,10 @@ export function toxicityLabel(scorer: ToxicityScorer = lexiconToxicity): string 
 }
 
 /**
- * Scores texts, and checks the result: one finite number from 0 to 1 for each text.
+ * Scores texts and checks the result. The result must contain one finite number from 0 to 1 for each text.
  * @param scorer by default {@link lexiconToxicity}, which is a lexicon and not a classifier
- * @throws {DataValidationError} if the result is invalid, with the first invalid score. Errors of the scorer are not
- * caught
+ * @throws {DataValidationError} if the result is invalid; the error contains the first invalid score. Errors of the
+ * scorer are not caught
  */
 export async function scoreToxicity(
   texts: readonly string[],

@@ -16,10 +16,10 @@ import type { ToxicityScorer } from './lexicon-toxicity.ts';
 const TOPOLOGY_FILE = 'model.json';
 const VOCABULARY_FILE = 'vocabulary.json';
 
-/** The maximum size of a JSON file in bytes. A larger file does not belong to a classifier. */
+/** The maximum size of a JSON file in bytes. A larger file cannot be part of a classifier. */
 const LARGEST_JSON = 64 * 1024 * 1024;
 
-/** The parts of TensorFlow.js's format that are checked here. TensorFlow.js checks the layers itself. */
+/** The schema of the parts of TensorFlow.js's format that are checked here. TensorFlow.js itself checks the layers. */
 const topologySchema = z.object({
   modelTopology: z.looseObject({}),
   weightsManifest: z.array(
@@ -39,8 +39,8 @@ interface ClassifierFiles {
 }
 
 /**
- * Reads the files of a classifier's folder. Weights are read only from files in this folder. Checksums in
- * `vocabulary.json` are verified if there are any.
+ * Reads the files of a classifier's folder. Weights are read only from files in this folder. If `vocabulary.json`
+ * contains checksums, they are verified.
  * @throws {DataValidationError} if a file is missing, changed or invalid; the message names the file
  */
 async function readClassifierFiles(folder: string): Promise<ClassifierFiles> {
@@ -79,7 +79,7 @@ async function readJson<Schema extends z.ZodType>(
   throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** @param namedBy the file that names this file */
+/** @param namedBy the file in which the name occurs */
 async function readPart(folder: string, name: string, namedBy: string): Promise<Buffer> {
   if (path.basename(name) !== name || name === '..') {
     const what = namedBy === TOPOLOGY_FILE ? 'weights' : 'a file';
@@ -93,7 +93,7 @@ async function readPart(folder: string, name: string, namedBy: string): Promise<
   }
 }
 
-/** Creates the error of a folder without a complete classifier. */
+/** Creates the error for a folder that does not contain a complete classifier. */
 function badClassifier(folder: string, name: string, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot load the text classifier '${folder}': ${name}: ${reason}.`, {
     code: 'unreadable-file',
@@ -108,7 +108,7 @@ type LayersModel = Awaited<ReturnType<Tf['loadLayersModel']>>;
 /** Options of {@link tfjsToxicityScorer}. */
 export interface TfjsToxicityOptions {
   /**
-   * The number of texts scored at once.
+   * The number of texts that are scored in one batch.
    * @defaultValue 64
    */
   readonly batchSize?: number | undefined;
@@ -131,15 +131,16 @@ export interface TfjsToxicityScorer extends ToxicityScorer {
 /**
  * Loads a custom TensorFlow.js text classifier as a scorer.
  *
- * The folder contains `model.json` and its weights, as written by `model.save` of a layers model, and
- * `vocabulary.json`. `vocabulary.json` has the fields `format` ("evenhand-text-classifier"), `name` (the label in
- * reports), `words` (the list), `input` and `output`. `output` is the index of the toxicity column, whose values are
- * from 0 to 1; the default is 0. Texts are normalized to NFKC and lower case and split into words of letters and
- * digits. With `input` "bag_of_words", the model receives the count of each word of the list, a tensor [texts, words].
- * With "sequence" and `max_length`, it receives word numbers, [texts, max_length]: the word's index in the list plus 2,
- * 1 for any other word, and 0 after the end. Longer texts are truncated.
+ * The folder contains `vocabulary.json`, and `model.json` with its weights, as written by `model.save` of a layers
+ * model. `vocabulary.json` has the fields `format` ("evenhand-text-classifier"), `name` (the label in reports), `words`
+ * (the vocabulary), `input` and `output`. `output` is the index of the output column with the toxicity, whose values
+ * are from 0 to 1. Its default is 0. Texts are normalized to NFKC and lower case and split into words of letters and
+ * digits. If `input` is "bag_of_words", the model receives the count of each vocabulary word, as a tensor [texts,
+ * words]. If `input` is "sequence", `max_length` is required, and the model receives word codes as a tensor [texts,
+ * max_length]. The code of a word is its index in the vocabulary plus 2. Any other word has the code 1, and 0 is
+ * padding after the text. Longer texts are truncated.
  *
- * The meaning of a score depends on the model. Scores have single precision.
+ * The meaning of a score depends on the model. Scores are computed in single precision.
  * @throws {DataValidationError} if a file is missing or invalid; the message names the file
  * @throws {DependencyError} if the chosen backend cannot start
  * @throws {ValueError} if the batch size is not a whole number of at least 1
@@ -180,7 +181,7 @@ async function loadModel(tf: Tf, folder: string, files: ClassifierFiles): Promis
   }
 }
 
-/** Checks that the input has the vocabulary's width, and that the output has the toxicity column. */
+/** Checks that the model's input width matches the vocabulary, and that its output has the toxicity column. */
 function assertFits(folder: string, model: LayersModel, vocabulary: ClassifierVocabulary): void {
   const problem = (reason: string): never => {
     throw badClassifier(folder, 'model.json', reason);

@@ -6,17 +6,18 @@ import type { AnswerRecord } from '../client/transcript.ts';
 import { LINE_BEGINNING, recordFromFields } from './record-json.ts';
 import { emptyProblem, lineProblem, readTextLines, type TextLine } from './text-lines.ts';
 
-/** The names of the answer in files of other tools, in order of precedence. */
+/** The names of the field with the answer in files of other tools, in order of precedence. */
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
 
 /**
  * Reads a file of answers with one JSON object per line. The file is the transcript of an earlier run, or a file of
- * another tool with `prompt` and one of `text`, `response` and `completion`. For files of other tools, a missing
- * `repeat` is the number of earlier lines with the same prompt, and a missing `model` is `replay`. Other fields are
- * ignored.
+ * another tool. A file of another tool has the field `prompt` and one of the fields `text`, `response` and
+ * `completion`. If `repeat` is missing there, the number of earlier lines with the same prompt is used. If `model` is
+ * missing, `replay` is used. Other fields are ignored.
  *
- * If a key occurs more than once, the result contains its last answer, or its last error if it has no answer. Blank
- * lines, a byte order mark and Windows line endings are allowed. A truncated last line is skipped with a warning.
+ * If a key occurs more than once, the result contains its last answer. If the key has no answer, the result contains
+ * its last error. Blank lines, a byte order mark and Windows line endings are allowed. A truncated last line is skipped
+ * with a warning.
  * @throws {DataValidationError} if the file cannot be read, contains no answers, or has an invalid line; the error
  * contains the line number
  * @example
@@ -54,7 +55,7 @@ function toRecord(fields: Mapping, repeats: Map<string, number>): AnswerRecord |
   const { prompt } = fields;
   if (typeof prompt !== 'string') return `its prompt should be text, not ${typeof prompt}`;
   const name = TEXT_NAMES.find((candidate) => fields[candidate] !== undefined);
-  if (name === undefined) return `it has none of ${TEXT_NAMES.join(', ')}`;
+  if (name === undefined) return `it has none of the fields ${TEXT_NAMES.join(', ')}`;
   if (typeof fields[name] !== 'string') return `its ${name} should be text, not ${JSON.stringify(fields[name])}`;
   const count = repeats.get(prompt) ?? 0;
   repeats.set(prompt, count + 1);
@@ -88,15 +89,15 @@ function parseFields(text: string): Mapping | string {
   return isMapping(value) ? value : 'it is not a JSON object';
 }
 
-/** Returns whether a line is the beginning of a record whose writer was interrupted. */
+/** Returns whether a line is the beginning of a record that was not written completely. */
 export function isTorn({ text, isEnded }: TextLine): boolean {
   if (isEnded || typeof parseFields(text) !== 'string') return false;
   return text.startsWith(LINE_BEGINNING) || LINE_BEGINNING.startsWith(text);
 }
 
 /**
- * Returns one record per key, in the order of first occurrence: its last answer, or its last error if it has no answer.
- * An error never replaces an answer, because the answer was paid for.
+ * Returns one record per key, in the order of first occurrence. The record is the last answer of the key, or its last
+ * error if there is no answer. An error never replaces an answer, because the answer has been paid for.
  */
 export function mergeAnswers(records: Iterable<AnswerRecord>): AnswerRecord[] {
   const byKey = new Map<string, AnswerRecord>();

@@ -5,7 +5,7 @@ import { isAmount } from '../client/client-error.ts';
 import { FINISH_REASONS } from '../client/llm-client.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 
-/** The beginning of every line of {@link recordToLine}. A truncated line starts with it or with a part of it. */
+/** The beginning of every line of {@link recordToLine}. A truncated line contains this beginning or a part of it. */
 export const LINE_BEGINNING = '{"key":"';
 
 /** The JSON form of an {@link AnswerRecord}. */
@@ -23,9 +23,9 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
 }
 
 /**
- * Returns a record as a line of JSON with a line feed. {@link recordFromFields} accepts the line. Invalid optional
- * fields (an unknown reason, a negative count) are replaced with neutral values instead of rejected, because the answer
- * was paid for.
+ * Returns a record as a line of JSON with a line feed. {@link recordFromFields} can read the line. An invalid optional
+ * field (an unknown reason, a negative count) does not cause an error, because the answer has been paid for. Its value
+ * is replaced with a neutral value.
  * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {
@@ -36,11 +36,11 @@ export function recordToLine(record: AnswerRecord): string {
   throw new DataValidationError(`The record cannot be written to a transcript: ${broken}.`, {
     code: 'unwritable-file',
     context: { argument: 'record' },
-    suggestion: 'Give a record with key, prompt, repeat, and either a text or an error.',
+    suggestion: 'Pass a record with key, prompt, repeat, and either a text or an error.',
   });
 }
 
-/** Returns a record whose invalid optional fields have neutral values. */
+/** Returns the record with neutral values in place of its invalid optional fields. */
 function repaired(json: AnswerRecordJson): AnswerRecordJson {
   const broken = OPTIONAL.filter(([field, , holds]) => !holds((json as Mapping)[field]));
   const neutral = {
@@ -71,7 +71,7 @@ const orNull =
   (value: unknown): boolean =>
     value === null || holds(value);
 
-/** The required fields of a line. */
+/** The required fields of a line, each with a description and a check. */
 const REQUIRED: readonly Check[] = [
   ['key', 'text', isText],
   ['prompt', 'text', isText],
@@ -79,7 +79,7 @@ const REQUIRED: readonly Check[] = [
   ['text', 'text or null', orNull(isText)],
 ];
 
-/** The optional fields of a line, each with its default. */
+/** The optional fields of a line, each with a description, a check and a default. */
 const OPTIONAL: readonly (readonly [...Check, missing: unknown])[] = [
   ['model', 'text', isText, ''],
   ['error', 'an object with kind and message, or null', orNull(isProblem), null],
@@ -92,7 +92,7 @@ const OPTIONAL: readonly (readonly [...Check, missing: unknown])[] = [
   ['attempts', 'a whole number', isInteger, 0],
 ];
 
-/** Returns the record of a line's fields, or the problem with them. */
+/** Returns the record for the fields of a line. If the fields are invalid, returns a description of the problem. */
 export function recordFromFields(fields: Mapping): AnswerRecord | string {
   const broken =
     REQUIRED.find(([field, , holds]) => !holds(fields[field])) ??

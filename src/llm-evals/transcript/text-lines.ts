@@ -19,13 +19,13 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Reads the lines of a file in UTF-8. Only a line feed, with or without a carriage return before it, ends a line: JSON
- * may contain the line separators of Unicode. A byte order mark is removed.
+ * Reads the lines of a file in UTF-8. Only a line feed ends a line, with or without a carriage return before it. Other
+ * line separators of Unicode may occur in JSON, so they do not end a line. A byte order mark is removed.
  * @yields the lines in order
  * @throws {DataValidationError} if the file cannot be read or a line is not UTF-8
  */
 export async function* readTextLines(path: string): AsyncGenerator<TextLine> {
-  // One decoder for all lines, because only the start of the file can have a byte order mark.
+  // All lines share one decoder, because only the start of the file can have a byte order mark.
   const decoder = new Utf8Stream(path);
   let number = 0;
   let offset = 0;
@@ -74,28 +74,28 @@ function decode(decoder: Utf8Stream, { bytes, isEnded }: ByteLine, path: string,
   const end = bytes.at(-1) === CARRIAGE_RETURN ? -1 : undefined;
   try {
     const text = decoder.write(bytes.subarray(0, end));
-    // A truncated line may end within a character. Its remaining bytes are then ignored.
+    // A truncated line may end within a character. The bytes of an incomplete character are ignored.
     return isEnded ? text + decoder.end() : text;
   } catch (cause) {
     throw lineProblem(path, number, 'it is not UTF-8', cause);
   }
 }
 
-/** Returns the error of a line of a transcript file. */
+/** Returns the error for an invalid line of a transcript file. */
 export function lineProblem(path: string, line: number, reason: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`${path}:${String(line)}: this line is not a record of an answer: ${reason}.`, {
     code: 'unreadable-file',
     context: { path, line },
-    suggestion: 'Give a file with one JSON object per line, as evenhand writes transcripts, or correct the line.',
+    suggestion: 'Use a file with one JSON object per line, in the format of evenhand transcripts, or correct the line.',
     cause,
   });
 }
 
-/** Returns the error of an empty transcript file. */
+/** Returns the error for an empty transcript file. */
 export function emptyProblem(path: string): DataValidationError {
   return new DataValidationError(`The transcript file '${path}' is empty.`, {
     code: 'unreadable-file',
     context: { path },
-    suggestion: 'Give a file with one JSON object per line, as evenhand writes transcripts.',
+    suggestion: 'Use a file with one JSON object per line, in the format of evenhand transcripts.',
   });
 }

@@ -11,7 +11,7 @@ import { isTorn, mergeAnswers, readRecord } from './read-transcripts.ts';
 import { recordToLine } from './record-json.ts';
 import { readTextLines } from './text-lines.ts';
 
-/** An append-only file of complete lines. After the first write that fails, all later writes fail too. */
+/** An append-only file of complete lines. If a write fails, all later writes fail too. */
 class LineLog {
   readonly #path: string;
   readonly #handle: FileHandle;
@@ -19,7 +19,7 @@ class LineLog {
   /** The size of the complete lines, in bytes. */
   #size: number;
   #unflushed = 0;
-  /** The last operation; operations run one after the other. */
+  /** The promise of the last operation. Operations run one after the other. */
   #last: Promise<void> = Promise.resolve();
   #failure: DataValidationError | undefined;
   #closing: Promise<void> | undefined;
@@ -31,7 +31,7 @@ class LineLog {
     this.#flushEvery = flushEvery;
   }
 
-  /** Appends a line, given with its line feed, after the lines before it. */
+  /** Appends a line after all earlier lines. The line must include its line feed. */
   append(line: string): Promise<void> {
     if (this.#closing !== undefined) {
       return Promise.reject(cannotWrite(this.#path, new Error('it was closed before')));
@@ -41,7 +41,7 @@ class LineLog {
     return written;
   }
 
-  /** Flushes and closes the file; a second call does nothing. */
+  /** Flushes and closes the file. If the file is already closed, does nothing. */
   close(): Promise<void> {
     this.#closing ??= this.#last.then(() => this.#end());
     return this.#closing;
@@ -54,7 +54,7 @@ class LineLog {
       this.#size += line.length;
       if (++this.#unflushed >= this.#flushEvery) await this.#flush();
     } catch (cause) {
-      // Without this, later lines would be written after an incomplete line.
+      // Without this truncation, later lines would be written after an incomplete line.
       await this.#handle.truncate(this.#size).catch(() => undefined);
       this.#failure = cannotWrite(this.#path, cause);
       throw this.#failure;
@@ -77,14 +77,16 @@ class LineLog {
   }
 }
 
-/** Writes all bytes. The system may accept only a part of them at once, so this may need several writes. */
+/**
+ * Writes all bytes. The operating system may accept only a part of the bytes at once, so several writes may be needed.
+ */
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
   for (let offset = 0; offset < bytes.length;) {
     offset += (await handle.write(bytes, offset, bytes.length - offset)).bytesWritten;
   }
 }
 
-/** Throws an error again, unless it only reports that a pipe or a device cannot be flushed. */
+/** Rethrows an error. Ignores an error that only reports that a pipe or a device cannot be flushed. */
 function ignoreUnsyncable(cause: unknown): void {
   if (!['EINVAL', 'ENOTSUP'].includes(fileProblemOf(cause).code)) throw cause;
 }
@@ -95,7 +97,7 @@ function cannotWrite(file: string, cause: unknown): DataValidationError {
   return new DataValidationError(`The transcript file '${file}' cannot be written: ${reason}.`, {
     code: 'unwritable-file',
     context: { path: file, code },
-    suggestion: 'Free disk space or set another path. The answers in the file are complete; continue with --resume.',
+    suggestion: 'Free disk space or set another path. The answers in the file are complete. Use --resume to continue.',
     cause,
   });
 }
@@ -103,7 +105,7 @@ function cannotWrite(file: string, cause: unknown): DataValidationError {
 /** Options of {@link openTranscriptLog}. */
 export interface TranscriptLogOptions {
   /**
-   * Whether to continue an existing file. Otherwise a file that is not empty is an error.
+   * Whether to continue an existing file. If false, a file that is not empty causes an error.
    * @defaultValue false
    */
   readonly resume?: boolean | undefined;
@@ -120,16 +122,17 @@ const TRANSCRIPT_LOG_OPTION_NAMES: OptionNames<TranscriptLogOptions> = { resume:
 export interface TranscriptLog {
   readonly path: string;
   /**
-   * The records of the file when it was opened: for each key the last answer, or the last error if there is no answer.
+   * The records of the file when it was opened. For each key, the list contains the last answer, or the last error if
+   * there is no answer.
    */
   readonly records: readonly AnswerRecord[];
   /**
-   * Appends a record as one line, after the records before it. Resolves when the line is written.
-   * @throws {DataValidationError} if the record is invalid, in which case nothing is written, or if the file cannot be
-   * written. The file then ends with its last complete line, and accepts no more records
+   * Appends a record as one line, after all earlier records. The promise resolves when the line has been written.
+   * @throws {DataValidationError} if the record is invalid, or if the file cannot be written. If the record is invalid,
+   * nothing is written. If the file cannot be written, it ends with its last complete line, and accepts no more records
    */
   append(record: AnswerRecord): Promise<void>;
-  /** Flushes and closes the file; a second call does nothing. */
+  /** Flushes and closes the file. If the file is already closed, does nothing. */
   close(): Promise<void>;
 }
 
@@ -138,12 +141,13 @@ export interface TranscriptLog {
  * new file (mode 0600). Missing folders are created. Appended records survive a crash of the process. To survive a
  * power failure, the file is flushed to the disk after every `flushEvery` records and at the end.
  *
- * A file that is not empty is an error unless `resume` is true, because its answers were paid for. With `resume`, they
- * are in `records`, and only the other requests need to be sent. A truncated last line is removed, with a warning in
- * the log. Use separate files for runs at the same time.
- * @throws {DataValidationError} if the file is not empty and `resume` is not true, has a line that is not a record
- * (with its number), or cannot be written
- * @throws {ValueError} for an option out of range
+ * If the file is not empty and `resume` is not true, an error is thrown, because the answers in the file have been paid
+ * for. If `resume` is true, the answers of the file are in `records`, and only the other requests need to be sent. A
+ * truncated last line is removed, and a warning is logged. If several runs take place at the same time, use a separate
+ * file for each run.
+ * @throws {DataValidationError} if the file is not empty and `resume` is not true, if a line is not a record (the error
+ * contains the line number), or if the file cannot be written
+ * @throws {ValueError} if an option is out of range
  * @example
  * ```ts
  * import { mkdtempSync } from 'node:fs';
@@ -206,18 +210,18 @@ async function openFile(file: string): Promise<FileHandle> {
 
 async function requireEmpty(file: string, handle: FileHandle): Promise<void> {
   if ((await handle.stat()).size === 0) return;
-  throw new DataValidationError(`The transcript file '${file}' is not empty, and is not overwritten.`, {
+  throw new DataValidationError(`The transcript file '${file}' is not empty, and will not be overwritten.`, {
     code: 'unwritable-file',
     context: { path: file },
-    suggestion: 'Continue it with resume, or set another path.',
+    suggestion: 'Use resume to continue the file, or set another path.',
   });
 }
 
 /**
- * Reads the records of a log and repairs its end: a truncated last line is removed, and a complete one without a line feed
- * gets one.
+ * Reads the records of a log and repairs the end of the file. A truncated last line is removed. If the last line is
+ * complete but has no line feed, a line feed is added.
  * @returns the records in order, and the size of the file, in bytes
- * @throws {DataValidationError} for a line that is not a record; the file is left as it was
+ * @throws {DataValidationError} if a line is not a record; the file is then not changed
  */
 async function resumeLog(
   path: string,
@@ -238,7 +242,7 @@ async function resumeLog(
   }
   if (tornAt !== undefined) {
     await file.truncate(tornAt);
-    getLogger().warn(`The last line of '${path}' is truncated and is removed; its request is sent again.`);
+    getLogger().warn(`The last line of '${path}' is truncated and is removed. Its request is sent again.`);
   }
   if (lacksEnd) await file.write('\n');
   return { records, size: (await file.stat()).size };

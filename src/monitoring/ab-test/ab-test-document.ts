@@ -14,7 +14,7 @@ import type { ABFinding, ABRow, ABTestFields } from './ab-test-fields.ts';
 import { comparisonSections } from './comparison-section.ts';
 import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
-/** Findings in short form, for tables. */
+/** The short names of the findings, for tables. */
 const FINDINGS: Readonly<Record<ABFinding, string>> = {
   worse: 'Worse',
   changed: 'Changed',
@@ -23,10 +23,13 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
   cannot_tell: 'Inconclusive',
 };
 
-/** If there are more pairs than this, the first table shows only the pairs with the smallest p-values. */
+/**
+ * The maximum number of rows in the first table. If there are more pairs, the table shows only the pairs with the
+ * smallest p-values.
+ */
 const MAX_ROWS = 60;
 
-/** The kind of verdict of a worse and of a better finding. Other findings have the kind 'none'. */
+/** The kinds of the verdict for the findings worse and better. Other findings have the kind 'none'. */
 const VERDICTS: Partial<Record<ABFinding, ReportVerdict['kind']>> = { worse: 'fail', better: 'pass' };
 
 /** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */
@@ -110,7 +113,7 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   ];
 }
 
-/** Returns sentences about the pairs that neither the verdict nor a warning describes. */
+/** Returns sentences about the pairs that are described neither by the verdict nor by a warning. */
 function otherSentences(result: ABTestFields): ReportBlock[] {
   const reported = new Set(reportedFirst(result));
   const isWarnedOf = ({ verdict }: ABRow): boolean =>

@@ -3,7 +3,7 @@ import type { ABSettings } from './ab-test-options.ts';
 /** The reason why a row is excluded. */
 export type RowProblem = 'outcome' | 'label' | 'weight';
 
-/** The ends of an interval, lower end first. */
+/** The two ends of an interval. The lower end comes first. */
 export type ABInterval = readonly [low: number, high: number];
 
 /** A value for each arm. */
@@ -12,21 +12,21 @@ export interface PerArm<T = number> {
   readonly treatment: T;
 }
 
-/** The effect of the treatment on the outcome of some rows: treatment minus control. */
+/** The effect of the treatment on the outcome of a set of rows: treatment minus control. */
 export interface ABEffect {
   /** The number of rows included in the measure. */
   readonly n: PerArm;
-  /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
+  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Equal to `n` if there are no weights. */
   readonly effective: PerArm;
-  /** The rate or mean in the control arm; null without rows. */
+  /** The rate or mean in the control arm; null if the arm has no rows. */
   readonly control: number | null;
   readonly treatment: number | null;
   /** treatment - control; null if either arm has no rows. */
   readonly value: number | null;
   readonly standardError: number | null;
   /**
-   * The interval at level 1 - alpha, not adjusted: Newcombe's for rates, Welch's for means, anytime-valid in the
-   * sequential mode.
+   * The confidence interval at level 1 - alpha, not adjusted: Newcombe's for rates, Welch's for means, and
+   * anytime-valid in the sequential mode.
    */
   readonly interval: ABInterval | null;
   /** The two-sided p-value of the hypothesis of no effect, not adjusted. */
@@ -36,14 +36,14 @@ export interface ABEffect {
 /** The effect on one group. */
 export interface ABGroup extends ABEffect {
   readonly group: string;
-  /** Why the group is not compared with others; null if it is compared. */
+  /** The reason why the group is not compared with other groups; null if it is compared. */
   readonly excluded: string | null;
 }
 
 /** The finding about a change. `changed` means that the disparity changed significantly, but its size did not. */
 export type ABFinding = 'worse' | 'better' | 'changed' | 'no_change_shown' | 'cannot_tell';
 
-/** One pair of groups of one attribute, for one measure of one metric. */
+/** The comparison of one pair of groups of one attribute, for one measure of one metric. */
 export interface ABRow {
   /** `sex`, or `sex||race`. */
   readonly attribute: string;
@@ -57,7 +57,7 @@ export interface ABRow {
   readonly n: PerArm<{ readonly group: number; readonly reference: number }>;
   /** The effect of the treatment on all rows, on the group and on the reference group. */
   readonly effect: { readonly overall: ABEffect; readonly group: ABEffect; readonly reference: ABEffect };
-  /** Group minus reference group in each arm. */
+  /** The value of the group minus the value of the reference group, in each arm. */
   readonly disparity: PerArm<number | null>;
   /**
    * The signed disparity under treatment minus the signed disparity under control. It equals the effect on the group
@@ -74,17 +74,23 @@ export interface ABRow {
    * tested.
    */
   readonly adjustedPValue: number | null;
-  /** |treatment disparity| - |control disparity|; above 0, the groups differ more under treatment. */
+  /**
+   * |disparity under treatment| - |disparity under control|. If this is above 0, the groups differ more under
+   * treatment.
+   */
   readonly sizeChange: {
     readonly value: number | null;
     readonly interval: ABInterval | null;
     readonly pValue: number | null;
-    /** The p-value adjusted over the same tests. It determines whether the finding is worse or better. */
+    /**
+     * The p-value, adjusted over the size changes of all tested rows. It determines whether the finding is worse or
+     * better.
+     */
     readonly adjustedPValue: number | null;
   };
   /**
-   * The logarithm of the ratio of odds ratios, for a fixed sample size; null for means, and for cells without successes
-   * or failures.
+   * The logarithm of the ratio of odds ratios, for a fixed sample size. Null for means, and for cells without successes
+   * or without failures.
    */
   readonly logitInteraction: {
     readonly estimate: number;
@@ -93,11 +99,11 @@ export interface ABRow {
   } | null;
   /** The change for which `power` is computed, in the units of the outcome. */
   readonly minimumEffect: number | null;
-  /** The probability that this n detects a change of `minimumEffect` in a single test at alpha. */
+  /** The probability that a test at this sample size detects a change of `minimumEffect`, in a single test at alpha. */
   readonly power: number | null;
   /**
-   * The minimum detectable difference: the smallest change that this n detects with 80% power in a single test at
-   * alpha.
+   * The minimum detectable difference: the smallest change that a single test at alpha detects with 80% power at this
+   * sample size.
    */
   readonly detectable: number | null;
   readonly finding: ABFinding;
@@ -105,7 +111,7 @@ export interface ABRow {
   readonly verdict: string;
 }
 
-/** The largest minus the smallest value of the compared groups in each arm. */
+/** The largest value minus the smallest value of the compared groups, in each arm. */
 export interface ABGap {
   readonly groups: number;
   readonly control: number;
@@ -116,11 +122,11 @@ export interface ABGap {
   readonly method: string;
 }
 
-/** Whether the arms have the same mix of groups. */
+/** The result of checking whether both arms have the same mix of groups. */
 export interface SampleRatio {
   /** The share of rows in the treatment arm, by group. */
   readonly groups: readonly { readonly group: string; readonly n: PerArm; readonly treatmentShare: number }[];
-  /** Pearson's chi-square test of independence of arm and group; null with fewer than two groups. */
+  /** Pearson's chi-square test of independence of arm and group. Null if there are fewer than two groups. */
   readonly pValue: number | null;
 }
 
@@ -137,14 +143,14 @@ export interface ABComparison {
   readonly gap: ABGap | null;
   /** One row for each group except the reference group. */
   readonly rows: readonly ABRow[];
-  /** Excluded rows by arm, each counted under its first reason. */
+  /** The number of excluded rows, by arm and reason. A row with several reasons is counted under the first one. */
   readonly dropped: PerArm<Readonly<Record<'group' | RowProblem, number>>>;
 }
 
 /** The results of an analysis as plain data. */
 export interface ABTestFields {
   readonly n: PerArm;
-  /** Every pair of every fairness comparison. */
+  /** All pairs of all fairness comparisons. */
   readonly rows: readonly ABRow[];
   readonly comparisons: readonly ABComparison[];
   /**
@@ -152,10 +158,10 @@ export interface ABTestFields {
    * finding.
    */
   readonly business: readonly ABComparison[];
-  /** The number of tests over which p-values are adjusted. */
+  /** The number of tests in each adjustment of p-values. */
   readonly nTests: { readonly fairness: number; readonly business: number };
   readonly checks: {
-    /** Chi-square test of the share of rows in the treatment arm. */
+    /** The chi-square test of whether the treatment arm has the expected share of rows. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
     readonly byAttribute: readonly (SampleRatio & { readonly attribute: string })[];
     /**
@@ -170,12 +176,12 @@ export interface ABTestFields {
   readonly settings: ABSettings;
 }
 
-/** Returns an interval; null if an end is undefined. */
+/** Returns an interval, or null if one of its ends is undefined. */
 export function definedInterval([low, high]: ABInterval): ABInterval | null {
   return Number.isNaN(low) || Number.isNaN(high) ? null : Object.freeze<ABInterval>([low, high]);
 }
 
-/** Returns a value for each arm, frozen. */
+/** Returns a frozen object with a value for each arm. */
 export function perArm<Value>(valueOf: (arm: keyof PerArm) => Value): PerArm<Value> {
   return Object.freeze({ control: valueOf('control'), treatment: valueOf('treatment') });
 }

@@ -22,7 +22,7 @@ export interface ABTestOptions {
   /** The sensitive columns. Each column is analysed separately. */
   readonly protected: readonly string[];
   /**
-   * Intersections of sensitive columns, as `[['sex', 'race']]`.
+   * Intersections of sensitive columns, such as `[['sex', 'race']]`.
    * @defaultValue none
    */
   readonly intersections?: readonly (readonly string[])[] | undefined;
@@ -35,7 +35,7 @@ export interface ABTestOptions {
   readonly fairness?: ABMetric | readonly ABMetric[] | undefined;
   /** The column of true labels or true values, for metrics that need them. */
   readonly yTrue?: string | undefined;
-  /** The label that counts as 1 in `outcome` and `yTrue`, if they are not 0 and 1. */
+  /** The label that counts as 1 in `outcome` and `yTrue`. Needed if the labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
    * Texts that mean a missing value, in all columns.
@@ -47,21 +47,21 @@ export interface ABTestOptions {
    * @defaultValue none
    */
   readonly business?: string | readonly string[] | undefined;
-  /** The column of row weights. Effective counts (sum w)^2 / sum w^2 then replace counts. */
+  /** The column of row weights w. The counts are then replaced by effective counts (sum w)^2 / sum w^2. */
   readonly sampleWeight?: string | undefined;
   /**
-   * The column with the id of a row's unit. A warning is given for ids in both arms and for ids repeated within one
-   * arm.
+   * The column with the id of the unit that a row belongs to. A warning is given for ids that occur in both arms, and
+   * for ids that are repeated within one arm.
    */
   readonly id?: string | undefined;
   /**
-   * The false discovery rate of the reported changes of disparities (Benjamini and Hochberg). Each interval has the
-   * level 1 - alpha and is not adjusted.
+   * The false discovery rate for the reported changes of disparities (Benjamini and Hochberg). Each interval has the
+   * confidence level 1 - alpha and is not adjusted.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The change for which power is reported, in the units of the outcome.
+   * The size of the change for which power is reported, in the units of the outcome.
    * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
    */
   readonly minimumEffect?: number | undefined;
@@ -71,7 +71,7 @@ export interface ABTestOptions {
    */
   readonly sequential?: boolean | SequentialOptions | undefined;
   /**
-   * The minimum number of rows of a group in each arm. Smaller groups are not compared, and are reported.
+   * The minimum number of rows of a group in each arm. Smaller groups are reported but not compared.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -81,8 +81,8 @@ export interface ABTestOptions {
    */
   readonly treatmentShare?: number | undefined;
   /**
-   * The reference group of each attribute (`sex`, `sex||race`).
-   * @defaultValue the largest group, by the rows of both arms
+   * The reference group of each attribute. The keys are the names of the attributes (`sex`, `sex||race`).
+   * @defaultValue the group with the most rows in both arms together
    */
   readonly referenceGroups?: Readonly<Record<string, string>> | undefined;
   /**
@@ -130,7 +130,7 @@ export const AB_ANALYSIS_OPTION_NAMES: OptionNames<ABAnalysisOptions> = { sequen
 
 /** A sensitive attribute, or an intersection of several. */
 export interface ABAttribute {
-  /** `sex`, or `sex||race`. */
+  /** The name of the column, such as `sex`, or of the intersection, such as `sex||race`. */
   readonly name: string;
   readonly columns: readonly string[];
 }
@@ -157,7 +157,8 @@ export interface ABSettings extends FilledOptions<
 
 /**
  * Checks options and fills in defaults.
- * @throws {ValueError} if an option is invalid; the error names it, what was expected and what was given
+ * @throws {ValueError} if an option is invalid; the error contains the name of the option, the expected value and the
+ * given value
  */
 export function fillSettings(options: ABTestOptions): ABSettings {
   const fairness = listOf(options.fairness ?? 'demographic_parity_difference').map(abMetric);
@@ -202,7 +203,7 @@ function attributesOf(options: ABTestOptions): readonly ABAttribute[] {
   const crossed = (options.intersections ?? []).map((names) => names.map((name) => requireName('intersections', name)));
   const narrow = crossed.find((names) => new Set(names).size < 2);
   if (narrow !== undefined) {
-    throw invalidParameter('intersections', 'cross at least two columns each', `[${narrow.join(', ')}]`);
+    throw invalidParameter('intersections', 'contain lists of at least two columns', `[${narrow.join(', ')}]`);
   }
   if (singles.length + crossed.length === 0) throw invalidParameter('protected', 'name at least one column', '[]');
   const byName = new Map<string, ABAttribute>();
@@ -222,11 +223,11 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   if (metric === undefined || yTrue !== null) return;
   throw new ValueError(`The fairness metric ${metric} needs true labels.`, {
     context: { parameter: 'yTrue', metric },
-    suggestion: 'Set their column (yTrue).',
+    suggestion: 'Set yTrue to the column of true labels.',
   });
 }
 
-/** Rejects an impossible minimum effect, such as 5 where 0.05 (5 percent) was intended. */
+/** Rejects an impossible minimum effect. For example, the user may set 5 instead of 0.05 (5 percent). */
 function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   if (minimumEffect === null) return;
   for (const metric of fairness) {
@@ -240,7 +241,7 @@ function assertOutcome({ attributes, outcome }: ABSettings): void {
   if (!attributes.some(({ columns }) => columns.includes(outcome))) return;
   throw new ValueError(`The outcome '${outcome}' is also a sensitive column.`, {
     context: { parameter: 'outcome', outcome },
-    suggestion: 'Set the column of decisions (outcome).',
+    suggestion: 'Set outcome to the column of decisions.',
   });
 }
 

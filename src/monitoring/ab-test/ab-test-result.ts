@@ -33,16 +33,16 @@ export class ABTestResult implements ABTestFields {
     return documentToHtml(abTestDocument(this));
   }
 
-  /** Returns all fields with names in snake_case; undefined numbers are null. */
+  /** Returns all fields with names in snake_case. Undefined numbers are null. */
   toJSON(): ABTestJson {
     return abTestToJson(this);
   }
 }
 
-/** A result as JSON: the fields of {@link ABTestFields} in snake_case, and the version. */
+/** The JSON form of a result: the fields of {@link ABTestFields} in snake_case, and the version. */
 export type ABTestJson = Readonly<Record<string, unknown>>;
 
-/** Returns a result as JSON. The pairs of all comparisons are in `rows` and `business_rows`. */
+/** Returns the JSON form of a result. The pairs of all comparisons are in `rows` and `business_rows`. */
 function abTestToJson(result: ABTestFields): ABTestJson {
   const { finding, verdict, n, warnings, rows, comparisons, business, ...rest } = result;
   const businessRows = business.flatMap((comparison) => comparison.rows);

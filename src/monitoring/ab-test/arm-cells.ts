@@ -6,9 +6,12 @@ import type { PerArm, RowProblem } from './ab-test-fields.ts';
 /** The values of every row for one measure. */
 export interface MeasuredRows {
   readonly measure: ABMeasure;
-  /** [rows]; NaN if the row is excluded because a value is missing, or if the row is not in the denominator. */
+  /**
+   * The values of the rows, [rows]. NaN if the row is excluded because a value is missing, or if the row is not in the
+   * denominator.
+   */
   readonly values: Float64Array;
-  /** [rows]: 0, or 1 + the index of the {@link RowProblem} that excludes the row. */
+  /** For each row, 0 or 1 + the index of the {@link RowProblem} that excludes the row, [rows]. */
   readonly faults: Uint8Array;
 }
 
@@ -17,7 +20,7 @@ export const ROW_PROBLEMS: readonly RowProblem[] = ['outcome', 'label', 'weight'
 
 const [OUTCOME, LABEL, WEIGHT] = [1, 2, 3] as const;
 
-/** Returns the values of one measure, row by row. */
+/** Returns the values of one measure for every row. */
 export function measureRows(rows: ArmRows, measure: ABMeasure, outcome: Float64Array): MeasuredRows {
   const { nRows, truth, weights } = rows;
   const usesTruth = truth !== undefined && needsTruth(measure);
@@ -47,7 +50,7 @@ function valueOf({ of }: ABMeasure, given: number, label: number): number {
 export interface ArmCell {
   /** The number of rows included in the calculation. */
   readonly n: number;
-  /** The effective number of rows, (sum w)^2 / sum w^2; n without weights. */
+  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Equal to `n` if there are no weights. */
   readonly effective: number;
   readonly cell: Cell;
   /** The rate with its counts; undefined for means. */
@@ -62,7 +65,7 @@ export type GroupCells = PerArm<ArmCell>;
 /**
  * Counts every group in both arms.
  * @param measured the values of rows; rows with NaN are excluded
- * @param weights [rows], or undefined for weights of one
+ * @param weights [rows], the weight of each row; undefined if all weights are one
  * @param codes [rows], the group of each row; rows with a negative code are excluded
  * @param groups the number of groups
  * @param nControl the number of rows of the control arm, which come first
@@ -82,13 +85,16 @@ export function countCells(
   }));
 }
 
-/** Sums by cell, each [2 x groups]: control and treatment of the first group, then of the second group, and so on. */
+/**
+ * Sums for each cell. Each array has the shape [2 x groups]: control and treatment of the first group, then of the
+ * second group, and so on.
+ */
 interface CellSums {
   readonly n: Float64Array;
   readonly weight: Float64Array;
   readonly squared: Float64Array;
   readonly total: Float64Array;
-  /** sum w (x - mean)^2 */
+  /** The weighted sum of squared deviations, sum w (x - mean)^2. */
   readonly m2: Float64Array;
 }
 
@@ -115,7 +121,7 @@ function sumCells(
     (squared[cell] as number) += w * w;
     (total[cell] as number) += w * value;
   });
-  // A second pass, because sums of squares would lose precision for large values.
+  // The deviations are computed in a second pass, because sums of squares would lose precision for large values.
   eachRow((cell, value, w) => {
     (m2[cell] as number) += w * (value - (total[cell] as number) / (weight[cell] as number)) ** 2;
   });
@@ -129,7 +135,7 @@ function armCell(sums: CellSums, index: number, kind: 'rate' | 'mean'): ArmCell 
   const effective = squared > 0 ? (weight * weight) / squared : 0;
   const value = total / weight;
   if (kind === 'rate') {
-    // Without weights these are the counts themselves. Rounding must not increase a weighted rate above 1.
+    // Without weights, the effective counts equal the counts. Rounding must not increase a weighted rate above 1.
     const rate =
       effective === 0 ? rateCell(0, 0) : rateCell(Math.min(effective, (total * weight) / squared), effective);
     return { n, effective, cell: rate, rate, spread: value * (1 - value) };

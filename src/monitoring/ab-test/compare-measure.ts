@@ -24,22 +24,22 @@ import { type ArmCell, countCells, type GroupCells, type MeasuredRows, ROW_PROBL
 import type { ABMeasure } from './fairness-measures.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
-/** How pairs of groups are compared. */
+/** The settings for comparing pairs of groups. */
 interface PairRule {
   readonly alpha: number;
-  /** Undefined for a single analysis. */
+  /** The standard deviation of the expected changes in a sequential analysis. Undefined for a single analysis. */
   readonly tau: number | undefined;
   readonly minimumEffect: number;
 }
 
-/** A group, its reference group, and the counts of both. */
+/** The inputs for comparing a pair: a group, its reference group, and the counts of both groups. */
 interface PairArguments {
   readonly identity: Pick<ABRow, 'attribute' | 'metric' | 'measure'>;
   readonly overall: ABEffect;
   readonly group: ABGroup;
   readonly reference: ABGroup;
   readonly cells: { readonly group: GroupCells; readonly reference: GroupCells };
-  /** Why the pair cannot be tested; undefined if it can be tested. */
+  /** The reason why the pair cannot be tested; undefined if it can be tested. */
   readonly problem: string | undefined;
   readonly rule: PairRule;
 }
@@ -58,8 +58,8 @@ const UNTESTED = {
 type PairTest = Pick<ABRow, keyof typeof UNTESTED>;
 
 /**
- * Compares a pair of groups. If the pair cannot be tested, the verdict says why; otherwise the verdict is set after all
- * p-values are adjusted.
+ * Compares a pair of groups. If the pair cannot be tested, the verdict states the reason. Otherwise, the verdict is set
+ * after all p-values are adjusted.
  */
 function comparePair(pair: PairArguments): ABRow {
   const { identity, overall, group, reference, rule } = pair;
@@ -114,19 +114,20 @@ function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInte
   return Number.isNaN(found.estimate) ? null : found;
 }
 
-/** How the interval of a gap's change is computed. */
+/** The settings for the interval of a gap's change. */
 type GapRule = Pick<PairRule, 'alpha' | 'tau'> & { readonly seed: number };
 
 /** The number of replicates of the simultaneous interval. */
 const SAMPLES = 1000;
 
 /**
- * Computes how the largest gap between groups changed. With two groups, it is the change in the size of the pair's
- * disparity. With more groups, each arm's gap has an interval at the level sqrt(1 - alpha), because the arms are
- * independent. The change then lies between the differences of their opposite ends; this interval is valid but
- * conservative. In the sequential mode, all pairs of both arms share alpha instead (Bonferroni).
+ * Computes how much the largest gap between groups changed. If there are two groups, the result is the change in the
+ * size of the pair's disparity. If there are more groups, each arm's gap has an interval at the level sqrt(1 - alpha),
+ * because the arms are independent. The interval of the change is formed from the differences between opposite ends of
+ * the two intervals. It is valid but conservative. In the sequential mode, alpha is divided among all pairs of both
+ * arms instead (Bonferroni).
  * @param groups the groups that can be compared
- * @param pair the row of the two groups, if there are exactly two
+ * @param pair the row of the two groups; undefined unless there are exactly two groups
  */
 function gapChange(groups: readonly GroupCells[], pair: ABRow | undefined, rule: GapRule): ABGap | null {
   if (groups.length < 2) return null;
@@ -197,24 +198,24 @@ function spreadOf(cells: readonly ArmCell[]): number {
   return Math.max(...values) - Math.min(...values);
 }
 
-/** The default minimum effect and tau of means, as a share of the standard deviation. */
+/** The default of the minimum effect and of tau for means, as a share of the standard deviation. */
 const MEAN_CHANGE = 0.2;
 
-/** The default minimum effect and tau of rates. */
+/** The default of the minimum effect and of tau for rates. */
 const RATE_CHANGE = 0.05;
 
-/** One measure over all rows, prepared for a comparison by any attribute. */
+/** One measure over all rows, prepared for comparisons by any attribute. */
 export interface PreparedMeasure {
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
   readonly measured: MeasuredRows;
   readonly overall: ABEffect;
   readonly rule: PairRule;
-  /** Why the measure cannot be tested; undefined if it can be tested. */
+  /** The reason why the measure cannot be tested; undefined if it can be tested. */
   readonly problem: string | undefined;
 }
 
-/** Computes the parts of a comparison that are the same for every attribute. */
+/** Computes the parts of a comparison that do not depend on the attribute. */
 export function prepareMeasure(
   rows: ArmRows,
   metric: string,
@@ -232,7 +233,7 @@ export function prepareMeasure(
   return { metric, measured, rule, problem, overall: effectOfCells(all, rule) };
 }
 
-/** Compares the groups of one attribute by one measure. P-values are not adjusted yet. */
+/** Compares the groups of one attribute by one measure. Does not adjust p-values. */
 export function compareMeasure(
   rows: ArmRows,
   prepared: PreparedMeasure,
@@ -278,7 +279,10 @@ export function compareMeasure(
   });
 }
 
-/** Returns the index of the reference group: the group in the options, or the largest group that can be compared. */
+/**
+ * Returns the index of the reference group. This is the group in the options, or the largest group that can be
+ * compared.
+ */
 function referenceOf(groups: readonly ABGroup[], attribute: string, settings: ABSettings): number | undefined {
   const named = settings.referenceGroups.find((entry) => entry.attribute === attribute)?.group;
   if (named !== undefined) {
@@ -302,7 +306,7 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   return best;
 }
 
-/** The words that follow a number of rows in a sentence, by kind of rows. */
+/** The words that follow a number of rows in a sentence. They depend on which rows a measure includes. */
 const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
   all: 'rows',
   positives: 'rows with a positive label',
@@ -342,7 +346,7 @@ function constancy({ values }: MeasuredRows): string | undefined {
   }
   return first === undefined
     ? 'no row has a value of this measure'
-    : `the outcome is ${String(first)} in every row that counts`;
+    : `the outcome is ${String(first)} in every included row`;
 }
 
 function countDropped(
@@ -360,7 +364,7 @@ function countDropped(
   return perArm((arm) => Object.freeze(counts[arm]));
 }
 
-/** Returns the effect of the treatment on the rows of two cells. */
+/** Returns the effect of the treatment on the rows of a group in both arms. */
 function effectOfCells(cells: GroupCells, rule: JudgingRule): ABEffect {
   const { control, treatment } = cells;
   const judged = judgeDifference(

@@ -18,7 +18,10 @@ import type { ABComparison, ABEffect, ABGroup, ABInterval, ABRow } from './ab-te
 import type { ABSettings } from './ab-test-options.ts';
 import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
-/** Returns a section for each comparison: the effects on groups, rates in both arms, and details of the pairs. */
+/**
+ * Returns a section for each comparison. It contains the effects on groups, the rates in both arms, and the details of
+ * the pairs.
+ */
 export function comparisonSections(
   comparisons: readonly ABComparison[],
   settings: ABSettings,
@@ -46,7 +49,9 @@ function subjectOf({ metric, measure }: ABComparison): string {
   return measure === 'mean' ? `mean of ${labelText(metric)}` : measureWords(measure);
 }
 
-/** The arms run at the same time, so the words for before and after are not used. */
+/**
+ * The names of the two sides of a chart. The arms run at the same time, so the words "before" and "after" are not used.
+ */
 const SIDES = [
   { name: 'control', adverb: 'under control' },
   { name: 'treatment', adverb: 'under treatment' },

@@ -52,7 +52,7 @@ function fairnessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[
 function businessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[] {
   return settings.business.map((name) => {
     const values = rows.business.get(name) as Float64Array;
-    // minimumEffect and tau are in the units of the outcome, so they do not apply to a business metric.
+    // minimumEffect and tau are in the units of the outcome, so they are not used for business metrics.
     return prepareMeasure(rows, name, measureRows(rows, BUSINESS_MEASURE, values), {
       ...settings,
       minimumEffect: null,
@@ -67,7 +67,7 @@ function compareAll(rows: ArmRows, measures: readonly PreparedMeasure[], setting
   );
 }
 
-/** Returns each measure once, because two metrics may share a measure. */
+/** Returns the distinct measures, because two metrics may use the same measure. */
 function distinct(measures: readonly PreparedMeasure[]): MeasuredRows[] {
   const byName = new Map(measures.map(({ measured }) => [measured.measure.name, measured]));
   return [...byName.values()];
@@ -78,31 +78,32 @@ function testsOf(comparisons: readonly ABComparison[]): number {
 }
 
 /**
- * Compares the fairness of two arms of an experiment: the current version of a model, rule or page (control) and a new
- * one (treatment).
+ * Compares the fairness of two arms of an experiment. The control arm is the current version of a model, rule or page.
+ * The treatment arm is the new version.
  *
- * For each sensitive attribute and each intersection, by each metric, it computes:
+ * For each sensitive attribute, each intersection and each metric, the analyzer computes:
  *
  * - the effect of the treatment on each group and on all rows: the rate under treatment minus the rate under control,
- *   with Newcombe's interval (means: Welch's);
- * - the change of the disparity between a group and the reference group (the largest, unless given), a difference in
- *   differences: (treatment: group - reference) - (control: group - reference), with the standard error of its four
- *   cells, an interval and a two-sided p-value;
- * - separately, the change in the disparity's size, |treatment| - |control|, because a disparity can change its sign
- *   without growing. This determines whether fairness got worse;
+ *   with Newcombe's interval (for means, Welch's interval);
+ * - the change of the disparity between a group and the reference group (by default, the largest group). This is a
+ *   difference in differences: (treatment: group - reference) - (control: group - reference). It has the standard error
+ *   of its four cells, an interval and a two-sided p-value;
+ * - the change in the size of the disparity, |treatment| - |control|, as a separate result, because a disparity can
+ *   change its sign without growing. This result determines whether fairness got worse;
  * - the power of this n for a given change, and the minimum detectable difference at 80% power.
  *
- * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg). Intervals are not adjusted.
- * In the sequential mode, the experiment may be analysed at any time and as often as you like, and stopped at any time
- * (mixture sequential probability ratio test). In return, intervals are wider: 1.85 times at 400 rows per cell. Its
- * guarantee is asymptotic: `minGroupSize` excludes analyses of fewer rows per cell.
+ * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg). Intervals are not adjusted. In
+ * the sequential mode, you may analyse the experiment as often as you like, and stop it at any time (mixture sequential
+ * probability ratio test). The disadvantage is that intervals are wider: 1.85 times at 400 rows per cell. The guarantee
+ * of the sequential mode is asymptotic, so `minGroupSize` excludes analyses with fewer rows per cell.
  *
  * A group is reported but not compared if it has fewer than `minGroupSize` rows in either arm, or occurs in only one
- * arm. Rows without a group or a value are excluded and counted. A warning is given if the assignment looks broken.
+ * arm. Rows without a group or a value are excluded and counted. A warning is given if the assignment to arms seems to
+ * be incorrect.
  *
- * Limitations: if labels exist only for selected rows, the labelled rows differ between arms, and so do rates computed
- * from the labelled rows. An analysis may run before a delayed outcome is known. "No change shown" does not prove that
- * nothing changed.
+ * Limitations: if labels exist only for selected rows, the labelled rows differ between the arms. Rates computed from
+ * the labelled rows are then not comparable. An analysis may run before a delayed outcome is known. "No change shown"
+ * does not prove that nothing changed.
  * @see R. Johari et al., Always Valid Inference (2022)
  * @see R. Newcombe, Interval Estimation for the Difference Between Independent Proportions (1998)
  * @example
@@ -126,7 +127,8 @@ export class FairnessABTestAnalyzer {
   readonly settings: ABSettings;
 
   /**
-   * @throws {ValueError} if a parameter is out of range, a metric is unknown, or a metric needs yTrue and it is not set
+   * @throws {ValueError} if a parameter is out of range, if a metric is unknown, or if a metric needs yTrue but yTrue
+   * is not set
    */
   constructor(options: ABTestOptions) {
     assertKnownOptions('FairnessABTestAnalyzer', options, AB_TEST_OPTION_NAMES);

@@ -5,7 +5,7 @@ export interface ABMeasure {
   /** The name in snake_case, such as `selection_rate`. */
   readonly name: string;
   readonly kind: 'rate' | 'mean';
-  /** Which rows are included: all rows, or the rows with a positive or a negative true label. */
+  /** The rows that are included: all rows, or the rows with a positive or a negative true label. */
   readonly rows: 'all' | 'positives' | 'negatives';
   /** The values that are averaged over the included rows. */
   readonly of: 'decision' | 'correct' | 'value' | 'absolute_error';

@@ -9,15 +9,18 @@ import type { ABSettings } from './ab-test-options.ts';
 import type { MeasuredRows } from './arm-cells.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
-/** The p-value below which an assignment is reported as broken. Few valid experiments have a p-value this small. */
+/**
+ * The p-value below which an assignment to arms is reported as incorrect. Such a small p-value is rare in valid
+ * experiments.
+ */
 const BROKEN = 0.001;
 
-/** The number of successes or failures in a cell below which the normal approximation is rough. */
+/** The minimum number of successes and of failures in a cell. With fewer, the normal approximation is inaccurate. */
 const FEW = 5;
 
 type Checks = ABTestFields['checks'];
 
-/** Tests the assignment to arms. */
+/** Tests whether the rows were assigned to the arms as intended. */
 export function checkAssignment(rows: ArmRows, settings: ABSettings): Checks {
   const arms = Uint8Array.from({ length: rows.nRows }, (_, row) => Number(row >= rows.nControl));
   const nTreatment = rows.nRows - rows.nControl;
@@ -65,7 +68,7 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
   return Object.freeze({ inBothArms, repeated: perArm((arm) => repeated[ARMS.indexOf(arm) as 0 | 1]) });
 }
 
-/** Returns the warnings to read before the results. */
+/** Returns the warnings that you should read before the results. */
 export function warningsOf(
   rows: ArmRows,
   checks: Checks,
@@ -117,8 +120,7 @@ function overlapWarnings(overlap: Checks['overlap']): string[] {
 }
 
 /**
- * Warns if outcomes are missing more often in one arm than in the other, because the remaining rows may not be
- * comparable.
+ * Warns if outcomes are missing more often in one arm than in the other. The remaining rows may then not be comparable.
  */
 function missingWarnings(rows: ArmRows, { measure, faults: problems }: MeasuredRows): string[] {
   const missing = [0, 0] as [number, number];

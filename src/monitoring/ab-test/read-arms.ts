@@ -36,10 +36,10 @@ export interface ArmRows {
 }
 
 /**
- * Reads the columns of an analysis from the tables of both arms.
- * `needs` states whether metrics need the outcome as decisions, and whether they need it as numbers.
- * @throws {DataValidationError} if an arm is empty, a column is missing, a numeric column has text or infinities,
- *   decisions are not 0 and 1, no row has the positive label, or a weight is negative
+ * Reads the columns of an analysis from the tables of both arms. `needs` states whether metrics need the outcome as
+ * decisions, and whether metrics need the outcome as numbers.
+ * @throws {DataValidationError} if an arm is empty, if a column is missing, if a numeric column has text or infinities,
+ * if decisions are not 0 and 1, if no row has the positive label, or if a weight is negative
  */
 export function readArms(
   control: TableSource,
@@ -118,7 +118,7 @@ function tableOf(source: TableSource, arm: Arm): Table {
   });
 }
 
-/** Returns a column as a list. A list also works if the column is text in one arm and numbers in the other. */
+/** Returns a column as a list. A list can represent a column that contains text in one arm and numbers in the other. */
 function columnOf(table: Table, name: string): (string | number | null)[] {
   return columnToArray(table.column(name));
 }
@@ -140,7 +140,7 @@ function weightsOf(table: Table, arm: Arm, name: string): Float64Array {
 function badValue(name: string, arm: Arm, index: number, value: number, required: string): DataValidationError {
   return new DataValidationError(
     `Column '${name}' of the ${arm} arm must hold ${required}, but holds ${String(value)} at index ${String(index)}.`,
-    { code: 'invalid-value', context: { column: name, arm, index, value }, suggestion: 'Fix or remove that value.' },
+    { code: 'invalid-value', context: { column: name, arm, index, value }, suggestion: 'Fix or remove this value.' },
   );
 }
 
@@ -170,7 +170,7 @@ function joined(parts: readonly Float64Array[]): Float64Array {
   return complete;
 }
 
-/** A column of both arms: its given values and its values as 0 and 1. */
+/** A column of both arms: its original values, and its values as 0 and 1. */
 interface LabelledColumn {
   readonly name: string;
   readonly values: readonly (string | number | null)[];
@@ -178,8 +178,9 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in some row of the two arms. Otherwise the label is mistyped or belongs to
- * another column. All decisions may be negative if their labels also occur in the true labels.
+ * Checks that the positive label occurs in at least one row of the two arms. If it does not, the label is mistyped or
+ * belongs to another column. All decisions may be negative if the labels in the outcome column also occur in the true
+ * labels.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

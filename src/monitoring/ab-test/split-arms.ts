@@ -3,7 +3,7 @@ import { assertKnownOptions, type OptionNames, suggestNames } from '../../intern
 import type { Table } from '../../table/index.ts';
 import type { PerArm } from './ab-test-fields.ts';
 
-/** The labels of the arms, if they cannot be inferred from the data. */
+/** The labels of the arms. Set them if they cannot be inferred from the data. */
 export interface ArmLabels {
   readonly control?: string | undefined;
   readonly treatment?: string | undefined;
@@ -11,12 +11,12 @@ export interface ArmLabels {
 
 const ARM_LABELS_NAMES: OptionNames<ArmLabels> = { control: true, treatment: true };
 
-/** Both arms of a table. */
+/** The rows of a table, split into both arms. */
 export interface SplitArms {
   readonly control: Table;
   readonly treatment: Table;
   readonly labels: PerArm<string>;
-  /** The number of rows without an arm label, or with a label of neither arm. */
+  /** The number of rows that have no arm label, or a label that belongs to neither arm. */
   readonly nLeftOut: number;
 }
 
@@ -24,10 +24,10 @@ export interface SplitArms {
 const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
 
 /**
- * Splits a table into the rows of its control arm and of its treatment arm. The control arm is the given label, or the
- * only label that equals control, a, 0, false or baseline (case-insensitive). The treatment arm is the given label, or
- * the only other label.
- * @throws {DataValidationError} if the column or a label is unknown, or the arms cannot be inferred
+ * Splits a table into the rows of its control arm and of its treatment arm. The label of the control arm is the given
+ * label, or the only label that equals control, a, 0, false or baseline (case-insensitive). The label of the treatment
+ * arm is the given label, or the only other label.
+ * @throws {DataValidationError} if the column or a label is unknown, or if the arms cannot be inferred
  */
 export function splitArms(table: Table, column: string, labels: ArmLabels = {}): SplitArms {
   assertKnownOptions('splitArms', labels, ARM_LABELS_NAMES);

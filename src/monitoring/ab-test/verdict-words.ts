@@ -3,17 +3,17 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import type { ABComparison, ABFinding, ABInterval, ABRow } from './ab-test-fields.ts';
 
-/** Returns a number for a table; a dash if there is none. */
+/** Formats a number for a table. Returns a dash if the number is null. */
 export function numberWords(value: number | null): string {
   return value === null ? NOTHING : tableNumber(value);
 }
 
-/** Returns a change with its sign. */
+/** Formats a change with its sign. */
 export function changeWords(value: number | null): string {
   return value === null ? NOTHING : withPlus(value, tableNumber);
 }
 
-/** Returns an interval of changes. */
+/** Formats an interval of changes. */
 export function intervalWords(interval: ABInterval | null): string {
   return interval === null ? NOTHING : rangeText(interval, changeWords);
 }
@@ -26,7 +26,7 @@ export function measureWords(measure: string): string {
   return inWords(measure).toLowerCase();
 }
 
-/** Returns a function that judges rows of fairness metrics at an alpha. */
+/** Returns a function that determines the finding and verdict of a fairness metric's rows at an alpha. */
 export function judgeFairness(alpha: number): JudgeRow {
   return (row) => {
     const finding = findingOf(row, alpha);
@@ -34,7 +34,7 @@ export function judgeFairness(alpha: number): JudgeRow {
   };
 }
 
-/** Returns a function that judges whether the effect on a business metric is the same for both groups. */
+/** Returns a function that determines whether the effect on a business metric is the same for both groups. */
 export function judgeBusiness(alpha: number): JudgeRow {
   return (row) => {
     const isShown = (row.adjustedPValue ?? 1) <= alpha;
@@ -78,7 +78,10 @@ function signed(value: number | null): string {
   return withPlus(value ?? NaN, twoDigits);
 }
 
-/** Returns the overall finding, which is the worst finding of any row, and the number of rows with each finding. */
+/**
+ * Returns the overall finding, which is the worst finding of any row. The verdict states the number of rows with each
+ * finding.
+ */
 export function overallVerdict(comparisons: readonly ABComparison[]): {
   readonly finding: ABFinding;
   readonly verdict: string;
@@ -107,16 +110,17 @@ function ofAll(count: number, all: number): string {
   return all === 1 ? 'the one comparison made' : `${String(count)} of ${String(all)} comparisons`;
 }
 
-/** Returns the finding and verdict of a row with adjusted p-values. */
+/** Determines the finding and the verdict of a row with adjusted p-values. */
 type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
 
 /**
- * Adjusts the p-values of all rows together (Benjamini and Hochberg), with signed changes as one family and changes of
- * size as another. Then judges every row that could be tested.
+ * Adjusts the p-values of all rows together (Benjamini and Hochberg). The signed changes are one family of tests, and
+ * the changes of size are another family. Then determines the finding and the verdict of every row that could be
+ * tested.
  *
- * Applied to the always-valid p-values of the sequential mode, each of which is the reciprocal of an e-value, this is
- * the e-BH
- * procedure. It controls its false discovery rate at any stopping time and under any dependence (Wang and Ramdas 2022).
+ * In the sequential mode, each always-valid p-value is the reciprocal of an e-value. Applied to these p-values, this is
+ * the e-BH procedure. It controls the false discovery rate at any stopping time and under any dependence (Wang and
+ * Ramdas 2022).
  */
 export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow): ABComparison[] {
   const rows = comparisons.flatMap((comparison) => comparison.rows);

@@ -1,4 +1,7 @@
-/** The severity of an alert: confidence x excess over the limit, divided into bands that begin at 0, 0.02 and 0.10. */
+/**
+ * The severity of an alert. It depends on the severity score, which is confidence x excess over the limit. The bands of
+ * the score begin at 0, 0.02 and 0.10.
+ */
 export type Severity = 'low' | 'high' | 'critical';
 
 /** All states of a metric. */
@@ -9,31 +12,34 @@ export type MonitorState = (typeof MONITOR_STATES)[number];
 
 /** The part of the error budget that one bound of an alert used. */
 export interface AlphaShare {
-  /** The engine's budget: the probability that it ever raises a false alarm. */
+  /** The error budget of the engine: the probability that it ever raises a false alarm. */
   readonly engine: number;
-  /** The share of this attribute and metric. */
+  /** The share of the attribute and the metric in the engine's budget. */
   readonly combination: number;
   /** The share of this window in the combination's budget. */
   readonly window: number;
-  /** The share of each of the two groups' bounds in the window's budget; the smaller share, if they differ. */
+  /**
+   * The share of the bound of each of the two groups in the window's budget. If the shares of the two groups differ,
+   * this is the smaller share.
+   */
   readonly group: number;
 }
 
 /**
- * A gap that was found above its limit. Frozen.
+ * An alert about a gap that was found above its limit. Frozen.
  *
  * An alarm is based on a lower bound that holds at all times simultaneously. A watch is based on an ordinary interval,
  * may be wrong, and should not page anyone.
  */
 export interface AlertEvent {
-  /** An identifier that is stable within an engine: `sex:demographic_parity_difference:1`. */
+  /** An identifier that is stable within an engine, such as `sex:demographic_parity_difference:1`. */
   readonly id: string;
   readonly tier: 'alarm' | 'watch';
-  /** ISO 8601 in UTC. */
+  /** The time of the alert (ISO 8601 in UTC). */
   readonly timestamp: string;
   readonly metric: string;
   readonly attribute: string;
-  /** The two groups that differ most: the group with the larger rate first. */
+  /** The two groups that differ most. The group with the larger rate comes first. */
   readonly groups: readonly [larger: string, smaller: string];
   /** The measure in which the groups differ, such as `selection_rate` or `true_positive_rate`. */
   readonly measure: string;
@@ -47,27 +53,29 @@ export interface AlertEvent {
   /** The number of events in the denominator of the smaller group. */
   readonly n: number;
   readonly severity: Severity;
-  /** confidence x (value - limit). */
+  /** The severity score: confidence x (value - limit). */
   readonly severityScore: number;
   /**
-   * 1 - min(1, half the interval's width / limit), which is lower for smaller groups. It does not affect whether an
-   * alert is raised.
+   * The confidence: 1 - min(1, half the interval's width / limit). It is lower for smaller groups. It does not affect
+   * whether an alert is raised.
    */
   readonly confidence: number;
   /**
    * The change of the groups' rates since the suspected change: the larger of the two values |after - before|, in [0,
-   * 1]; null if no change was found.
+   * 1]. Null if no change was found.
    */
   readonly driftScore: number | null;
-  /** When the change probably began according to a detector, ISO 8601; null if no detector found a change. */
+  /**
+   * The time at which the change probably began according to a detector (ISO 8601). Null if no detector found a change.
+   */
   readonly changedAt: string | null;
-  /** When the evidence window begins (ISO 8601). */
+  /** The time at which the evidence window begins (ISO 8601). */
   readonly windowStart: string;
   /** The number of events in the evidence window. */
   readonly windowEvents: number;
-  /** Null for a watch, which has no guarantee over many checks. */
+  /** The shares of the error budget. Null for a watch, which has no guarantee over many checks. */
   readonly share: AlphaShare | null;
-  /** A description in plain words. */
+  /** A description of the alert in a sentence. */
   readonly reason: string;
 }
 
@@ -77,10 +85,13 @@ export const ALERT_CHANGES = ['raised', 'repeated', 'acknowledged', 'resolved', 
 /** A change of an alert. */
 export type AlertChange = (typeof ALERT_CHANGES)[number];
 
-/** A change of an alert. The data raise, repeat or clear an alert; a person acknowledges or resolves it. */
+/**
+ * A change of an alert. The monitor raises, repeats or clears an alert because of new data. A person acknowledges or
+ * resolves an alert.
+ */
 export interface AlertTransition {
   readonly change: AlertChange;
-  /** ISO 8601 in UTC. */
+  /** The time of the change (ISO 8601 in UTC). */
   readonly timestamp: string;
   readonly alert: AlertEvent;
 }
@@ -92,26 +103,26 @@ export interface MonitorReading {
   readonly state: MonitorState;
   /** The gap in the sliding window; null if it is undefined. */
   readonly value: number | null;
-  /** The best lower bound of the gap that holds at all times; null if there is none. */
+  /** The best lower bound of the gap that holds at all times; null if there is no such bound. */
   readonly low: number | null;
   readonly limit: number;
   readonly n: number;
 }
 
 /**
- * A destination of alerts. A failing sink must not stop the monitor: it reports failures to the log and in {@link
- * AlertSink.failures}.
+ * A destination of alerts. A failing sink must not stop the monitor. The sink reports its failures to the log and in
+ * {@link AlertSink.failures}.
  */
 export interface AlertSink {
-  /** The name in messages, such as `webhook`. */
+  /** The name of the sink in messages, such as `webhook`. */
   readonly name: string;
-  /** Receives a change of an alert; may continue in the background. */
+  /** Receives a change of an alert. The delivery may continue in the background. */
   send(transition: AlertTransition): void;
   /** Receives the current values after every update. Sinks that show no values do not implement this method. */
   read?(readings: readonly MonitorReading[]): void;
   /** The number of transitions that could not be delivered so far. */
   readonly failures: number;
-  /** Waits until every sent transition has been delivered or given up. */
+  /** Waits until every transition has been delivered, or until its delivery has finally failed. */
   close(): Promise<void>;
 }
 

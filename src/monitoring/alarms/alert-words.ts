@@ -7,7 +7,7 @@ import { type NoReading, type WatchReading, windowState } from './watch-tier.ts'
 /** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
 
-/** The largest number of additional events that a sentence reports. */
+/** The maximum number of additional events that a sentence states. */
 const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
 /** Returns a group's name for a sentence. */
@@ -49,7 +49,7 @@ export function watchReason(facts: AlertFacts): string {
   );
 }
 
-/** Returns the sentence for a state other than a breach. */
+/** Returns the sentence for a state that is not a breach. */
 export function stateSentence(stream: EventStream, attribute: number, reading: WatchReading, limit: number): string {
   const { value, low, high } = reading;
   const gap = `The gap in the last ${complete(stream.window.length)} events is ${decimal(value)}`;
@@ -84,8 +84,8 @@ export function missingSentence(
 }
 
 /**
- * Estimates how many more events of the smaller group are needed before the interval no longer contains the limit, if
- * the rates stay the same. Half-widths shrink with the square root of n.
+ * Estimates how many more events of the smaller group are needed before the interval no longer contains the limit.
+ * Assumes that the rates stay the same, and that half-widths shrink with the square root of n.
  */
 function more(
   stream: EventStream,
@@ -109,7 +109,10 @@ function gapSentence({ attribute, measure, larger, smaller, rates, value, window
   );
 }
 
-/** Returns the sentence about the suspected change, with a time to the minute: the estimate is not more precise. */
+/**
+ * Returns the sentence about the suspected change. The time is given to the minute, because the estimate is not more
+ * precise.
+ */
 function since(changedAt: string | null): string {
   if (changedAt === null) return '';
   return ` A change is suspected around ${changedAt.slice(0, 16).replace('T', ' ')} UTC.`;

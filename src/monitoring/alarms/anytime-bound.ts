@@ -5,15 +5,15 @@ import { anytimeInterval, emptySums, measureValue, sumMeasure } from '../tracker
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 
-/** Specifies a bound to compute: one metric of one attribute, with its error budget. */
+/** The specification of a bound: one metric of one attribute, with its error budget. */
 export interface BoundQuestion {
   readonly attribute: number;
   readonly metric: WatchedMetric;
-  /** The engine's complete budget, and this combination's share of it. */
+  /** The complete error budget of the engine, and the share of this combination in the budget. */
   readonly alpha: { readonly engine: number; readonly combination: number };
-  /** Whether windows that begin at restarts are used; otherwise only the window that began at `firstStart` is used. */
+  /** Whether windows that begin at restarts are used. If false, only the window that began at `firstStart` is used. */
   readonly isRestarted: boolean;
-  /** Windows that began before this start are ignored. */
+  /** The first window start that is used. Windows that began earlier are ignored. */
   readonly firstStart: number;
   /** The number of closed alarms of this combination. */
   readonly closed: number;
@@ -34,10 +34,11 @@ export interface AnytimeBound {
 }
 
 /**
- * Returns the largest lower bound of a gap over all kept windows, if it is above a limit; otherwise undefined. While
- * no window's gap is above the limit, the probability that a bound is ever returned is at most the combination's
- * alpha. Every window, measure and group has a share of alpha, and every interval holds at all times simultaneously.
- * @param limit the smallest bound to return; -Infinity returns the best one available
+ * Returns the largest lower bound of a gap over all stored windows. Returns undefined if this bound is not above the
+ * limit. As long as no window's gap is above the limit, the probability that a bound is ever returned is at most the
+ * combination's alpha. Every window, measure and group has a share of alpha, and every interval holds at all times
+ * simultaneously.
+ * @param limit the value that a returned bound must exceed; with -Infinity, the largest bound is always returned
  */
 export function strongestBound(stream: EventStream, question: BoundQuestion, limit: number): AnytimeBound | undefined {
   if (!stream.isWarm) return undefined;
@@ -59,7 +60,7 @@ let values = new Float64Array(16);
 let counts = new Float64Array(16);
 const sums = emptySums();
 
-/** Returns the bound of one window and measure, if it is above the given bound. */
+/** Returns the bound for one window and one measure, if it is above the given bound. */
 function boundOfWindow(
   stream: EventStream,
   { attribute, metric, alpha }: BoundQuestion,
@@ -90,8 +91,8 @@ function boundOfWindow(
     if (value > highest) highest = value;
     if (value < lowest) lowest = value;
   }
-  // The lower bound is below the gap, and almost always below an upper limit that is cheaper to compute. Most windows
-  // can therefore be skipped.
+  // The lower bound is below the gap. An upper limit of the lower bound is cheaper to compute than the bound. Most
+  // windows can therefore be skipped.
   if (large < 2 || highest - lowest <= min) return undefined;
   if (isPlainRate && maxThatIsSure(groups, measureAlpha, known) <= min) return undefined;
   const basis = { hasWeights: stream.shape.hasWeights, errorScale: stream.options.errorScale };
@@ -127,8 +128,8 @@ function boundOfWindow(
 }
 
 /**
- * Returns an upper limit of the lower bound of the gap. It is cheaper to compute than the bound, because it uses a
- * Wilson interval that lies within each group's own interval.
+ * Returns an upper limit of the lower bound of the gap. The limit is cheaper to compute than the bound, because it uses
+ * a Wilson interval that lies within each group's anytime-valid interval.
  */
 function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;
@@ -149,9 +150,9 @@ function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups)
 
 /**
  * Returns a lower limit of the squared distance between a rate and the end of its beta-binomial interval, in squared
- * standard errors at that end. There n KL(rate, end) = ln(1/alpha) + ln((n + 1) b), with b the binomial probability of
- * its own mode, which is at least 1 / sqrt(8 n p (1 - p)) >= 1 / sqrt(2 n). The squared distance in standard errors at
- * the end is at least n KL.
+ * standard errors at that end. At this end, n KL(rate, end) = ln(1/alpha) + ln((n + 1) b), where KL is the
+ * Kullback-Leibler divergence. Here, b is the binomial probability of its own mode, which is at least 1 / sqrt(8 n p (1
+ * - p)) >= 1 / sqrt(2 n). The squared distance in standard errors at the end is at least n KL.
  */
 function leastSquaredDistance(n: number, alpha: number): number {
   return Math.log((n + 1) / Math.sqrt(2 * n) / alpha);

@@ -6,34 +6,34 @@ import { emptySums, measureValue, sumMeasure } from '../tracker/measure-interval
 import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 
-/** A suspected change of a group. */
+/** A suspected change in a group's values. */
 export interface SuspectedChange {
-  /** Milliseconds since 1970. */
+  /** The time of the change, in milliseconds since 1970. */
   readonly time: number;
   /** The number of events of the group's measure before the change, and the sum of their values. */
   readonly n: number;
   readonly sum: number;
 }
 
-/** The detectors of one measure of one attribute: one of each kind for every group. */
+/** The detectors of one measure of one attribute. Every group has one detector of each kind. */
 interface Watched {
   readonly attribute: number;
   readonly measure: WatchedMeasure;
-  /** The detectors, by kind of detector, then by group. */
+  /** The detectors, first by kind of detector and then by group. */
   readonly detectors: DriftDetector[][];
   /** The latest suspected change of each group. */
   readonly changes: (SuspectedChange | undefined)[];
 }
 
-/** The state of a bank, as plain JSON. */
+/** The state of a detector bank, as plain JSON. */
 export type DetectorBankState = readonly {
   readonly detectors: readonly (readonly Readonly<Record<string, unknown>>[])[];
   readonly changes: readonly (SuspectedChange | null)[];
 }[];
 
 /**
- * Passes every event to change detectors, one set for each group of each monitored measure, and keeps their latest
- * findings.
+ * Passes every event to change detectors and stores their latest findings. Each group of each monitored measure has its
+ * own set of detectors.
  */
 export class DetectorBank implements EventObserver {
   readonly #stream: EventStream;
@@ -87,7 +87,7 @@ export class DetectorBank implements EventObserver {
 
   /**
    * Restores a state.
-   * @throws {DataValidationError} if it belongs to other detectors or groups
+   * @throws {DataValidationError} if the state belongs to other detectors or groups
    */
   restore(state: DetectorBankState): void {
     if (state.length !== this.#watched.length) throw badSnapshot('its detectors belong to other measures');
@@ -97,7 +97,7 @@ export class DetectorBank implements EventObserver {
       if (saved.detectors.length !== detectors.length)
         throw badSnapshot('its detectors differ from those in the options');
       if ([...saved.detectors, saved.changes].some(({ length }) => length > groups)) {
-        throw badSnapshot('it has detectors of groups that the tracker does not know');
+        throw badSnapshot('it has detectors for groups that the tracker does not know');
       }
       saved.detectors.forEach((kind, index) => {
         kind.forEach((one, group) => {
@@ -126,7 +126,9 @@ export class DetectorBank implements EventObserver {
     }
   }
 
-  /** Fills the buffer with the values of a measure's events; NaN if an event is not part of the measure. */
+  /**
+   * Fills the buffer with the values of a measure's events. An event that is not part of the measure has the value NaN.
+   */
   #takeValues(measure: WatchedMeasure, { cells, errors }: EventBlock, from: number, to: number): void {
     if (this.#values.length < to - from) this.#values = new Float64Array(to - from);
     for (let row = from; row < to; row++) {
@@ -136,8 +138,8 @@ export class DetectorBank implements EventObserver {
   }
 
   /**
-   * Returns 1 or 0 for a rate. Returns an error as a share of the largest possible error, since detectors expect values
-   * in [0, 1].
+   * Returns the value of an event for a detector. Detectors expect values in [0, 1]. For a rate, the value is 1 or 0.
+   * For an error, the value is the error as a share of the largest possible error.
    */
   #valueOf(measure: WatchedMeasure, cell: number, error: number): number {
     if (measure.kind === 'rate') {
@@ -148,15 +150,17 @@ export class DetectorBank implements EventObserver {
     return scale === null ? NaN : Math.min(1, error / scale);
   }
 
-  /** Returns a group's detector. Detectors are created in the order of group codes, so that a state has no gaps. */
+  /**
+   * Returns the detector of a group. Detectors are created in the order of group codes, so that a state has no gaps.
+   */
   #detector(detectors: DriftDetector[], kind: number, code: number): DriftDetector {
     while (detectors.length <= code) detectors.push(createDriftDetector(this.#choices[kind] as DriftDetectorChoice));
     return detectors[code] as DriftDetector;
   }
 
   /**
-   * Dates a detection with the sums that the stream keeps for earlier times.
-   * @param later the number of the group's values that are already in the sums but come after the detection
+   * Estimates the time of a detected change from the sums that the stream stores for earlier times.
+   * @param later the number of the group's values that are already in the sums but come after the detected change
    */
   #note({ attribute, measure, changes }: Watched, detector: DriftDetector, group: number, later: number): void {
     const stream = this.#stream;
@@ -168,7 +172,7 @@ export class DetectorBank implements EventObserver {
       return { time, n: sums.n, sum: measureValue(sums) * sums.n || 0 };
     };
     const now = at(table, stream.time);
-    // Starts before the first event have no time. In a stream without times, no start has a time.
+    // Starts before the first event have no time. If the events of a stream have no times, no start has a time.
     const firstTime = Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
     const marks = stream.starts.kept.map((start) =>
       at(start.tables[attribute] ?? table, Number.isNaN(start.time) ? firstTime : start.time),
@@ -182,8 +186,9 @@ export class DetectorBank implements EventObserver {
 }
 
 /**
- * Returns the mark that best separates a group's values: the mark with the largest n1 n2 (mean1 - mean2)^2. Used for
- * detectors that do not date changes.
+ * Returns the mark that best separates a group's values into two parts: the mark with the largest n1 n2 (mean1 -
+ * mean2)^2. Here, n1 and n2 are the sizes of the two parts. The function is used for detectors that do not estimate the
+ * time of a change.
  */
 function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>

@@ -16,18 +16,19 @@ import type { AlertSink } from './alert-event.ts';
 /** Options of {@link FairnessDriftAndAlertEngine}. */
 export interface AlertEngineOptions {
   /**
-   * The largest accepted gap, by metric, in the metric's unit.
-   * @defaultValue 0.1 for each
+   * The maximum accepted gap for each metric, in the unit of the metric. The keys are the names of the metrics.
+   * @defaultValue 0.1 for each metric
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
   /**
-   * The probability that the engine ever raises a false alarm, over all monitored metrics and any number of checks.
+   * The probability that the engine ever raises a false alarm. It covers all monitored metrics and any number of
+   * checks.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The drift detectors that estimate when a change began, for each group and measure. Each is a name, a name with
-   * parameters, or a function that creates a detector. Detectors never raise alarms.
+   * The drift detectors that estimate when a change began, for each group and measure. Each entry is a name, a name
+   * with parameters, or a function that creates a detector. Detectors never raise alarms.
    * @defaultValue ['adwin']
    */
   readonly detectors?: readonly DriftDetectorChoice[] | undefined;
@@ -37,17 +38,17 @@ export interface AlertEngineOptions {
    */
   readonly persistence?: number | undefined;
   /**
-   * The minimum time between two messages of one open alarm, in milliseconds of stream time. An alarm whose severity
-   * increases is sent immediately.
+   * The minimum time between two messages about the same open alarm, in milliseconds of stream time. If the severity of
+   * an alarm increases, the alarm is sent immediately.
    * @defaultValue 3600000, an hour
    */
   readonly cooldownMillis?: number | undefined;
   /** Where alerts are sent, in addition to the result of `update`. */
   readonly sinks?: readonly AlertSink[] | undefined;
   /**
-   * The windows that alarms use. 'restarted': one window begins at the start of the stream, and others begin at
-   * regular restarts. 'cumulative': a single window begins at the start of the stream, or at the last closed alarm. A
-   * single window finds an early breach slightly sooner and a late breach much later.
+   * The windows that alarms use. With 'restarted', one window begins at the start of the stream, and other windows
+   * begin at regular restarts. With 'cumulative', a single window begins at the start of the stream, or at the last
+   * closed alarm. A single window detects an early breach slightly sooner and a late breach much later.
    * @defaultValue 'restarted'
    */
   readonly windows?: 'restarted' | 'cumulative' | undefined;
@@ -75,7 +76,7 @@ const HOUR_MILLIS = 3_600_000;
 
 /**
  * Checks the options and fills in defaults.
- * @throws {ValueError} if an option is invalid; the error names it
+ * @throws {ValueError} if an option is invalid; the error contains its name
  */
 export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOptions {
   requireFields('options', options);
@@ -106,7 +107,7 @@ function cooldownOf(given: number): number {
 }
 
 function detectorsOf(given: readonly DriftDetectorChoice[]): readonly DriftDetectorChoice[] {
-  // The check uses a separate variable, because narrowing `given` would lose its element type.
+  // The check uses a separate variable, because narrowing the type of `given` would lose its element type.
   const list: unknown = given;
   if (!Array.isArray(list))
     throw invalidParameter('detectors', "be a list of detectors, as in ['adwin']", shownKind(given));
@@ -130,9 +131,9 @@ export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptio
 }
 
 /**
- * Checks that every limit belongs to a monitored metric, and that a gap can exceed it. A limit that no gap can exceed
- * would give a false sense of safety.
- * @throws {ValueError} if a limit has no effect; the error names it
+ * Checks that every limit belongs to a monitored metric, and that a gap can exceed the limit. A limit that no gap can
+ * exceed would give a false sense of safety.
+ * @throws {ValueError} if a limit has no effect; the error contains its name
  */
 export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {
   const known = metrics.map(({ metric }) => metric);
@@ -143,7 +144,7 @@ export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: rea
   }
   const idle = [...limits.keys()].find((name) => !known.includes(name));
   if (idle === undefined) return;
-  throw new ValueError(`There is a limit for '${idle}', which the tracker does not watch.`, {
+  throw new ValueError(`There is a limit for '${idle}', which the tracker does not monitor.`, {
     context: { parameter: 'limits', value: idle },
     suggestion: suggestNames(idle, known, 'watched metrics'),
   });

@@ -6,7 +6,7 @@ import type { WatchedMetric } from '../tracker/watched-metric.ts';
 import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
 
-/** A metric of an attribute. */
+/** A combination of an attribute and a metric. */
 interface Combination {
   readonly name: string;
   readonly metric: WatchedMetric;
@@ -49,23 +49,21 @@ const ALERT: z.ZodType<AlertEvent> = z.strictObject(ALERT_FIELDS);
 const COMBINATION = z.strictObject({
   attribute: z.string(),
   metric: z.string(),
-  /** The open alarm. */
+  /** The open alarm; null if no alarm is open. */
   open: ALERT.nullable(),
   isAcknowledged: z.boolean(),
-  /** When the open alarm was last sent, in milliseconds since 1970. */
+  /** The time at which the open alarm was last sent, in milliseconds since 1970. */
   reportedAt: time,
   /** The number of events counted when the open alarm was raised. */
   raisedAt: count,
-  /**
-   * The number of consecutive checks at which the window was within the limit.
-   */
+  /** The number of consecutive checks, up to now, at which the window was within the limit. */
   calmLooks: count,
   watchLooks: count,
-  /** The reported watch that still holds. */
+  /** The reported watch that still holds; null if there is none. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
-  /** The first window start that is used as evidence. Windows that began earlier belong to a closed alarm. */
+  /** The first window start that counts as evidence. Windows that began earlier belong to a closed alarm. */
   firstStart: count,
   /** The number of closed alarms. */
   closed: count,
@@ -103,7 +101,7 @@ export type EngineSnapshot = z.output<typeof SCHEMA>;
 
 /**
  * Reads a snapshot of an engine, and checks it against the monitored combinations.
- * @throws {DataValidationError} if a part is invalid; the error names the first
+ * @throws {DataValidationError} if a part is invalid; the error names the first invalid part
  */
 export function readEngineSnapshot(
   given: unknown,
@@ -114,7 +112,7 @@ export function readEngineSnapshot(
   if (isUnused(snapshot)) return snapshot;
   checkSeen(snapshot, stream, combinations.length);
   if (snapshot.combinations.length !== combinations.length) {
-    throw badSnapshot('it monitors other attributes and metrics than the tracker');
+    throw badSnapshot('its attributes and metrics differ from those of the tracker');
   }
   for (const combination of combinations) checkMemory(memoryOf(snapshot, combination), stream);
   checkAlerts(snapshot);
@@ -131,7 +129,7 @@ export function memoryOf(
   return saved;
 }
 
-/** Returns whether the engine of a snapshot had not yet watched a tracker. */
+/** Returns whether the engine was not yet watching a tracker when the snapshot was taken. */
 export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
   return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
 }
@@ -139,7 +137,9 @@ export function isUnused({ combinations, alerts, detectors, seen, present }: Eng
 function checkSeen({ seen, present }: EngineSnapshot, stream: EventStream, combinations: number): void {
   const [events = 0, lateLabels = 0] = seen.split(' ').map(Number);
   if (events > stream.events || lateLabels > stream.lateLabels) {
-    throw badSnapshot('it has seen more events than the tracker; both must be from the same time');
+    throw badSnapshot(
+      'it has seen more events than the tracker; the engine and the tracker must be from the same time',
+    );
   }
   const isRight = present.length === combinations || (present.length === 0 && seen === '');
   if (!isRight) throw badSnapshot(`'present' must hold ${String(combinations)} states`);
@@ -157,7 +157,9 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
     }
   }
   if (raisedAt > stream.events || firstStart > stream.starts.next) {
-    throw badSnapshot('it has seen more events than the tracker; both must be from the same time');
+    throw badSnapshot(
+      'it has seen more events than the tracker; the engine and the tracker must be from the same time',
+    );
   }
 }
 
@@ -172,7 +174,7 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   }
 }
 
-/** The state of every metric: by attribute, then by metric. */
+/** The state of every metric. The keys are the attribute and then the metric. */
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
 /** Returns the states by attribute and metric. */

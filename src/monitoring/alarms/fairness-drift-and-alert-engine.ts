@@ -37,8 +37,8 @@ import { type CheckOutcome, WatchedCombination } from './watched-combination.ts'
 const MAX_CLOSED = 1000;
 
 /**
- * The maximum number of changes kept for each alert. A frequently repeated alarm keeps its first and its latest
- * changes.
+ * The maximum number of changes stored for each alert. If an alarm is repeated often, only its first and latest changes
+ * are stored.
  */
 const MAX_CHANGES = 100;
 
@@ -46,7 +46,7 @@ const MAX_CHANGES = 100;
 class AlertLedger {
   readonly #entries = new Map<string, AlertHistory>();
 
-  /** Records a change of an alert. A repeated alert replaces its earlier values. */
+  /** Records a change of an alert. If an alert is repeated, the new values replace the earlier values. */
   note({ change, timestamp, alert }: AlertTransition): void {
     const { isOpen = true, isAcknowledged = false, changes: earlier = [] } = this.#entries.get(alert.id) ?? {};
     const changes = [...earlier, Object.freeze({ change, timestamp })];
@@ -60,12 +60,12 @@ class AlertLedger {
     this.#forgetOldest();
   }
 
-  /** Returns all kept alerts, oldest first. */
+  /** Returns all stored alerts, oldest first. */
   list(): readonly AlertHistory[] {
     return Object.freeze([...this.#entries.values()]);
   }
 
-  /** Restores what {@link AlertLedger.list} returned. */
+  /** Restores a list that {@link AlertLedger.list} returned. */
   restore(alerts: readonly AlertHistory[]): void {
     for (const entry of alerts) this.#keep(entry);
   }
@@ -82,11 +82,11 @@ class AlertLedger {
 
 /** The result of one check of a stream. */
 export interface EngineUpdate {
-  /** Alarms raised at this check, and open alarms that are sent again. */
+  /** The alarms that were raised at this check, and open alarms that are sent again. */
   readonly alerts: readonly AlertEvent[];
-  /** Watches that have now held for `persistence` checks. Each is reported once. */
+  /** The watches that have held for `persistence` checks. Each watch is reported once. */
   readonly watches: readonly AlertEvent[];
-  /** The states by attribute, then by metric. */
+  /** The states, first by attribute and then by metric. */
   readonly states: EngineStates;
 }
 
@@ -103,26 +103,26 @@ interface Watched {
 }
 
 /**
- * Raises an alarm when a gap between groups is above its limit. The error rate holds for any number of checks: the
- * probability that an engine ever raises a false alarm is at most `alpha`, over all checks, attributes, metrics,
- * windows and groups.
+ * Raises an alarm when a gap between groups is above its limit. The probability that an engine ever raises a false
+ * alarm is at most `alpha`, over all checks, attributes, metrics, windows and groups. This error rate holds for any
+ * number of checks.
  *
  * There are two tiers. An **alarm** is based only on a lower bound of the gap that holds at all times simultaneously
- * (anytime-valid). A **watch** is based on an ordinary interval of the sliding window: it is faster, may be wrong, and
- * should not page anyone. There are four states: `within` the limit, `watch`, `breach` (an alarm is open) and `unknown`
- * (the window is inconclusive).
+ * (anytime-valid). A **watch** is based on an ordinary interval of the sliding window. A watch is faster than an alarm,
+ * but it may be wrong and should not page anyone. There are four states: `within` the limit, `watch`, `breach` (an
+ * alarm is open) and `unknown` (the window is inconclusive).
  *
- * The error budget: each attribute and metric has an equal share. Half of this share is for the full stream. The k-th
- * restart has 1/(k (k + 1)) of the other half, so that late changes are still found. The share of each window is
- * divided among its measures (equalized odds has two) and groups. An alert reports these shares of the budget.
+ * Every combination of an attribute and a metric has an equal share of the error budget. Half of this share is for the
+ * full stream. The k-th restart has 1/(k (k + 1)) of the other half, so that late changes are still detected. The share
+ * of each window is divided among its measures (equalized odds has two) and groups. An alert reports these shares.
  *
  * An open alarm is sent again only when its severity increases, or after `cooldownMillis` while the window is still
  * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window that contains only later
- * events is within the limit at `persistence` consecutive checks. It can also be resolved by a person. After that,
- * only later events count as evidence.
+ * events is within the limit at `persistence` consecutive checks. A person can also resolve an alarm. After an alarm is
+ * closed, only later events count as evidence.
  *
  * The guarantee assumes that, given the group of each event, the probability of a positive decision is constant within
- * a window. If a group's rate changes within a window, the bound is about its average in that window, and the
+ * a window. If a group's rate changes within a window, the bound applies to the average rate in that window, and the
  * guarantee is no longer exact. For measures that need true labels, events are ordered by the arrival of their labels.
  * This order must not depend on the decisions.
  * @example
@@ -149,7 +149,7 @@ export class FairnessDriftAndAlertEngine {
   #present: readonly MonitorState[] = [];
   #states: EngineStates = Object.freeze({});
 
-  /** @throws {ValueError} if an option is invalid; the error names it */
+  /** @throws {ValueError} if an option is invalid; the error contains its name */
   constructor(options: AlertEngineOptions = {}) {
     assertKnownOptions('FairnessDriftAndAlertEngine', options, ALERT_ENGINE_OPTION_NAMES);
     this.#given = options;
@@ -166,25 +166,25 @@ export class FairnessDriftAndAlertEngine {
     return this.#ledger.list();
   }
 
-  /** The watched tracker with its combinations; undefined before `watch`. Internal to this module. */
+  /** The watched tracker with its combinations. Undefined before `watch` is called. Internal to this module. */
   get watched(): Readonly<Watched> | undefined {
     return this.#watched;
   }
 
   /**
-   * Starts to watch a tracker. From now on, the engine's change detectors receive every event. The first `update` also
-   * starts to watch, but the detectors then miss the earlier events.
-   * @throws {ValueError} if the engine already watches another tracker, or a limit is for a metric that is not
-   *   monitored
+   * Starts to watch a tracker. From then on, the engine's change detectors receive every event. If `watch` is not
+   * called, the first `update` starts to watch the tracker, but the detectors then miss the earlier events.
+   * @throws {ValueError} if the engine already watches another tracker, or if a limit is for a metric that is not
+   * monitored
    */
   watch(tracker: RealTimeFairnessTracker): void {
     requireInstance('tracker', tracker, RealTimeFairnessTracker);
     const { stream } = tracker;
     if (this.#watched?.stream === stream) return;
     if (this.#watched !== undefined) {
-      throw new ValueError('An engine watches one tracker, but was given another.', {
+      throw new ValueError('This engine already watches another tracker.', {
         suggestion:
-          'Create one engine per tracker; each has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
+          'Create one engine per tracker, because each engine has its own error budget. After a restart, use FairnessDriftAndAlertEngine.restore.',
       });
     }
     this.#begin(this.#prepare(stream));
@@ -214,8 +214,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Checks the current stream. You can call it as often as you like: checks do not use up the error budget. A check
-   * without a new event or label changes nothing.
+   * Checks the current stream. You can call this method as often as you like, because checks do not use up the error
+   * budget. A check changes nothing if there is no new event or label.
    * @throws {ValueError} if the engine watches another tracker
    */
   update(tracker: RealTimeFairnessTracker): EngineUpdate {
@@ -238,8 +238,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Records that a person has seen an alarm. It is not sent again, unless its severity increases.
-   * @throws {ValueError} if no open alarm has this id
+   * Records that a person has seen an alarm. The alarm is not sent again, unless its severity increases.
+   * @throws {ValueError} if there is no open alarm with this id
    */
   acknowledge(id: string): void {
     const { combination, stream, alert } = this.#open(id);
@@ -248,9 +248,9 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Closes an alarm after a person has dealt with it. Earlier events no longer count as evidence; a breach that
-   * continues raises a new alarm.
-   * @throws {ValueError} if no open alarm has this id
+   * Closes an alarm after a person has dealt with the problem. Earlier events no longer count as evidence. If the
+   * breach continues, a new alarm is raised.
+   * @throws {ValueError} if there is no open alarm with this id
    */
   resolve(id: string): void {
     const { combination, stream, alert } = this.#open(id);
@@ -258,7 +258,7 @@ export class FairnessDriftAndAlertEngine {
     this.#report('resolved', alert, stream);
   }
 
-  /** Returns the complete state as plain JSON, except options and sinks. */
+  /** Returns the complete state, except options and sinks, as plain JSON. */
   snapshot(): EngineSnapshot {
     return {
       version: ENGINE_SNAPSHOT_VERSION,
@@ -275,11 +275,11 @@ export class FairnessDriftAndAlertEngine {
   }
 
   /**
-   * Creates an engine that continues exactly where a snapshot was taken.
+   * Creates an engine that continues exactly at the point where a snapshot was taken.
    * @param tracker a tracker restored from a snapshot taken at the same time
    * @param options the options of the original engine
-   * @throws {DataValidationError} if the argument is not a snapshot of an engine, was changed, or belongs to another
-   *   tracker
+   * @throws {DataValidationError} if the argument is not a snapshot of an engine, if it was changed, or if it belongs
+   * to another tracker
    */
   static restore(
     snapshot: EngineSnapshot,
@@ -300,7 +300,8 @@ export class FairnessDriftAndAlertEngine {
 
   /**
    * Returns an engine in the same state that sends nothing. The next `update` of the copy returns what this engine
-   * would return, and leaves this engine unchanged. The copy does not follow later events, so use it for one check.
+   * would return, and leaves this engine unchanged. The copy does not receive later events, so use it for only one
+   * check.
    */
   copy(): FairnessDriftAndAlertEngine {
     const engine = new FairnessDriftAndAlertEngine({ ...this.#given, sinks: [] });
@@ -329,10 +330,10 @@ export class FairnessDriftAndAlertEngine {
     const present = combinations.map(({ memory }, index) => {
       if (memory.open !== null) return 'breach';
       const state = last[index]?.state ?? this.#present[index] ?? 'unknown';
-      // An alarm that was closed since the last check is not a breach before the next check.
+      // If an alarm was closed since the last check, the state is not a breach until the next check.
       return state === 'breach' ? 'unknown' : state;
     });
-    // Checks are frequent and changes are rare, so unchanged states stay the same object.
+    // Checks are frequent and changes are rare. If no state has changed, the same object is returned again.
     if (present.some((state, index) => state !== this.#present[index]) || present.length !== this.#present.length) {
       this.#present = present;
       this.#states = engineStates(combinations, present);

@@ -4,12 +4,12 @@ import { type MeasuredGroup, measureGroups, slidingWindow } from '../tracker/str
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 
 /**
- * The gap of a metric in the sliding window, with an ordinary interval. The interval is valid for one check, and
- * occasionally wrong over many checks.
+ * The gap of a metric in the sliding window, with an ordinary interval. The interval is valid for a single check, but
+ * over many checks it is occasionally wrong.
  */
 export interface WatchReading {
   readonly measure: WatchedMeasure;
-  /** The two groups that differ most. */
+  /** The two groups with the largest difference. */
   readonly larger: MeasuredGroup;
   readonly smaller: MeasuredGroup;
   readonly value: number;
@@ -17,7 +17,7 @@ export interface WatchReading {
   readonly high: number;
 }
 
-/** Why a gap has no reading. */
+/** The reason why a gap has no reading. */
 export interface NoReading {
   readonly measure: WatchedMeasure;
   /** Groups that have too few events, largest first. */
@@ -26,10 +26,10 @@ export interface NoReading {
   readonly large: readonly MeasuredGroup[];
 }
 
-/** The gap in the sliding window, or why there is none. */
+/** The gap in the sliding window, or the reason why there is no gap. */
 export type WatchOutcome = { readonly reading: WatchReading } | { readonly missing: NoReading };
 
-/** Reads the sliding window: the measure with the widest gap, with the largest bounds over all measures. */
+/** Reads the sliding window. Returns the measure with the widest gap, and the largest bounds over all measures. */
 export function readWindow(stream: EventStream, attribute: number, metric: WatchedMetric): WatchOutcome {
   const { minGroupSize, level } = stream.options;
   const alpha = (1 - level) / metric.measures.length;

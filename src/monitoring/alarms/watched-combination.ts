@@ -10,7 +10,7 @@ import type { FilledEngineOptions } from './engine-options.ts';
 import type { CombinationMemory } from './engine-snapshot.ts';
 import { readWindow, type WatchOutcome, type WatchReading, windowState } from './watch-tier.ts';
 
-/** The lower bounds of the severities, most severe first. */
+/** The lower bounds of the severity bands. The most severe band comes first. */
 const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
   ['critical', 0.1],
   ['high', 0.02],
@@ -21,9 +21,9 @@ const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
 type Weighed = Pick<AlertEvent, 'confidence' | 'severityScore' | 'severity'>;
 
 /**
- * Computes confidence = 1 - min(1, half the interval's width / limit), and severity = confidence x (value - limit), in
- * bands. Small groups have wide intervals, which lower both. With a limit of 0 the confidence is 0, unless the interval
- * has no width.
+ * Computes confidence = 1 - min(1, half the interval's width / limit), and the severity score confidence x (value -
+ * limit). The bands determine the severity from the score. Small groups have wide intervals, which lower the confidence
+ * and the score. If the limit is 0, the confidence is 0 unless the width of the interval is 0.
  */
 function weigh(value: number, low: number, high: number, limit: number): Weighed {
   const half = (high - low) / 2;
@@ -43,10 +43,10 @@ function isWorse(severity: Severity, than: Severity): boolean {
 export interface CheckOutcome {
   readonly state: MonitorState;
   readonly outcome: WatchOutcome;
-  /** The change of its alarm; null if there is none. */
+  /** The change of the combination's alarm; null if there is no change. */
   readonly change: Extract<AlertChange, 'raised' | 'repeated' | 'cleared'> | null;
   readonly alert: AlertEvent | null;
-  /** A watch that has now held for enough checks to be reported. */
+  /** A watch that has held for enough checks to be reported; null if there is none. */
   readonly watch: AlertEvent | null;
 }
 
@@ -101,7 +101,7 @@ export class WatchedCombination {
     };
   }
 
-  /** Returns the best current lower bound of the gap, whether or not it is above the limit. */
+  /** Returns the best current lower bound of the gap. The bound may be below the limit. */
   bestBound(stream: EventStream): AnytimeBound | undefined {
     return this.#bound(stream, -Infinity);
   }
@@ -116,7 +116,7 @@ export class WatchedCombination {
     this.holdStart(stream);
   }
 
-  /** Prevents the start of the growing window from being discarded, if windows do not restart. */
+  /** Prevents the start of the window from being discarded, if windows do not restart. */
   holdStart(stream: EventStream): void {
     if (!this.#options.isRestarted) stream.starts.hold(this, this.memory.firstStart);
   }
@@ -142,8 +142,8 @@ export class WatchedCombination {
   }
 
   /**
-   * Repeats or clears the open alarm. The alarm is sent again when its severity increases, or after the cool-down
-   * while the window is still above the limit. The alarm is cleared when the window stays within the limit.
+   * Repeats or clears the open alarm. The alarm is sent again when its severity increases, or when the cool-down is
+   * over and the window is still above the limit. The alarm is cleared when the window stays within the limit.
    */
   #follow(
     stream: EventStream,
@@ -152,7 +152,7 @@ export class WatchedCombination {
   ): { change: 'repeated' | 'cleared'; alert: AlertEvent } | undefined {
     const { memory } = this;
     const open = memory.open as AlertEvent;
-    // A window shows that the breach is over only if all its events came after the alarm.
+    // A window can show that the breach is over only if all its events came after the alarm.
     const isLater = stream.events - memory.raisedAt >= stream.options.windowSize;
     memory.calmLooks = isLater && state === 'within' ? memory.calmLooks + 1 : 0;
     if (memory.calmLooks >= this.#options.persistence) {
@@ -280,20 +280,23 @@ interface Facts {
   readonly words: AlertFacts;
 }
 
-/** Returns the time of a start; for the beginning of the stream, the time of the first event. */
+/** Returns the time of a start. For the start of the stream, returns the time of the first event. */
 function timeOfStart(stream: EventStream, time: number): number {
   if (!Number.isNaN(time)) return time;
   return Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
 }
 
-/** Estimates when the sliding window begins, by linear interpolation between the starts around its first event. */
+/**
+ * Estimates the time at which the sliding window begins, by linear interpolation between the starts around its first
+ * event.
+ */
 function windowStart(stream: EventStream): number {
   const marks = [...stream.starts.kept, stream].map(({ events, time }) => ({ n: events, time, sum: 0 }));
   return markAt(marks, stream.events - stream.window.length, timeOfStart(stream, NaN)).time;
 }
 
 /**
- * Returns the latest change that detectors suspect in a measure of some groups; undefined if they found no change.
+ * Returns the latest change that detectors suspect in a measure of the given groups; undefined if they found no change.
  * @returns the time of the change in milliseconds since 1970, and the largest |after - before| of the groups, in [0, 1]
  *   (null for errors without a scale)
  */

@@ -5,7 +5,7 @@ import { formatCount, formatSignificant } from '../../internal/format.ts';
 import { unitOf } from '../../metrics/metric-markdown.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 
-/** The maximum number of alerts listed. */
+/** The maximum number of alerts that are listed. */
 const MAX_ALERTS = 30;
 
 /** Returns the status of an alert in words. */
@@ -16,8 +16,8 @@ export function statusText({ isOpen, isAcknowledged, changes }: AlertHistory): s
 }
 
 /**
- * Returns alerts in display order: open before closed, alarms before watches, unacknowledged before acknowledged, and
- * finally latest first.
+ * Returns alerts in display order: open before closed alerts, alarms before watches, unacknowledged before acknowledged
+ * alerts, and the latest alerts first.
  */
 export function reportOrder({ alerts }: MonitoringView): { shown: AlertHistory[]; total: number } {
   const rank = ({ isOpen, isAcknowledged, alert }: AlertHistory): number =>
@@ -30,7 +30,7 @@ function timeOf({ timestamp }: AlertEvent): number {
   return Date.parse(timestamp);
 }
 
-/** Returns the facts about an alert that supplement its sentence, as names and values. */
+/** Returns facts about an alert that its sentence does not contain, as names and values. */
 export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: string, value: string])[] {
   const unit = unitOf(alert.measure);
   const rates = alert.groups.map(
@@ -61,8 +61,8 @@ export function alertFacts({ alert, changes }: AlertHistory): (readonly [name: s
 }
 
 /**
- * Returns the changes in order. Consecutive repeats are combined into one entry with their number and the time of the
- * last repeat.
+ * Returns the changes of an alert in order. Consecutive repeats are combined into one entry with their number and the
+ * time of the last repeat.
  */
 function changesText(changes: AlertHistory['changes']): string {
   const runs: { change: string; times: number; last: string }[] = [];

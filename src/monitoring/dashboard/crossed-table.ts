@@ -16,35 +16,40 @@ const MAX_COLUMNS = 12;
 /** The maximum number of intersections shown. */
 export const MAX_CROSSINGS = 4;
 
-/** The number of colour steps. */
+/** The number of colours in the scale of a heat map. */
 export const HEAT_STEPS = 6;
 
 /** One cell of an intersection. */
 interface HeatCell {
   readonly text: string;
   /**
-   * The number of events in the cell as text. The text for a small cell does not contain the number. Null if there
+   * The number of events in the cell as text. If the cell is small, the text does not contain the number. Null if there
    * are no events.
    */
   readonly events: string | null;
-  /** The colour step, from 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
+  /** The index of the cell's colour, from 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
   readonly step: number | null;
 }
 
-/** An intersection of two attributes as rows and columns. */
+/**
+ * A table of an intersection of two attributes, with a row for each group of one attribute and a column for each group
+ * of the other.
+ */
 export interface HeatTable {
   readonly title: string;
   readonly rowName: string;
   readonly columnName: string;
   readonly columns: readonly string[];
   readonly rows: readonly { readonly label: string; readonly cells: readonly HeatCell[] }[];
-  /** The meaning of the colours, lowest first; empty if no cell has a value. */
+  /** The value ranges of the colours, lowest first; empty if no cell has a value. */
   readonly steps: readonly string[];
-  /** Notes about what is not shown. */
+  /** Notes about data that is not shown. */
   readonly remarks: readonly string[];
 }
 
-/** Lays out an intersection: its largest rows and columns, without the values of small cells. */
+/**
+ * Returns the table of an intersection: its rows and columns with the most events, without the values of small cells.
+ */
 export function heatTable(crossing: CrossedCells): HeatTable {
   const unit = unitOf(crossing.measure);
   const rows = largest(crossing, 'row', MAX_ROWS);

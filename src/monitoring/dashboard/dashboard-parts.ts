@@ -24,7 +24,7 @@ ${
 }`;
 }
 
-/** Renders a state with its sign, word and colour. */
+/** Renders a state with its symbol, word and colour. */
 export function stateToHtml(state: MonitorState): Html {
   const { sign, word } = STATE_WORDS[state];
   return markup`<span class="state ${state}"><span class="sign" aria-hidden="true">${sign}</span>${word}</span>`;
@@ -70,7 +70,7 @@ function alertToHtml(history: AlertHistory): Html {
 `;
 }
 
-/** Renders the label coverage; undefined if no labels are expected. */
+/** Renders the label coverage. Returns undefined if no labels are expected. */
 export function coverageToHtml(view: MonitoringView): Html | undefined {
   const tables = coverageTables(view);
   if (tables.length === 0) return undefined;

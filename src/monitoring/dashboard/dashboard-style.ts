@@ -1,12 +1,13 @@
 import { DARK, LIGHT, type Palette } from '../../charts/palette.ts';
 
 /**
- * Background colours of a heat map's cells, from low to high. Text in the page's colour is readable on all of them.
+ * Background colours of a heat map's cells, from low to high values. Text in the page's colour is readable on all these
+ * colours.
  */
 export const HEAT_LIGHT = ['#f3f8fc', '#dcebf6', '#c2dcef', '#a5cbe7', '#87b9de', '#69a7d4'] as const;
 export const HEAT_DARK = ['#17232e', '#1a3044', '#1d3e5b', '#204c72', '#245b89', '#28699f'] as const;
 
-/** Text colours of the four states, for the page's background. */
+/** Text colours of the four states, chosen for the page's background. */
 export const STATES_LIGHT = { breach: '#b3261e', watch: '#8a5a00', unknown: '#52606d', within: '#00704f' } as const;
 export const STATES_DARK = { breach: '#ff9d94', watch: '#f0c05a', unknown: '#aab6c2', within: '#5fd6ac' } as const;
 
@@ -20,8 +21,8 @@ function variables(palette: Palette, heat: readonly string[], states: Readonly<R
 }
 
 /**
- * The style of a dashboard in addition to that of reports. Dark backgrounds are used only on screens. No element is
- * animated.
+ * The style of a dashboard, which extends the style of reports. Dark backgrounds are used only on screens. No element
+ * is animated.
  */
 export const DASHBOARD_STYLE = `
 :root { color-scheme: light dark; ${variables(LIGHT, HEAT_LIGHT, STATES_LIGHT)} }

@@ -52,7 +52,7 @@ const MARK_WORDS: Readonly<Record<TimelineMark, string>> = {
   cleared: 'Cleared by the data',
 };
 
-/** Returns the figure of alerts over time; undefined if no alert was raised. */
+/** Returns the figure of alerts over time. Returns undefined if no alert was raised. */
 function alertFigure(view: MonitoringView): DashboardFigure | undefined {
   const { shown, total } = reportOrder(view);
   if (shown.length === 0 || view.timestamp === null) return undefined;
@@ -81,7 +81,7 @@ function timelineOf({ alert, isOpen, changes }: AlertHistory): TimelineAlert {
   };
 }
 
-/** Returns the table of alerts with the times of their changes. */
+/** Returns the table of alerts and of the times of their changes. */
 function alertTable(alerts: readonly AlertHistory[]): ReportTable {
   return {
     kind: 'table',
@@ -105,9 +105,9 @@ function markTimes({ alert, changes }: AlertHistory, mark: TimelineMark): string
 }
 
 /**
- * The script of a dashboard. It draws each chart from the page's data, in dark colours if the reader prefers them,
- * and in light colours for printing. It redraws the charts when the page's width changes. Its text is constant
- * because the content security policy allows the script by its hash.
+ * The script of a dashboard. The script draws each chart from the page's data. It uses dark colours if the reader
+ * prefers them, and light colours for printing. It redraws the charts when the page's width changes. The text of the
+ * script is constant, because the content security policy allows the script by its hash.
  */
 const DASHBOARD_SCRIPT = `
 (() => {
@@ -173,21 +173,26 @@ export interface DashboardOptions {
 /** Lists the options of {@link DashboardOptions}. */
 export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: true, readScript: true };
 
-/** The maximum number of metrics with charts, worst first. The other metrics appear only in a table. */
+/**
+ * The maximum number of metrics with charts. The worst metrics come first. The other metrics appear only in a table.
+ */
 const MAX_DRAWN_METRICS = 8;
 
-/** The maximum numbers of times per chart and over the charts of all metrics. They limit the size of the page. */
+/**
+ * The maximum number of times in one chart. `SHARED_TIMES` limits the times in all charts. The two limits keep the page
+ * small.
+ */
 const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
 
 /**
  * Renders a view as a self-contained HTML page. It works from disk without a server, and makes no requests. The page
  * draws its charts in the browser, in light or dark colours as the reader prefers. Each chart has a table of its
- * numbers. Without the package `echarts`, the page has only tables, and a note explains why.
+ * numbers. If the package `echarts` is not installed, the page has only tables, and a note explains why.
  *
- * Charts show at most eight metrics (worst first) and eight groups each. Tables of more than forty groups show both
- * ends and the number of omitted groups. The page contains no rate of a group with fewer than twenty events. The same
- * view produces the same bytes.
+ * Charts show at most eight metrics (worst first) and eight groups each. If there are more than forty groups, a table
+ * shows the groups with the lowest and the highest values, and the number of omitted groups. The page contains no rate
+ * of a group with fewer than twenty events. The same view always gives an identical page.
  * @example
  * ```ts
  * import { dashboardToHtml, type MonitoringView } from 'evenhand/monitoring';
@@ -347,14 +352,14 @@ ${rest > 0 && markup`<p>Not shown: ${counted(rest, 'more intersection')}.</p>`}
 </section>`;
 }
 
-/** Embeds the chart data. Data is not executed, so it needs no hash. */
+/** Embeds the chart data in the page. Data is not executed, so the content security policy needs no hash for it. */
 function chartData(charts: readonly LiveChart[]): Html {
   return markup`<script type="application/json" id="chart-data">${trusted(toScript(charts))}</script>`;
 }
 
 /**
- * Renders an intersection as a table whose cells are coloured by their rates. It contains the numbers, so it needs no
- * other table.
+ * Renders an intersection as a table whose cells are coloured by their rates. The cells contain the numbers, so no
+ * other table is needed.
  */
 function heatToHtml(crossing: CrossedCells): Html {
   const { title, rowName, columnName, columns, rows, steps, remarks } = heatTable(crossing);
@@ -382,11 +387,11 @@ interface LiveChart {
   readonly option: unknown;
   /** The parts of the chart option that differ in dark colours, by position. */
   readonly darkChanges: unknown;
-  /** The unit of tooltip values; null if the chart formats them itself. */
+  /** The unit of tooltip values. Null if the chart itself formats the values. */
   readonly unit: 'share' | 'number' | null;
 }
 
-/** Returns a chart for the script of a page, and its size and description for the page itself. */
+/** Returns a chart in the format of the page's script, and the light chart for its size and description. */
 function liveChart({ draw }: DashboardFigure): { live: LiveChart; light: Chart } {
   const light = draw(LIGHT);
   const option = withoutInheritedNames(light.option);
@@ -400,7 +405,10 @@ function unitOf(option: Chart['option']): LiveChart['unit'] {
   return yAxis?.axisLabel?.formatter === undefined ? 'number' : 'share';
 }
 
-/** Returns the parts in which `to` differs from `from`, which has the same structure; undefined if nothing differs. */
+/**
+ * Returns the parts in which `to` differs from `from`, which has the same structure. Returns undefined if there is no
+ * difference.
+ */
 export function differences(from: unknown, to: unknown): unknown {
   if (Object.is(from, to)) return undefined;
   if (typeof from !== 'object' || typeof to !== 'object' || from === null || to === null) return to;

@@ -5,11 +5,11 @@ import { formatNumber, formatShare, NOTHING, type Unit } from '../../internal/fo
 import type { MonitoringView } from './monitoring-view.ts';
 
 /**
- * The minimum number of events for a rate to be shown. Rates of fewer events could reveal decisions about individuals.
+ * The minimum number of events for a rate to be shown. A rate of fewer events could reveal decisions about individuals.
  */
 export const MIN_SHOWN = 20;
 
-/** Returns a view without rates of groups, or cells of intersections, with fewer than twenty events. */
+/** Returns a view without the rates of groups and cells that have fewer than twenty events. */
 export function withoutSmallCells(view: MonitoringView): MonitoringView {
   return {
     ...view,
@@ -39,12 +39,12 @@ export function valueText(value: number | null, unit: Unit): string {
   return unit === 'share' ? formatShare(value) : formatNumber(value, 3);
 }
 
-/** Formats the value of a group's rate; "too few" if it has too few events. */
+/** Formats the rate of a group. Returns "too few" if the group has too few events. */
 export function rateText({ value, n }: { readonly value: number | null; readonly n: number }, unit: Unit): string {
   return n < MIN_SHOWN ? 'too few' : valueText(value, unit);
 }
 
-/** Formats a range: "0.131 to 0.410". */
+/** Formats a range, such as "0.131 to 0.410". */
 export function rangeText(low: number | null, high: number | null, unit: Unit): string {
   return low === null || high === null ? NOTHING : `${valueText(low, unit)} to ${valueText(high, unit)}`;
 }
@@ -54,12 +54,12 @@ export function timeText(timestamp: string): string {
   return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}`;
 }
 
-/** Formats an ISO time to the minute, for estimates. */
+/** Formats an ISO time to the minute. Used for estimated times. */
 export function minuteText(timestamp: string): string {
   return timeText(timestamp).slice(0, 16);
 }
 
-/** Replaces an intersection's name in a sentence by its display name. Labels of groups are unchanged. */
+/** Replaces an intersection's name in a sentence by its display name. Does not change the labels of groups. */
 export function sentenceText(sentence: string, attribute: string): string {
   return attribute.includes(INTERSECTION_SEPARATOR)
     ? sentence.replaceAll(attribute, () => attributeText(attribute))

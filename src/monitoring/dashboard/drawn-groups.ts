@@ -2,14 +2,14 @@ import { MAX_LINES } from '../../charts/palette.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
-/** Identifies a series of records. */
+/** The fields that identify a series of records. */
 export type SeriesPosition = Pick<MonitoringRecord, 'attribute' | 'metric' | 'group' | 'window'>;
 
 /** An index of records by series. */
 export class HistoryIndex {
   readonly #series = new Map<string, Map<string, MonitoringRecord>>();
 
-  /** @param history records by time */
+  /** @param history records in the order of their times */
   constructor(history: readonly MonitoringRecord[]) {
     for (const record of history) {
       const key = keyOf(record);
@@ -20,8 +20,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the times at which any of the given series has a record, ascending. If there are more than `most` times,
-   * they are evenly thinned to `most`.
+   * Returns the times at which any of the given series has a record, in ascending order. If there are more than `most`
+   * times, `most` evenly spaced times are returned.
    */
   times(indices: readonly SeriesPosition[], most: number): string[] {
     const all = new Set(indices.flatMap((position) => [...(this.#series.get(keyOf(position))?.keys() ?? [])]));
@@ -50,8 +50,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * The number of lowest and of highest groups shown if there are too many groups. The remaining lines show the largest
- * of the other groups.
+ * The number of lowest groups and of highest groups that are shown if there are too many groups. The remaining lines
+ * show the largest of the other groups.
  */
 const EXTREMES = 3;
 

@@ -40,7 +40,7 @@ describe('bbqReplayRecords', () => {
   });
 
   it('rejects a file without answers, and an answer that is not a string', () => {
-    expect(() => bbqReplayRecords(writeLines([LINE]))).to.throw(DataValidationError, /no answer columns/);
+    expect(() => bbqReplayRecords(writeLines([LINE]))).to.throw(DataValidationError, /no columns with answers/);
     const holes = [
       { ...LINE, m_pred_race: 'x' },
       { ...LINE, context: 'Other.' },

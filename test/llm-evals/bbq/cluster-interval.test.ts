@@ -60,7 +60,7 @@ describe('clusterInterval', () => {
     const nobody = { n: 4, correct: 4, named: 0, biased: 0 };
     const given = { level: 0.95, range: [-1, 1] } as const;
     expect(clusterInterval([one], biasOf, given).reason).to.match(/only one template/);
-    expect(clusterInterval([one, nobody, nobody], biasOf, given).reason).to.match(/a single template/);
+    expect(clusterInterval([one, nobody, nobody], biasOf, given).reason).to.match(/without one of the templates/);
     expect(clusterInterval([one, one, one], biasOf, given).reason).to.match(/all templates have the same score/);
     expect(clusterInterval([], biasOf, given).ci).to.be.null;
   });

@@ -538,7 +538,7 @@ export const BAD: readonly BadConfig[] = [
     section("template: ['{gender.subjct} asked.']", GENDER),
     '2:14',
     'counterfactual.template[0]',
-    'counterfactual.template[0]: {gender.subjct} asks for an unknown form',
+    'counterfactual.template[0]: {gender.subjct} requests an unknown form',
     "Did you mean 'subject' or 'object'?",
   ),
   bad(

@@ -94,7 +94,7 @@ describe('a secret in a configuration', () => {
     for (const [provider, variable] of Object.entries(variables)) {
       const { message } = await errorOf(`provider: ${provider}\napi_key: anything\n`);
       expect(message).to.equal(
-        `c.yml:2:1: api_key: a configuration must not contain keys; keys are read only from environment variables. Remove it and set the environment variable ${variable}; revoke a key that others have seen.`,
+        `c.yml:2:1: api_key: a configuration must not contain keys; keys are read only from environment variables. Remove it and set the environment variable ${variable}. If other people have seen the key, revoke it.`,
       );
     }
   });

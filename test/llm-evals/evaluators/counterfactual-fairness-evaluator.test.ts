@@ -160,7 +160,7 @@ describe('CounterfactualFairnessEvaluator', () => {
     const few = answersOf(repeated(3, { woman: [GOOD.text], man: [LAZY.text] }));
     const gap = score(few).get('sentiment_gap.gender');
     expect(gap?.value).to.be.NaN;
-    expect(gap?.undefinedReason).to.match(/^3 independent items were answered for both, fewer than 5/);
+    expect(gap?.undefinedReason).to.match(/^3 independent items were answered for both values, fewer than 5/);
     const allowed = score(few, { allowSmallSamples: true }).get('sentiment_gap.gender');
     expect(allowed?.value).to.be.closeTo(GOOD.compound - LAZY.compound, 1e-12);
     expect(allowed?.warnings.join()).to.match(/Only 3 independent items/);

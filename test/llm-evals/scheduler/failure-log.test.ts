@@ -103,7 +103,7 @@ describe('the log of failures', () => {
       ...{ concurrency: 1, baseMillis: 30_000 },
     });
     await run.clock.until(runRequests(someRequests(1), run.options));
-    expect(warnings().some((text) => /next try .* in \d+ s/.test(text))).to.equal(true);
+    expect(warnings().some((text) => /retried in \d+ s/.test(text))).to.equal(true);
   });
 
   it('has a line for the first network failure, and the summary contains its message', async () => {

@@ -130,7 +130,7 @@ describe('runRequests', () => {
       const run = virtualRun(() => ({}), { timeoutMillis: 500, retries: 0 });
       const deaf = { id: 'deaf', complete: () => run.clock.sleep(10_000).then(() => ANSWER) };
       const summary = await run.clock.until(runRequests(someRequests(1), { ...run.options, client: deaf }));
-      expect(run.records[0]?.error).to.deep.equal({ kind: 'timeout', message: 'No answer came within 0.5 s.' });
+      expect(run.records[0]?.error).to.deep.equal({ kind: 'timeout', message: 'No answer was received within 0.5 s.' });
       expect([run.records[0]?.latencyMillis, summary.seconds]).to.deep.equal([500, 0.5]);
     });
   });

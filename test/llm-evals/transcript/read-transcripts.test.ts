@@ -92,7 +92,7 @@ describe('readTranscripts', () => {
     ['a list in one line', '[{"prompt":"a","text":"1"}]', 1, 'not a JSON object'],
     ['no prompt', '{"text":"1"}', 1, 'prompt should be text'],
     ['a number as prompt', '{"prompt":1,"text":"1"}', 1, 'prompt should be text, not number'],
-    ['no answer', '{"prompt":"a","answer":"1"}', 1, 'none of text, response, completion'],
+    ['no answer', '{"prompt":"a","answer":"1"}', 1, 'none of the fields text, response, completion'],
     ['null as an answer', '{"prompt":"a","text":null}', 1, 'text should be text, not null'],
     ['a text as repeat', '{"prompt":"a","text":"1","repeat":"0"}', 1, 'repeat should be a whole number'],
     ['a negative repeat', '{"prompt":"a","text":"1","repeat":-1}', 1, 'repeat should be a whole number'],

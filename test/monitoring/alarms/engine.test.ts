@@ -389,7 +389,7 @@ describe('an alert engine', () => {
         engine.watch(new MadeStream().tracker);
         engine.watch(new MadeStream().tracker);
       },
-      'watches one tracker',
+      'already watches another tracker',
     ],
     [
       'an unknown alarm id',

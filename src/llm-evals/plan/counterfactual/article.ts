@@ -1,6 +1,6 @@
 /**
- * The first expression matches words that start with a vowel letter but a consonant sound. The second matches the
- * reverse.
+ * The first expression matches words that start with a vowel letter but a consonant sound. The second expression
+ * matches words that start with a consonant letter but a vowel sound.
  */
 const SOUNDS_LIKE_CONSONANT = /^(?:uni(?![dmn])|us[eu]|uti|ubi|ura|eu|ew|one(?![a-z])|once|ouija)/i;
 const SOUNDS_LIKE_VOWEL = /^(?:hour|honest|hono|heir(?![a-z])|heire|heirl)/i;
@@ -11,7 +11,10 @@ const SPELLED_LIKE_VOWEL = /^[AEFHILMNORSX](?![a-z])/;
 /** Matches numbers that start with a vowel sound: 8, 80, 800, 11, 18. */
 const NUMBER_LIKE_VOWEL = /^(?:8\d*|1[18])(?!\d)/;
 
-/** Returns the indefinite article before a word, by its sound: "a university", "an hour", "an MBA", "an 8". */
+/**
+ * Returns the indefinite article that a word needs. The sound of the word matters: "a university", "an hour", "an MBA",
+ * "an 8".
+ */
 export function articleFor(word: string): 'a' | 'an' {
   const bare = word.replace(/^[^\p{L}\p{N}]+/u, '');
   if (/^\d/.test(bare)) return NUMBER_LIKE_VOWEL.test(bare) ? 'an' : 'a';
@@ -24,8 +27,8 @@ export function articleFor(word: string): 'a' | 'an' {
 }
 
 /**
- * Returns whether a run of capitals is an emphasized word, not initials. Runs of more than four capitals count as
- * words.
+ * Returns whether a word in capitals is an emphasized word, not initials. Words of more than four capitals count as
+ * emphasized words.
  */
 function isSaidAsWord(capitals: string): boolean {
   return capitals.length > 4 || /^(?:WOMAN|MAN|GIRL|BOY|AUNT|SON)$/.test(capitals);

@@ -6,9 +6,9 @@ import { diffWords } from './word-diff.ts';
 const MAX_SHOWN = 8;
 
 /**
- * Describes the variation in a plan. Each line is about one template and dimension: the number of items, and the words
- * that differ in the first item.
- * @returns the lines; empty for prompts without a dimension
+ * Describes how the prompts of a plan vary. Each line is about one template and dimension. It contains the number of
+ * items, and the words that differ in the first item.
+ * @returns the lines; an empty list if no prompt has a dimension
  * @example
  * ```ts
  * import { describePairs, parseLlmEvalConfig, planCounterfactual } from 'evenhand/llm-evals';
@@ -36,7 +36,7 @@ function describeItems(items: readonly Variant[][]): string {
   return `${count} of ${values}; differing in ${shown === '' ? 'nothing' : shown}${more}`;
 }
 
-/** Lists each difference once, such as woman/man. */
+/** Lists each difference once, for example woman/man. */
 function differencesOf(variants: readonly Variant[]): string[] {
   // Comparing each variant with the first one is enough to show all differences.
   const [first, ...others] = variants;
@@ -70,7 +70,7 @@ export function itemsIn(prompts: readonly PlannedPrompt[]): Variant[][] {
   );
 }
 
-/** Returns every two variants of an item. */
+/** Returns all pairs of variants of an item. */
 export function allPairsOf(variants: readonly Variant[]): PromptPair[] {
   return variants.flatMap((first, index) => variants.slice(index + 1).map((second) => ({ first, second })));
 }

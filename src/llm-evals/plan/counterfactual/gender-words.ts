@@ -4,8 +4,8 @@ import { wordList, wordPairs } from '../../text/words.ts';
 export type WordGender = 'female' | 'male';
 
 /**
- * Pairs of words that can be exchanged in both directions, because each word has exactly one counterpart. The female
- * word comes first.
+ * Pairs of words that can be replaced by each other, because each word has exactly one counterpart. The female word
+ * comes first.
  */
 const EXCHANGED = wordPairs(`
   she:he herself:himself woman:man women:men girl:boy girls:boys female:male females:males gal:guy gals:guys
@@ -25,7 +25,8 @@ const STEMS = wordList(`
 `);
 
 /**
- * Female words that are replaced by male words, but not the reverse. The male words are also used without a gender.
+ * Female words that are replaced by male words. The male words are not replaced by female words, because they are also
+ * used without a gender.
  */
 const TO_MALE = wordPairs(`
   ma’am:sir ma'am:sir mum:dad mums:dads mummy:daddy actress:actor actresses:actors hostess:host hostesses:hosts
@@ -41,8 +42,8 @@ const PAIRS = [
 ];
 
 /**
- * Maps words to their counterparts of the given gender. Words that depend on their context (her, his, hers, him) are
- * not included.
+ * Maps words to their counterparts of the given gender. Does not include words whose counterpart depends on the context
+ * (her, his, hers, him).
  */
 export const COUNTERPARTS: Readonly<Record<WordGender, ReadonlyMap<string, string>>> = {
   female: new Map(PAIRS.map(([female, male]) => [male, female])),

@@ -8,16 +8,16 @@ import { COUNTERPARTS } from './gender-words.ts';
 import { PRONOUNS, pronounsOf } from './pronouns.ts';
 import { diffWords, type WordChange, wordsOf } from './word-diff.ts';
 
-/** A problem of a pair. Its severity is `error` if the prompts differ in more than the dimension. */
+/** A problem of a pair of prompts. Its severity is `error` if the prompts differ in more than the dimension. */
 interface PairProblem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
 }
 
-/** The share of the pair's mean length above which a difference in length is a warning. */
+/** The maximum difference in length without a warning, as a share of the pair's mean length. */
 const MAX_LENGTH_DIFFERENCE = 0.1;
 
-/** Words in -s that may follow "they" but are not verbs. */
+/** Words that end in -s and may follow "they" but are not verbs. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
 
 /** Finds all problems of two variants of one item. */
@@ -37,12 +37,14 @@ function error(message: string): PairProblem {
   return { severity: 'error', message };
 }
 
-/** Finds changes of words that are not a value, name, pronoun or article. */
+/** Finds changes of words that are not a value, a name, a pronoun or an article. */
 function strayChanges(changes: readonly WordChange[], first: Variant, second: Variant): PairProblem[] {
   const [allowedFirst, allowedSecond] = [allowedWords(first), allowedWords(second)];
   return changes
     .filter((change) => !isWithin(change.first, allowedFirst) || !isWithin(change.second, allowedSecond))
-    .map((change) => error(`more differs than the value: ${quote(change.first)} against ${quote(change.second)}`));
+    .map((change) =>
+      error(`the prompts differ in more than the value: ${quote(change.first)} against ${quote(change.second)}`),
+    );
 }
 
 function isWithin(words: readonly string[], allowed: ReadonlySet<string>): boolean {
@@ -62,7 +64,7 @@ function allowedWords(variant: Variant): Set<string> {
 
 function ownWords({ group, details }: Variant): string[] {
   const words = wordsOf(`${group} ${details['name'] ?? ''}`).map((word) => word.toLowerCase());
-  // A value may have its own genitive: the woman's, Emily’s.
+  // A value may occur in the genitive: the woman's, Emily’s.
   return words.flatMap((word) => [word, `${word}'s`, `${word}’s`, `${word}s`]);
 }
 
@@ -78,7 +80,7 @@ function unequalSpaces(first: Variant, second: Variant): PairProblem[] {
   if (count(first) === 0 && count(second) === 0) return [];
   return count(first) === count(second)
     ? [{ severity: 'warning', message: 'there are several spaces between two words' }]
-    : [error('one variant has several spaces between two words')];
+    : [error('one of the two variants has several spaces between two words')];
 }
 
 /** Finds pronouns, articles and verbs that are wrong in one variant. */
@@ -86,7 +88,7 @@ function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
   return [...strangePronouns(variant, other), ...wrongArticles(variant, other), ...wrongVerbs(variant)];
 }
 
-/** Finds pronouns of another gender in a variant. */
+/** Finds pronouns in a variant that have another gender than its value. */
 function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   const [own, others] = [pronounsOf(variant.group), pronounsOf(other.group)];
   if (own === undefined || others === undefined || own === others) return [];
@@ -97,7 +99,7 @@ function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   return [...found].map((word) => error(`the variant '${variant.group}' says '${word}'`));
 }
 
-/** Finds wrong articles such as "a engineer", unless the other variant has the same. */
+/** Finds wrong articles such as "a engineer". Ignores an article that is also wrong in the other variant. */
 function wrongArticles(variant: Variant, other: Variant): PairProblem[] {
   const elsewhere = new Set(articlesIn(other.prompt).map(({ found }) => found.toLowerCase()));
   return articlesIn(variant.prompt)
@@ -112,22 +114,24 @@ function articlesIn(prompt: string): { article: string; word: string; found: str
 }
 
 /**
- * Finds phrases such as "they leads". "He" and "they" need different verb forms here, so the template must use another
- * form.
+ * Finds phrases such as "they leads". "He" and "they" need different forms of the verb, so the template must use a form
+ * that fits both pronouns.
  */
 function wrongVerbs({ prompt, group }: Variant): PairProblem[] {
   if (pronounsOf(group) !== 'they') return [];
   return [...prompt.matchAll(/\bthey\s+(is|was|has|does|\p{L}+[^s\W]s)\b(?!['’])/giu)]
     .filter(([, verb = '']) => !NO_VERB.has(verb.toLowerCase()))
     .map(([found]) =>
-      error(`the variant '${group}' says '${found}'; choose a form that he and they share, as had, said, may`),
+      error(
+        `the variant '${group}' says '${found}'; choose a verb form that is the same for he and they, such as had, said, may`,
+      ),
     );
 }
 
 function unequalLengths(first: Variant, second: Variant): PairProblem[] {
   const [a, b] = [wordsOf(first.prompt).length, wordsOf(second.prompt).length];
   if (Math.abs(a - b) <= Math.max(1, (MAX_LENGTH_DIFFERENCE * (a + b)) / 2)) return [];
-  const message = `'${first.group}' has ${String(a)} words and marks, '${second.group}' ${String(b)}: length alone may change an answer`;
+  const message = `'${first.group}' has ${String(a)} words and punctuation marks, '${second.group}' ${String(b)}: length alone may change an answer`;
   return [{ severity: 'warning', message }];
 }
 
@@ -156,15 +160,16 @@ const MAX_SHOWN = 5;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Checks that every two prompts of an item differ only in the dimension's value and in words that depend on it: a name,
- * pronouns, gendered words, and "a" or "an". These are errors: other differences; equal prompts; a remaining pronoun of
- * the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb form ("they leads"); and
- * doubled spaces in one of the two prompts. These are warnings: lengths that differ by more than a tenth, and doubled
- * spaces in both prompts.
+ * Checks that the prompts of an item differ only in the dimension's value and in words that depend on the value: a
+ * name, pronouns, gendered words, and "a" or "an". The following are errors: other differences; equal prompts; a
+ * remaining pronoun of the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb form
+ * ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by more
+ * than a tenth, and doubled spaces in both prompts.
  *
- * It compares words only. It cannot check whether two values are equally usual in a sentence, or whether two names are
- * equally common. Prompts without a dimension are not checked.
- * @throws {ConfigValidationError} if there are errors, with the rejected pairs; `context.findings` lists all findings
+ * The function compares only words. It cannot check whether two values are equally usual in a sentence, or whether two
+ * names are equally common. Prompts without a dimension are not checked.
+ * @throws {ConfigValidationError} if there are errors. The error contains the rejected pairs; `context.findings` lists
+ * all findings
  * @example
  * ```ts
  * import { lintPairs } from 'evenhand/llm-evals';
@@ -199,7 +204,7 @@ export function lintPairs(prompts: readonly PlannedPrompt[]): PairLint {
   const rule = `The prompts of an item must differ only in the value of the dimension. ${count}`;
   throw new ConfigValidationError([rule, ...shown, ...more].join('\n'), {
     context: { findings },
-    suggestion: 'Use placeholders for everything that depends on the value: {gender.possessive}, {name}.',
+    suggestion: 'Use placeholders for all words that depend on the value: {gender.possessive}, {name}.',
   });
 }
 
@@ -208,7 +213,7 @@ function findingOf({ first, second }: PromptPair, { severity, message }: PairPro
   return Object.freeze({ severity, message, template, dimension, item, first: first.group, second: second.group });
 }
 
-/** Returns the first pair of each template and problem. The same problem in every item needs only one fix. */
+/** Returns the first pair for each template and problem. The same problem in several items needs only one fix. */
 function ofEachKind(pairs: readonly PromptPair[]): PromptPair[] {
   const kinds = groupBy(pairs, (pair) => JSON.stringify([pair.first.template, pair.first.dimension, errorsOf(pair)]));
   return [...kinds.values()].flatMap(([pair]) => pair ?? []);

@@ -18,7 +18,7 @@ export interface TemplateProblem {
   readonly suggestion: string;
 }
 
-/** A template in parts: texts, and placeholders between them. */
+/** A parsed template. Its parts are texts and placeholders. */
 export interface ParsedTemplate {
   readonly parts: readonly (string | Placeholder)[];
   readonly problems: readonly TemplateProblem[];
@@ -59,7 +59,7 @@ function loneBrace(written: string, index: number): TemplateProblem {
     : { message: `${position} has no opening brace`, suggestion: 'Write }} for a brace.' };
 }
 
-/** Joins adjacent texts, so that the text before a placeholder is complete. */
+/** Joins adjacent texts, so that the complete text before a placeholder is in one part. */
 function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placeholder)[] {
   const joined: (string | Placeholder)[] = [];
   for (const part of parts) {
@@ -74,7 +74,8 @@ function joinTexts(parts: readonly (string | Placeholder)[]): (string | Placehol
 type KnownWords = Pick<CounterfactualConfig, 'dimensions' | 'namePools'>;
 
 /**
- * Finds the problems that prevent a template from being filled: braces, unknown placeholders, values without pronouns.
+ * Finds the problems that prevent a template from being filled: wrong braces, unknown placeholders, and values without
+ * known pronouns.
  */
 export function checkTemplate(template: string, known: KnownWords): TemplateProblem[] {
   const parsed = parseTemplate(template);
@@ -90,7 +91,7 @@ function checkPlaceholder({ dimension, form, written }: Placeholder, known: Know
   if (!names.includes(dimension)) return unknownPlaceholder(dimension, written, names);
   if (form === null) return undefined;
   if (!PRONOUN_FORMS.some((each) => each === form)) {
-    return { message: `${written} asks for an unknown form`, suggestion: suggestNames(form, PRONOUN_FORMS, 'forms') };
+    return { message: `${written} requests an unknown form`, suggestion: suggestNames(form, PRONOUN_FORMS, 'forms') };
   }
   const without = known.dimensions[dimension]?.find((value) => pronounsOf(value) === undefined);
   if (without === undefined) return undefined;

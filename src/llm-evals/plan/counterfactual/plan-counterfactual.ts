@@ -11,20 +11,20 @@ import { layoutsOf, namedTemplates, promptCount, type TemplateLayout } from './t
 interface Filling {
   /** A value for each dimension that the template uses. */
   readonly values: ReadonlyMap<string, string>;
-  /** The name from a pool; null without pools, or if the template has no placeholder for one. */
+  /** The name from a pool. Null if there are no pools, or if the template has no placeholder for a name. */
   readonly name: string | null;
 }
 
 /**
- * Matches the start of a sentence: at the beginning, after a full stop, or after an empty line. Opening quotation marks
- * are allowed.
+ * Matches the position before the start of a sentence: the beginning of a text, the end of a sentence, or an empty
+ * line. Opening quotation marks are allowed.
  */
 const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘([*_]*$/u;
 
 /** Matches an abbreviation at the end of a text. Its full stop does not end a sentence. */
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
-/** Fills a template. Adjusts "a" and "an" to what follows, and capitalizes the start of a sentence. */
+/** Fills a template. Adjusts "a" and "an" to the next word, and capitalizes the start of a sentence. */
 export function fillTemplate({ parts }: ParsedTemplate, filling: Filling): string {
   return parts.reduce<string>((before, part) => {
     if (typeof part === 'string') return before + part;
@@ -54,22 +54,22 @@ const NO_DETAILS: PlannedPrompt['details'] = Object.freeze({});
 export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promptTemplates' | 'repeats'>;
 
 /**
- * Plans the prompts of all templates, with and without dimensions. For each template, and each dimension D that it
- * uses, the items are
+ * Plans the prompts of all templates, with and without dimensions. For each template and each dimension D of the
+ * template, the items are
  *
- * template x values of the other dimensions that it uses x places in the name pools
+ * template x values of the template's other dimensions x indices in the name pools
  *
- * and each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
- * `repeats` times. A dimension with a default has this value while another dimension is varied. With name pools, the
- * k-th names of all values form an item, and k goes up to the size of the smallest pool. A template that uses no
- * dimension has one prompt. If its words have a gender, and a dimension has exactly a female and a male value, it has
- * one prompt for each ({@link substituteGender}).
+ * Each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
+ * `repeats` times. If a dimension has a default, it has this default while another dimension is varied. With name
+ * pools, the k-th names of all values form an item. The maximum of k is the size of the smallest pool. A template that
+ * uses no dimension has one prompt. If such a template has gendered words, and a dimension has exactly a female and a
+ * male value, the template has one prompt for each of these two values ({@link substituteGender}).
  *
- * The author must ensure that names at the same index of their pools are equally common, and that they suggest the same
+ * The author of the pools must ensure that names at the same index are equally common, and that they suggest the same
  * age and wealth. This function cannot check this.
  * @param evaluator the name of the evaluator that needs the answers
  * @returns the prompts in a fixed order: templates, dimensions, items, values, repeats
- * @throws {ConfigValidationError} if a template cannot be filled, or the plan has more than a million prompts
+ * @throws {ConfigValidationError} if a template cannot be filled, or if the plan has more than a million prompts
  * @example
  * ```ts
  * import { parseLlmEvalConfig, planCounterfactual } from 'evenhand/llm-evals';
@@ -111,7 +111,7 @@ export function planCounterfactual(
 /** Prompts that differ in one dimension's value. */
 interface Item {
   readonly id: string;
-  /** The id without the name. Items with the same `alike` ask the same question about different names. */
+  /** The id of the item without the name. Items with the same `alike` ask the same question about different names. */
   readonly alike: string;
   /** The independent unit: a name, or a template if there are no names. */
   readonly unit: string;
@@ -168,7 +168,9 @@ function idsOf(template: string): Pick<Item, 'id' | 'alike' | 'unit'> {
   return { id: template, alike: template, unit: template };
 }
 
-/** Returns every combination of one value for each dimension. Without dimensions, returns one empty combination. */
+/**
+ * Returns every combination of one value for each dimension. If there are no dimensions, returns one empty combination.
+ */
 function crossings(
   others: readonly (readonly [dimension: string, values: readonly string[]])[],
 ): (readonly (readonly [string, string])[])[] {

@@ -1,6 +1,6 @@
 import { wordSet } from '../../text/words.ts';
 
-/** The words around a pronoun: lower case, '' at the end of a sentence or clause. */
+/** The words around a pronoun, in lower case. A word is '' at the end of a sentence or clause. */
 export interface WordContext {
   readonly beforePrevious: string;
   readonly previous: string;
@@ -8,7 +8,7 @@ export interface WordContext {
   readonly afterNext: string;
 }
 
-/** Words that end a phrase, because they cannot follow a possessive: "saw her yesterday". */
+/** Words that end a noun phrase, because they cannot follow a possessive: "saw her yesterday". */
 const CLOSING = wordSet(`
   about above across after again against along alone also although always among an and another any anything anyway
   around as at away because before behind below beside besides between beyond but by despite during each either
@@ -65,7 +65,7 @@ const VERBS = wordSet(`
   live make meet open pick pull push put say sell send sign smile stay suffer tell wear
 `);
 
-/** Verbs that are often nouns too. */
+/** Verbs that are often used as nouns. */
 const VERBS_OR_NOUNS = wordSet(`
   answer call change cry dance dream drink drive fight guess hope laugh look move plan play rest ride run scream search
   shout sleep start stop study talk travel try turn walk work worry
@@ -88,7 +88,7 @@ function isQuality(word: string): boolean {
   return ADJECTIVES.has(word) || /(?:ful|less|ous|\w{4}able|\w{3}ible|\w{4}ed)$/.test(word);
 }
 
-/** Words of direction. If one follows a word that can be a noun or a verb, that word is a verb. */
+/** Words of direction. If a word of direction follows a word that can be a noun or a verb, that word is a verb. */
 const DIRECTIONS = wordSet('to away across into down out through off past around toward towards along from');
 
 /** Verbs after which "back" and "home" are directions. */
@@ -102,7 +102,7 @@ const TIMES = wordSet(`
   january february march april may june july august september october november december time
 `);
 
-/** Adverbs that can be adjectives too: "paid her more", "her more recent work". */
+/** Adverbs that can also be adjectives: "paid her more", "her more recent work". */
 const LOOSE_ADVERBS = wordSet('more less better worse later late often first early best right hard fast sometimes');
 
 /** Words that look like adverbs but are not, or that precede a noun. */
@@ -118,7 +118,7 @@ function ends(word: string): boolean {
 
 /** Returns whether "her" is an object (him), not a possessive (his). */
 export function isObjective({ previous, next, afterNext }: WordContext): boolean {
-  // "her then husband", but "told her then"
+  // "then" is an adjective in "her then husband", but an adverb in "told her then".
   if ((next === 'then' || next === 'now') && !ends(afterNext)) return false;
   if (ends(next)) return true;
   if (AMOUNTS.has(next) || /^\d/.test(next)) return GIVING.has(previous) || TAKING.has(previous);
@@ -132,7 +132,10 @@ export function isObjective({ previous, next, afterNext }: WordContext): boolean
   return doesSomething(previous, next, afterNext);
 }
 
-/** Returns whether the word before "her" shows that "her" is possessive: "It was her last year", "during her last year". */
+/**
+ * Returns whether the word before "her" shows that "her" is possessive, as in "It was her last year" and "during her
+ * last year".
+ */
 function isFurther(previous: string): boolean {
   return ['was', 'is', 'during', 'in', 'for', 'of', 'be', 'finished', 'started', ''].includes(previous);
 }
@@ -151,11 +154,11 @@ const RELATED = wordSet(`
   relative relatives acquaintance acquaintances fan fans student students client clients patient patients
 `);
 
-/** Returns whether "his" stands alone (hers), not before a noun (her). */
+/** Returns whether "his" is used without a noun, so that its counterpart is "hers" instead of "her". */
 export function isPossessivePronoun({ beforePrevious, previous, next, afterNext }: WordContext): boolean {
   if ((next === 'then' || next === 'now') && !ends(afterNext)) return false;
   if (ends(next)) return true;
-  // "a friend of his called", but "a friend of his brother"
+  // "his" is used without a noun in "a friend of his called", but not in "a friend of his brother".
   const isOneOf = previous === 'of' && RELATED.has(beforePrevious);
   return isOneOf && (next.endsWith('ed') || ['said', 'told', 'came', 'went', 'will', 'can', 'may'].includes(next));
 }

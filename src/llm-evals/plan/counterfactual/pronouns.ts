@@ -27,8 +27,9 @@ const PEOPLE_WORDS =
   /^(?:person|people|persons|individuals?|someone|candidates?|applicants?|adults?|child|children|students?|citizens?)$/;
 
 /**
- * Returns the pronouns of a dimension's value: "older woman" she, "man" he, "nonbinary person" and "person" they.
- * @returns undefined if no pronouns are known, or if two words have different pronouns
+ * Returns the pronouns for a dimension's value: "she" for "older woman", "he" for "man", "they" for "nonbinary person"
+ * and "person".
+ * @returns undefined if no pronouns are known, or if two words of the value have different pronouns
  */
 export function pronounsOf(value: string): PronounName | undefined {
   const words = value.toLowerCase().match(/[\p{L}-]+/gu) ?? [];

@@ -5,7 +5,7 @@ import { isObjective, isPossessivePronoun, type WordContext } from './possessive
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];
 
-/** Matches "he or she" and "his/her", which are replaced by one of the two words. */
+/** Matches phrases such as "he or she" and "his/her". They are replaced by one of the two words. */
 const EITHER = /(?<![\p{L}\p{N}])(she|hers?|herself|he|him|his|himself)(?:\s+or\s+|\/)(she|hers?|herself|he|him|his|himself)(?![\p{L}\p{N}])/giu; // prettier-ignore
 
 const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
@@ -13,15 +13,15 @@ const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
 const WORD = /(?<![\p{L}\p{N}])\p{L}+(?:['’]am)?(?![\p{L}\p{N}])/giu;
 
 /**
- * Converts a text's gendered words to one gender: pronouns (her becomes him or his, and his her or hers, by context),
- * titles, kinship words, and words in -man and -woman. Case, marks and spaces are preserved; "a" and "an" are adjusted;
- * "he or she" becomes one of the two.
+ * Converts a text's gendered words to one gender. Converts pronouns (her becomes him or his, and his becomes her or
+ * hers, depending on the context), titles, kinship words, and words that end in -man and -woman. Preserves case and
+ * punctuation, adjusts "a" and "an", and replaces "he or she" by one of the two words.
  *
  * Does not change names, or words whose counterpart differs in more than gender (actor, host). Every person in the text
- * gets that gender, so refer to other people by their role. The rules use lists of words; check the results ({@link
- * describePairs}) before paying for answers.
+ * gets the same gender, so use roles to refer to other people. The rules are based on lists of words, so check the
+ * results ({@link describePairs}) before paying for answers.
  * @param to the gender of the words in the result
- * @throws {ValueError} if the gender is not one of the two
+ * @throws {ValueError} if the gender is neither female nor male
  * @example
  * ```ts
  * import { substituteGender } from 'evenhand/llm-evals';
@@ -36,7 +36,7 @@ export function substituteGender(text: string, to: WordGender): string {
   return substitute(text, oneOf('to', to, GENDERS));
 }
 
-/** Returns whether a text has words that {@link substituteGender} would exchange, for either gender. */
+/** Returns whether a text has words that {@link substituteGender} would replace for one of the two genders. */
 export function hasGenderedWords(text: string): boolean {
   return substitute(text, 'female') !== substitute(text, 'male');
 }
@@ -75,7 +75,7 @@ function exchangeWords(text: string, to: WordGender): string {
   return done + text.slice(end);
 }
 
-/** Returns whether a word is the first part of a compound such as "man-made", which is not about a man. */
+/** Returns whether a word is the first part of a compound such as "man-made". The compound is not about a man. */
 function isStem(text: string, end: number, word: string): boolean {
   return /^m[ae]n$/i.test(word) && text[end] === '-';
 }

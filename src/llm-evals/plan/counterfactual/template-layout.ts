@@ -3,7 +3,7 @@ import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './pars
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
-/** A template with one varied dimension. A template has one layout for each dimension that it uses. */
+/** A template with the dimension that is varied. A template has one layout for each dimension that it uses. */
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
@@ -11,19 +11,22 @@ export interface TemplateLayout {
   readonly parsed: ParsedTemplate;
   /** null if no dimension is varied. */
   readonly dimension: string | null;
-  /** The compared values. */
+  /** The values that are compared. */
   readonly values: readonly string[];
-  /** The other dimensions of the template, with the values that are crossed. */
+  /** The other dimensions of the template, each with its values. The values of all these dimensions are combined. */
   readonly others: readonly (readonly [dimension: string, values: readonly string[]])[];
   /** The dimension that names represent; null if the template has no placeholder for a name. */
   readonly nameDimension: string | null;
-  /** The number of names per value, matched by index; 1 without names. */
+  /** The number of names per value, matched by index; 1 if there are no names. */
   readonly nameCount: number;
-  /** Whether gendered words are exchanged instead of filling placeholders. */
+  /** Whether gendered words are replaced because the template has no placeholders. */
   readonly substitutes: boolean;
 }
 
-/** Lists the texts of templates with their names in plans: first `template-1` and so on, then the named templates. */
+/**
+ * Lists the texts of templates with their names in plans. The unnamed templates come first as `template-1` and so on,
+ * followed by the named templates.
+ */
 export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
   const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
@@ -37,7 +40,7 @@ export function templateName(index: number): string {
   return `template-${String(index + 1)}`;
 }
 
-/** Lists every template with every dimension that it uses. */
+/** Lists a layout for every combination of a template and a dimension that the template uses. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
   return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
 }
@@ -47,7 +50,7 @@ export function promptCount({ values, others, nameCount }: TemplateLayout): numb
   return others.reduce((product, [, crossed]) => product * crossed.length, Math.max(1, values.length) * nameCount);
 }
 
-/** Returns the dimension with names for every value; null if there is none. */
+/** Returns the dimension that has names for every value; null if there is no such dimension. */
 function nameDimensionOf({ dimensions, namePools }: NameSource): string | null {
   const found = Object.entries(dimensions).find(([, values]) =>
     values.every((value) => Object.hasOwn(namePools, value)),
@@ -96,8 +99,8 @@ function crossedValues(
 }
 
 /**
- * Lists dimensions in their declared order. A placeholder for a name counts as a use of the dimension that the names
- * represent.
+ * Lists the dimensions that a template uses, in their declared order. A placeholder for a name counts as a use of the
+ * dimension that the names represent.
  */
 function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
@@ -105,7 +108,7 @@ function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConf
   return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || name === named);
 }
 
-/** Returns a dimension with exactly a female and a male value, for a text with gendered words. */
+/** Returns the dimension with exactly a female and a male value. Used for a text with gendered words. */
 function genderDimension(
   { dimensions }: CounterfactualConfig,
   text: string,

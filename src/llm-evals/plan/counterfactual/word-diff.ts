@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff';
 
-/** Words of one text that replace words of the other. */
+/** Words of one text, and the words of the other text that replace them. */
 export interface WordChange {
   readonly first: readonly string[];
   readonly second: readonly string[];
@@ -9,7 +9,7 @@ export interface WordChange {
 /** The maximum number of words that two texts may add and remove. If they differ more, no word counts as common. */
 const MAX_EDITS = 800;
 
-/** Splits a text into words and marks, without spaces. */
+/** Splits a text into words and punctuation marks, without spaces. */
 export function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
 }
@@ -28,13 +28,16 @@ export function diffWords(first: string, second: string): WordChange[] {
   return changes;
 }
 
-/** Neighbouring words of one text, or of both. */
+/** A run of adjacent words that occur in only one text, or in both texts. */
 interface AlignedWords {
   readonly words: readonly string[];
   readonly side: 'first' | 'second' | 'both';
 }
 
-/** Splits two lists of words into the words of a longest common subsequence and the words of only one list, in order. */
+/**
+ * Aligns two lists of words. Returns, in order, the words of a longest common subsequence and the words that occur in
+ * only one list.
+ */
 export function alignWords(first: readonly string[], second: readonly string[]): AlignedWords[] {
   const parts = diffArrays([...first], [...second], { maxEditLength: MAX_EDITS });
   if (parts === undefined) {

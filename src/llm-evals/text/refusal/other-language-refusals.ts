@@ -62,5 +62,8 @@ const PATTERNS = [
   '\\b(?:devo|sono costrett[oa] a) (?:declinare|rifiutare)|\\bmi rifiuto\\b|\\bpreferisco non\\b',
 ];
 
-/** Match common refusals in Spanish, French, German, Portuguese and Italian. Each match alone is a refusal. */
+/**
+ * Expressions that match common refusals in Spanish, French, German, Portuguese and Italian. A single match is enough
+ * for a refusal.
+ */
 export const OTHER_LANGUAGE_REFUSALS: readonly RegExp[] = PATTERNS.map((pattern) => new RegExp(pattern, 'u'));

@@ -2,7 +2,7 @@ import { wordList, wordSet } from '../words.ts';
 import { VADER_EMOJI } from './vader-emoji.ts';
 import { VADER_LEXICON } from './vader-lexicon.ts';
 
-/** The strength that a booster adds to the next word, and that a dampener subtracts. */
+/** The value that a booster adds to the strength of the next word, and that a dampener subtracts. */
 const BOOST = 0.293;
 
 /** The amount that capitals add to a word's strength if other words are not in capitals. */
@@ -11,7 +11,7 @@ const CAPITALS = 0.733;
 /** The factor by which a negation multiplies a rating. */
 const NEGATION = -0.74;
 
-/** Words that negate, in addition to all that contain "n't". */
+/** Words that negate. Words that contain "n't" also negate. */
 const NEGATIONS = wordSet(
   `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
   mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
@@ -29,7 +29,10 @@ const BOOSTERS = `absolutely amazingly awfully completely considerable considera
 const DAMPENERS = `almost barely hardly just_enough kind-of kind_of kinda kindof less little marginal marginally
   occasional occasionally partly scarce scarcely slight slightly somewhat sort-of sort_of sorta sortof`;
 
-/** The strength that words and pairs of words, in lower case, add to the next word. */
+/**
+ * The value that a booster or dampener adds to the strength of the next word. The keys are words and pairs of words in
+ * lower case.
+ */
 const STRENGTHS = new Map([...strengths(BOOSTERS, BOOST), ...strengths(DAMPENERS, -BOOST)]);
 
 /** Phrases in lower case with their own ratings. */
@@ -54,7 +57,7 @@ function strengths(words: string, strength: number): [string, number][] {
   return wordList(words).map((word) => [word.replace('_', ' '), strength]);
 }
 
-/** The words of a text for the rules, as parallel arrays. */
+/** The words of a text, prepared for the rules, as parallel arrays. */
 interface VaderWords {
   /** The words in lower case, without surrounding punctuation. */
   readonly lower: readonly string[];
@@ -93,7 +96,7 @@ function writeOutEmoji(text: string): string {
   return written;
 }
 
-/** Splits a text whose emoji are written as words. */
+/** Splits a text into words after its emoji have been replaced with words. */
 function splitWords(text: string): VaderWords {
   const spaced = text.split(SPACES).filter((word) => word !== '');
   const words = spaced.map(stripPunctuation);
@@ -107,8 +110,8 @@ function splitWords(text: string): VaderWords {
 }
 
 /**
- * Removes punctuation around a word. If at most two characters would remain, keeps it, because the word is probably an
- * emoticon.
+ * Removes punctuation around a word. If at most two characters would remain, returns the word unchanged, because it is
+ * probably an emoticon.
  */
 function stripPunctuation(word: string): string {
   let start = 0;
@@ -147,7 +150,7 @@ function rateWords(words: VaderWords): number[] {
   return ratings;
 }
 
-/** Words that modify others have no rating, even if the lexicon contains one. */
+/** Returns whether a word modifies other words. A modifier has no rating, even if the lexicon contains one. */
 function isModifier(lower: readonly string[], index: number): boolean {
   const word = lower[index] as string;
   return STRENGTHS.has(word) || (word === 'kind' && lower[index + 1] === 'of');
@@ -169,7 +172,7 @@ function rateWord(words: VaderWords, index: number): number {
   return rating * minFactor(lower, index);
 }
 
-/** Applies "no": negates a rated word after it. "No" itself has no rating before a rated word. */
+/** Applies the rules for "no". If a rated word follows, "no" has no rating itself, but negates the rated word. */
 function rateAroundNo(lower: readonly string[], index: number, base: number): number {
   const next = lower[index + 1];
   const isNegated =
@@ -180,7 +183,7 @@ function rateAroundNo(lower: readonly string[], index: number, base: number): nu
   return lower[index] === 'no' && next !== undefined && RATINGS.get(next) !== undefined ? 0 : base;
 }
 
-/** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals strengthen both. */
+/** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals increase both effects. */
 function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: number, rating: number): number {
   const strength = STRENGTHS.get(lower[index] as string);
   if (strength === undefined) return 0;
@@ -190,9 +193,9 @@ function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: n
 }
 
 /**
- * Returns the factor by which the word at a distance before a rated word multiplies its rating. At distance three, "so"
- * or "this" before the rated word strengthens it after any word. This follows the reference, where "and" binds before
- * "or"; its published ratings depend on it.
+ * Returns the factor for the rating of a word, determined by the word at a given distance before it. At distance three,
+ * "so" or "this" directly before the rated word always strengthens the rating. This behaviour follows the precedence of
+ * "and" and "or" in the reference implementation, on which its published ratings depend.
  */
 function negationFactor(lower: readonly string[], index: number, distance: number): number {
   const word = lower[index - distance] as string;
@@ -209,8 +212,8 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
 }
 
 /**
- * Replaces the rating of a word with the rating of the last phrase around it. Pairs such as "kind of" dampen the
- * rating.
+ * Replaces the rating of a word with the rating of the last phrase that contains the word. Pairs such as "kind of"
+ * dampen the rating.
  */
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
@@ -222,7 +225,7 @@ function rateIdioms(lower: readonly string[], index: number, rating: number): nu
   return modifiers.reduce((sum, pair) => sum + (STRENGTHS.get(pair) ?? 0), idiom ?? rating);
 }
 
-/** Negates a rating after "least", unless it is "at least" or "very least". */
+/** Negates a rating after "least". Does not negate it after "at least" or "very least". */
 function minFactor(lower: readonly string[], index: number): number {
   if (lower[index - 1] !== 'least' || RATINGS.get('least') !== undefined) return 1;
   const before = lower[index - 2];
@@ -230,8 +233,9 @@ function minFactor(lower: readonly string[], index: number): number {
 }
 
 /**
- * Halves the ratings before the first "but" and multiplies those after it by 1.5. As in the reference, the position of
- * a rating is that of its first occurrence. Of equal ratings, only the first one changes, possibly more than once.
+ * Halves the ratings before the first "but" and multiplies the ratings after it by 1.5. As in the reference
+ * implementation, the position of a rating is the position of its first occurrence. If several ratings are equal, only
+ * the first one changes, possibly more than once.
  */
 function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   const but = lower.indexOf('but');
@@ -261,13 +265,14 @@ const NO_WORDS: VaderScores = Object.freeze({ neg: 0, neu: 0, pos: 0, compound: 
  * Computes the sentiment of an English text with VADER: a lexicon with human ratings, and rules for negation, boosters,
  * capitals, exclamation marks, "but" and emoji.
  *
- * With s the sum of the words' ratings in their context and the emphasis of punctuation, which has the sign of the
- * ratings, `compound` = s / sqrt(s^2 + 15). `pos`, `neg` and `neu` are shares of the text: a rated word has the weight
- * |rating| + 1, every other word 1. They add up to one except for rounding, which is half to even.
+ * `compound` is s / sqrt(s^2 + 15). Here, s is the sum of the words' ratings in their context, plus the emphasis of
+ * punctuation, which has the sign of the sum. `pos`, `neg` and `neu` are shares of the text: a rated word has the
+ * weight |rating| + 1, and every other word has the weight 1. The three shares add up to one except for rounding, which
+ * is half to even.
  *
- * Degenerate cases: a text without words gives four zeros. Limits: text in another language is scored as neutral or
- * wrongly, and irony is not recognized. Time is linear in the text; if it contains "but", at worst quadratic in its
- * words.
+ * Degenerate cases: a text without words gives four zeros. Limits: the scores for text in another language are neutral
+ * or wrong, and irony is not recognized. The computation time is linear in the length of the text. If the text contains
+ * "but", the time is at worst quadratic in the number of words.
  *
  * The results are those of vaderSentiment 3.3.2 in Python, including its peculiarities, with the same lexicon (MIT
  * License, C.J. Hutto).
@@ -286,7 +291,7 @@ export function vaderScores(text: string): VaderScores {
   return ratings.length === 0 ? NO_WORDS : combine(ratings, emphasisOfMarks(written));
 }
 
-/** Returns the emphasis of up to four exclamation marks, and of question marks from the second on. */
+/** Returns the emphasis of up to four exclamation marks. Question marks add emphasis from the second one on. */
 function emphasisOfMarks(text: string): number {
   const questions = countOf('?', text);
   const questionEmphasis = questions > 3 ? 0.96 : questions > 1 ? questions * 0.18 : 0;
@@ -313,8 +318,8 @@ function combine(ratings: readonly number[], emphasis: number): VaderScores {
 }
 
 /**
- * Adds up the weights of positive, negative and neutral words. A word without a rating has weight 1, and a rated word
- * has 1 more than its rating.
+ * Adds up the weights of positive, negative and neutral words. A word without a rating has weight 1. The weight of a
+ * rated word is its absolute rating plus 1.
  */
 function sift(ratings: readonly number[]): { positive: number; negative: number; neutral: number } {
   let positive = 0;
@@ -328,17 +333,20 @@ function sift(ratings: readonly number[]): { positive: number; negative: number;
   return { positive, negative, neutral };
 }
 
-/** Scales a sum to (-1, 1). 15 is the constant of the reference: about the largest sum that it expects. */
+/**
+ * Scales a sum to (-1, 1). The constant 15 comes from the reference implementation, and is about the largest sum that
+ * it expects.
+ */
 function normalise(sum: number): number {
   return sum / Math.sqrt(sum * sum + 15);
 }
 
 /**
- * Rounds to a number of decimals. Rounds exact halves to the even digit, as Python's `round` does; `toFixed` rounds
- * them up.
+ * Rounds to a number of decimals. Exact halves are rounded to the even digit, like in Python's `round`. JavaScript's
+ * `toFixed` rounds exact halves up.
  *
- * An exact half at d decimals is (2m + 1) / (2 10^d). A double has this value only if it is an odd multiple of 2^-(d +
- * 1). The function tests this condition.
+ * An exact half at d decimals is (2m + 1) / (2 10^d) with an integer m. A double has this value only if it is an odd
+ * multiple of 2^-(d + 1). The function tests this condition.
  * @param decimals from 0 to 15
  */
 export function roundHalfEven(value: number, decimals: number): number {

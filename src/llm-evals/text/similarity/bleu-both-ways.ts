@@ -1,12 +1,12 @@
 import { encodeTokens } from './token-codes.ts';
 
-/** Matches dots, dashes, numbers, words with their joining marks, and any other single character. */
+/** Matches dots, dashes, numbers, words with hyphens or apostrophes inside, and any other single character. */
 const TOKEN =
   /\.{2,}|--|\p{Nd}+(?:[.,:]\p{Nd}+)+|[\p{L}\p{M}\p{N}_](?:[\p{L}\p{M}\p{N}_]|[-./+=~^|\\'](?=[\p{L}\p{M}\p{N}_]))*|\S/gu;
 
 const CLITIC = /^(.+)(n't|'(?:s|m|d|ll|re|ve))$/u;
 
-/** Contracted words that the Penn Treebank splits. */
+/** Contracted words that the Penn Treebank splits into two tokens. */
 const JOINED = new Map(
   ['can not', 'gim me', 'gon na', 'got ta', 'lem me', 'wan na'].map((pair) => [pair.replace(' ', ''), pair.split(' ')]),
 );
@@ -17,9 +17,9 @@ const ABBREVIATIONS = new Set(
 );
 
 /**
- * Returns the tokens of a text in lower case by the conventions of the Penn Treebank: punctuation separately, "don't"
- * as "do" and "n't", "she's" as "she" and "'s", "cannot" as "can" and "not". Numbers and hyphenated words are single
- * tokens, and a period belongs to its abbreviation.
+ * Returns the tokens of a text in lower case by the conventions of the Penn Treebank. Punctuation marks are separate
+ * tokens. "don't" becomes "do" and "n't", "she's" becomes "she" and "'s", and "cannot" becomes "can" and "not". Numbers
+ * and hyphenated words are single tokens. The period of an abbreviation is part of its token.
  */
 export function treebankTokens(text: string): string[] {
   const lower = text.toLowerCase().replace(/[’‘]/g, "'");
@@ -33,8 +33,8 @@ export function treebankTokens(text: string): string[] {
 }
 
 /**
- * Converts a quotation mark to the form of the Treebank. The preceding character decides between the opening and the
- * closing form.
+ * Converts a quotation mark to the form of the Treebank. The preceding character determines whether it is an opening or
+ * a closing quotation mark.
  */
 function quotationMark(before: string | undefined): string {
   return before === undefined || /[\s([{<]/.test(before) ? '``' : "''";
@@ -46,19 +46,23 @@ function splitWord(word: string): readonly string[] {
   return JOINED.get(word) ?? [word];
 }
 
-/** The length of the longest n-gram. All lengths up to this one have equal weight. */
+/** The maximum length of an n-gram. All lengths from 1 to this maximum have equal weight. */
 const MAX_RUN_LENGTH = 4;
 
-/** The number of matches that is used if no n-gram matches: method 1 of Chen and Cherry, with the value of NLTK. */
+/**
+ * The number of matches that is used instead of 0 if no n-gram matches. This is method 1 of Chen and Cherry, with the
+ * value of NLTK.
+ */
 const SMOOTHING = 0.1;
 
 /**
- * Computes BLEU of two texts, from n-grams of one to four words, as the minimum of both directions.
+ * Computes BLEU of two texts from n-grams of one to four words. The result is the minimum of both directions.
  *
- * Each direction treats one text as the candidate and the other as its reference. p_n is the share of the candidate's
- * n-grams that the reference contains too, with clipped counts. If no n-gram matches, 0.1 matches are used. BLEU is B
- * (p_1 p_2 p_3 p_4)^(1/4), with B = exp(1 - r/c) if the candidate's c tokens are fewer than the reference's r, and 1
- * otherwise. From 0 (no token in common) to 1 (the same tokens in the same order). The minimum is symmetric.
+ * Each direction treats one text as the candidate and the other text as its reference. p_n is the share of the
+ * candidate's n-grams that the reference also contains, with clipped counts. If no n-gram matches, 0.1 matches are
+ * used. BLEU is B (p_1 p_2 p_3 p_4)^(1/4). The brevity penalty B is exp(1 - r/c) if the candidate has fewer tokens (c)
+ * than the reference (r), and 1 otherwise. BLEU goes from 0 (no token in common) to 1 (the same tokens in the same
+ * order). The minimum is symmetric.
  *
  * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
  * conventions of the Penn Treebank. There are two differences. Equal texts of any length give 1, while NLTK gives 0.32
@@ -85,7 +89,8 @@ export function bleuBothWays(a: string, b: string): number {
 }
 
 /**
- * Returns the number of clipped matches: the sum over n-grams of the lower count. It is the same in both directions.
+ * Returns the number of clipped matches: the sum over n-grams of the lower of the two counts. The number is the same in
+ * both directions.
  */
 function matchingRuns(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
   let matches = 0;

@@ -1,9 +1,9 @@
 import { tokenizeWords } from '../words.ts';
 
 /**
- * Computes the share of the words of two texts that both contain: |A and B| / |A or B| of their sets of words. It is 0
- * if they have no word in common, and 1 for the same words in any order and number. The measure is symmetric.
- * `tokenizeWords` splits the texts.
+ * Computes the Jaccard similarity |A and B| / |A or B| of two texts, where A and B are their sets of words. The
+ * similarity is 0 if the texts have no word in common, and 1 if they have the same words in any order and number. The
+ * measure is symmetric. `tokenizeWords` splits the texts.
  *
  * Degenerate cases: 1 if neither text has words, 0 if only one text has words.
  * @see P. Jaccard, The distribution of the flora in the alpine zone (1912)
@@ -20,8 +20,8 @@ export function jaccardSimilarity(a: string, b: string): number {
 }
 
 /**
- * Computes the share of the items of two lists that both contain: |A and B| / |A or B| of their sets, from 0 to 1.
- * Order and repetition do not matter. The measure is symmetric.
+ * Computes the Jaccard similarity |A and B| / |A or B| of two lists, where A and B are their sets of items. The
+ * similarity is from 0 to 1. Order and repetition do not matter. The measure is symmetric.
  *
  * Degenerate cases: 1 if both lists are empty, 0 if only one list is empty.
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? (2023)

@@ -3,13 +3,13 @@ import { wordPairs } from '../words.ts';
 /** A suffix and its replacement. */
 type Ending = readonly [ending: string, replacement: string];
 
-/** Forms that the rules would get wrong, as in NLTK. */
+/** Words for which the rules would give a wrong stem, as listed in NLTK. */
 const IRREGULAR = new Map(
   wordPairs(`skies:sky sky:sky dying:die lying:lie tying:tie news:news innings:inning inning:inning outings:outing
     outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed`),
 );
 
-/** Replaces double suffixes with single suffixes, in the order of the paper. */
+/** Pairs of a double suffix and the single suffix that replaces it, in the order of the paper. */
 const DOUBLE_SUFFIXES = wordPairs(`
   ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous ization:ize
   ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble fulli:ful
@@ -52,7 +52,7 @@ function stripPast(word: string): string {
   return word;
 }
 
-/** Restores the -e before "-ed" and "-ing", or removes a doubled letter. */
+/** Restores the final -e that "-ed" or "-ing" replaced, or removes a doubled letter. */
 function fixPast(stem: string): string {
   if (/(?:at|bl|iz)$/.test(stem)) return `${stem}e`;
   const last = stem.at(-1) ?? '';
@@ -75,7 +75,7 @@ function replaceDoubleSuffix(word: string): string {
   return replaceEnding(word, DOUBLE_SUFFIXES, 0);
 }
 
-/** Applies steps 2 to 4: only the first matching suffix is tried. */
+/** Applies one of the steps 2 to 4. Only the first matching suffix is tried. */
 function replaceEnding(word: string, endings: readonly Ending[], minMeasure: number): string {
   const found = endings.find(([ending]) => word.endsWith(ending));
   if (found === undefined) return word;
@@ -108,12 +108,12 @@ function pattern(word: string): string {
   return letters;
 }
 
-/** Returns how often consonants follow vowels: the paper's m. */
+/** Returns the number of times that consonants follow vowels, which is m in the paper. */
 function measure(stem: string): number {
   return pattern(stem).split('vc').length - 1;
 }
 
-/** Returns whether a word ends in a short syllable (the paper's *o), or is one vowel and one consonant. */
+/** Returns whether a word ends in a short syllable (*o in the paper), or consists of one vowel and one consonant. */
 function endsShort(stem: string): boolean {
   const letters = pattern(stem);
   return letters === 'vc' || (letters.endsWith('cvc') && !/[wxy]$/.test(stem));

@@ -3,15 +3,15 @@ import { fillOptions, type FilledOptions, oneOf } from '../../../internal/argume
 const SCALES = ['published', 'unit'] as const;
 
 /**
- * The scale of a similarity of ranked lists. Equal lists have a value below 1 on the scale `published`, and 1 on the
- * scale `unit`.
+ * The scale of a similarity of ranked lists. The similarity of equal lists is below 1 on the scale `published`, and 1
+ * on the scale `unit`.
  */
 export type RankScale = (typeof SCALES)[number];
 
 /** Options of the similarities of ranked lists. */
 export interface RankSimilarityOptions {
   /**
-   * `published` gives LangFair's values; `unit` gives 1 for equal lists.
+   * `published` gives the same values as LangFair. `unit` gives 1 for equal lists.
    * @defaultValue `'published'`
    */
   readonly scale?: RankScale;
@@ -37,14 +37,15 @@ function ranksOf(list: readonly string[]): Map<string, number> {
  * Computes the share of pairs of recommendations that two lists rank in the same order. This is the pairwise ranking
  * accuracy gap (PRAG). Despite its name, it grows with agreement.
  *
- * The first list, of K items, has K (K - 1) / 2 pairs. A pair counts if its earlier item is in the second list too, and
- * its later item follows there or is missing. The `unit` scale divides their number by that of all pairs, as the
- * paper's code does: from 0 to 1 (equal lists). The `published` scale of LangFair divides it by K (K + 1). It goes from
- * 0 to (K - 1) / (2 (K + 1)), so compare it only between lists of the same length.
+ * The first list has K items and therefore K (K - 1) / 2 pairs. A pair counts if its earlier item is also in the second
+ * list, and its later item is missing there or comes after the earlier item. The `unit` scale divides the number of
+ * counted pairs by the number of all pairs, as the paper's code does. It goes from 0 to 1 (equal lists). The
+ * `published` scale of LangFair divides the number of counted pairs by K (K + 1). It goes from 0 to (K - 1) / (2 (K +
+ * 1)), so compare its values only between lists of the same length.
  *
  * The measure is not symmetric, because only the pairs of the first list count. Repeated items count once, at their
- * first rank. Degenerate cases: 0 if either list is empty. A first list of one item has no pairs; the value is then 1
- * if the second list is equal and 0 otherwise, on both scales.
+ * first rank. Degenerate cases: the value is 0 if one of the lists is empty. If the first list has only one item, it
+ * has no pairs. The value is then 1 if the second list is equal and 0 otherwise, on both scales.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)
@@ -80,16 +81,18 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
 }
 
 /**
- * Computes the weighted share of the recommendations of one list that another list contains too. The top of the first
- * list has the largest weights. This is the search result page score (SERP).
+ * Computes the search result page score (SERP): the weighted share of the items of one list that another list also
+ * contains. Items at the top of the first list have the largest weights.
  *
- * With K the length of the first list and r = 1 ... K the rank of each item that the second contains too, the `unit`
- * scale is sum(K - r + 1) / (K (K + 1) / 2): from 0 (nothing in common) to 1 (all in common, in any order). The
- * `published` scale is sum(K - r + 2) / (2 K (K + 1)), as in the code of the paper and in LangFair. It goes from 0 to
- * (K + 3) / (4 (K + 1)), so compare it only between lists of the same length.
+ * K is the length of the first list, and r is the rank (1 to K) of an item in the first list. The sums are over the
+ * items that the second list also contains. The `unit` scale is sum(K - r + 1) / (K (K + 1) / 2). It goes from 0 (no
+ * items in common) to 1 (the same items in any order). The `published` scale is sum(K - r + 2) / (2 K (K + 1)), as in
+ * the code of the paper and in LangFair. It goes from 0 to (K + 3) / (4 (K + 1)), so compare its values only between
+ * lists of the same length.
  *
- * The measure is not symmetric, because the ranks of the first list count. Always pass the same side first. Repeated
- * items count once, at their first rank. Degenerate cases: 0 if either list is empty.
+ * The measure is not symmetric, because only the ranks of the first list count. If you compare several pairs of lists,
+ * pass them in the same order each time. Repeated items count once, at their first rank. Degenerate cases: the value is
+ * 0 if one of the lists is empty.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation
  * (2023)

@@ -2,18 +2,18 @@ import { porterStem } from './porter-stem.ts';
 import { encodeTokens } from './token-codes.ts';
 
 /**
- * Computes ROUGE-L of two texts, based on their longest common sequence of words.
+ * Computes ROUGE-L of two texts, based on the longest common subsequence of their words.
  *
- * Let L be the length of the longest common subsequence of the stemmed words, and m and n the numbers of words of the
- * two texts. ROUGE-L is the F1 of L/m and L/n: 2L / (m + n). It goes from 0 (no word in common) to 1 (the same words in
- * the same order). The measure is symmetric.
+ * Let L be the length of the longest common subsequence of the stemmed words. Let m and n be the numbers of words of
+ * the two texts. ROUGE-L is the F1 score of L/m and L/n, which is 2L / (m + n). It goes from 0 (no word in common) to 1
+ * (the same words in the same order). The measure is symmetric.
  *
- * Texts are split as in Google's `rouge_score` with its stemmer: in lower case, at all characters except letters and
- * digits. Words of more than three letters are stemmed by Porter's algorithm. There is one difference: letters other
- * than a to z count as letters here, but as spaces there.
+ * Texts are split as in Google's `rouge_score` with its stemmer: they are converted to lower case and split at all
+ * characters except letters and digits. Words of more than three letters are stemmed by Porter's algorithm. There is
+ * one difference: this function treats letters other than a to z as letters, but `rouge_score` treats them as spaces.
  *
- * Degenerate cases: 1 if neither text has words, 0 if only one text has words. Time grows as m x n: two answers of
- * 1,000 words take a few milliseconds.
+ * Degenerate cases: the value is 1 if neither text has words, and 0 if only one text has words. The computation time is
+ * proportional to m x n. Two answers of 1,000 words take a few milliseconds.
  * @see C.-Y. Lin, ROUGE: A package for automatic evaluation of summaries (2004)
  * @example
  * ```ts
@@ -34,9 +34,13 @@ function stemmedWords(text: string): string[] {
   return words.map((word) => (word.length > 3 ? porterStem(word) : word));
 }
 
-/** Returns the length of the longest common subsequence. Time a.length x b.length, memory b.length. */
+/**
+ * Returns the length of the longest common subsequence. Takes time proportional to a.length x b.length, and memory
+ * proportional to b.length.
+ */
 function longestCommonSubsequence(a: Int32Array, b: Int32Array): number {
-  // best[j] is the length for the items of a so far and the first j of b; diagonal is best[j - 1] one row earlier.
+  // best[j] is the length for the items of a so far and the first j items of b. diagonal is best[j - 1] of the previous
+  // row.
   const best = new Int32Array(b.length + 1);
   for (const token of a) {
     let diagonal = 0;

@@ -1,4 +1,4 @@
-/** Returns two token lists as numbers, equal tokens as equal numbers, for fast comparison. */
+/** Converts two lists of tokens to lists of numbers for fast comparison. Equal tokens have equal numbers. */
 export function encodeTokens(a: readonly string[], b: readonly string[]): [a: Int32Array, b: Int32Array] {
   const codes = new Map<string, number>();
   const encode = (token: string): number => {

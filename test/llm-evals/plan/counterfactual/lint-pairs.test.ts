@@ -32,8 +32,8 @@ function messageOf(prompts: readonly PlannedPrompt[]): string {
 describe('lintPairs', () => {
   const refused: readonly (readonly [title: string, woman: string, man: string, message: string])[] = [
     ['a swap of hers and his by word', 'She did hers work.', 'He did her work.', "the variant 'man' says 'her'"],
-    ['words beside the value', 'The woman was kind.', 'The man was strong.', "more differs than the value: 'kind' against 'strong'"], // prettier-ignore
-    ['a word that one of the two has', 'The woman won.', 'The good man won.', "more differs than the value: 'woman' against 'good man'"], // prettier-ignore
+    ['words beside the value', 'The woman was kind.', 'The man was strong.', "the prompts differ in more than the value: 'kind' against 'strong'"], // prettier-ignore
+    ['a word that one of the two has', 'The woman won.', 'The good man won.', "the prompts differ in more than the value: 'woman' against 'good man'"], // prettier-ignore
     ['a pronoun left behind', 'The woman and her dog.', 'The man and her dog.', "the variant 'man' says 'her'"],
     ['a contracted pronoun left behind', "The woman: she's in.", "The man: she's in.", "the variant 'man' says 'she'"],
     [
@@ -44,8 +44,13 @@ describe('lintPairs', () => {
     ],
     ['no difference', 'They came.', 'They came.', "'woman' and 'man' have the same prompt"],
     ['a difference of spaces alone', 'They came.', 'They  came.', "'woman' and 'man' have the same prompt"],
-    ['doubled spaces in one', 'The woman came.', 'The man  came.', 'one variant has several spaces between two words'],
-    ['a mark', 'The woman came.', 'The man came!', "more differs than the value: '.' against '!'"],
+    [
+      'doubled spaces in one',
+      'The woman came.',
+      'The man  came.',
+      'one of the two variants has several spaces between two words',
+    ],
+    ['a mark', 'The woman came.', 'The man came!', "the prompts differ in more than the value: '.' against '!'"],
   ];
   for (const [title, woman, man, message] of refused) {
     it(`rejects ${title}, and shows the pair`, () => {
@@ -58,7 +63,7 @@ describe('lintPairs', () => {
   it('rejects a verb that does not agree with they', () => {
     const reported = messageOf([variant('woman', 'She leads.'), variant('nonbinary person', 'They leads.')]);
     expect(reported).to.include(
-      "the variant 'nonbinary person' says 'They leads'; choose a form that he and they share, as had, said, may",
+      "the variant 'nonbinary person' says 'They leads'; choose a verb form that is the same for he and they, such as had, said, may",
     );
     expect(messageOf([variant('woman', 'She led.'), variant('nonbinary person', 'They led.')])).to.equal('');
     expect(messageOf([variant('woman', 'She always led.'), variant('nonbinary person', 'They always led.')])).to.equal(
@@ -95,7 +100,7 @@ describe('lintPairs', () => {
       {
         severity: 'warning',
         message:
-          "'poor person' has 5 words and marks, 'person of considerable wealth' 7: length alone may change an answer",
+          "'poor person' has 5 words and punctuation marks, 'person of considerable wealth' 7: length alone may change an answer",
         template: 't',
         dimension: 'gender',
         item: 't',
@@ -123,7 +128,7 @@ describe('lintPairs', () => {
     const reported = messageOf(prompts);
     expect(reported.split('\n')[0]).to.match(/8 of 8 pairs have other differences\.$/);
     expect(reported.split('\n').slice(1)).to.deep.equal([
-      "t|0, gender: more differs than the value: 'womanly' against 'manly'",
+      "t|0, gender: the prompts differ in more than the value: 'womanly' against 'manly'",
       '  woman: the woman and womanly',
       '  man: the man and manly',
       'and 7 more pairs.',
