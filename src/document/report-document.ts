@@ -11,10 +11,10 @@ export type ReportBlock =
   | { readonly kind: 'facts'; readonly facts: readonly ReportFact[] }
   | ReportTable
   | ReportPairs
-  /** A chart, shown only in formats with images. All of its numbers must also be in a table. */
+  /** A chart, shown only in formats with images. All numbers of the chart must also be in a table. */
   | { readonly kind: 'picture'; readonly chart: () => Chart | Promise<Chart> };
 
-/** A named value with a remark. */
+/** A named value with a comment. */
 export interface ReportFact {
   readonly name: string;
   readonly value: string;
@@ -81,7 +81,7 @@ export interface ReportDocument {
   readonly subject: string;
   readonly verdict?: ReportVerdict | undefined;
   readonly sections: readonly ReportSection[];
-  /** Names and values needed to reproduce the numbers. */
+  /** The names and values that are needed to reproduce the numbers of the report. */
   readonly made: readonly (readonly [name: string, value: string])[];
 }
 
@@ -90,12 +90,15 @@ export function numberColumn(name: string): ReportColumn {
   return { name, isNumber: true };
 }
 
-/** Returns a note with the first items, or an empty list if there are no items. */
+/** Returns a list with one note that contains the first items; an empty list if there are no items. */
 export function noteBlocks(title: string, items: readonly string[]): ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
 }
 
-/** Returns the pieces of a prompt, shortened if they are long. Unmarked pieces keep the text next to marked pieces. */
+/**
+ * Returns the pieces of a prompt, shortened if they are long. In an unmarked piece, the text next to marked pieces is
+ * kept.
+ */
 export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
   const last = pieces.length - 1;
   return pieces.map(({ text, isMarked }, index) => {
