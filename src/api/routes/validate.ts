@@ -11,17 +11,17 @@ import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/runs.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
-/** The maximum number of groups. With more, a validation would block the event loop for too long. */
+/** The maximum number of groups. With more groups, a validation would block the event loop for too long. */
 const MAX_GROUPS = 12;
 
 /** The maximum number of counted columns, including crossed ones. */
 const MAX_COLUMNS = 6;
 
-/** The maximum number of replicates. With more, a validation would block the event loop for too long. */
+/** The maximum number of replicates. With more replicates, a validation would block the event loop for too long. */
 const MAX_SAMPLES = 1000;
 
 /**
- * Validates arrays immediately and stores the result, if that takes no longer than reading the body.
+ * Validates arrays immediately and stores the result, if the validation takes no longer than reading the body.
  * @returns the body of the answer; undefined if a thread must do the work
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
@@ -49,7 +49,7 @@ function isLight(input: ValidateRowsInput): boolean {
   return hasFewGroups(sensitive) && (withCi !== true || hasLightInterval(input));
 }
 
-/** Returns whether the interval can be computed from counts alone. This is only possible for rates. */
+/** Returns whether the interval can be computed from counts alone, which is only possible for rates. */
 function hasLightInterval({ ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES, metric }: ValidateRowsInput): boolean {
   if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;
   const named = metric === undefined ? [] : [metric].flat().map(parseMetricGate);
