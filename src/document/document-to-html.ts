@@ -20,7 +20,7 @@ import { cutAnswer, plainText, shownText } from './report-text.ts';
 /** Draws a chart as SVG. */
 export type DrawChart = (chart: Chart) => Promise<string>;
 
-/** The rendered chart of each block, or the problem if no chart can be drawn. */
+/** The rendered chart of each block, or the reason why no chart can be drawn. */
 interface Drawn {
   readonly pictures: ReadonlyMap<ReportBlock, Html>;
   readonly problem: string | undefined;
@@ -36,8 +36,8 @@ export const VERDICT_SIGNS: Readonly<Record<ReportVerdict['kind'], string>> = {
 
 /**
  * Renders a report as a self-contained HTML page with embedded charts. If the charting package is not installed, the
- * page has tables only and a note that says so.
- * @param draw draws a chart; by default ECharts on the host
+ * page contains only tables and a note about the missing package.
+ * @param draw the function that draws a chart; by default, ECharts draws it on the host
  */
 export async function documentToHtml(report: ReportDocument, draw: DrawChart = drawSvg): Promise<string> {
   const sections = report.sections.filter(({ blocks }) => blocks.length > 0);
@@ -156,7 +156,7 @@ export function tableToHtml({ caption, columns, rows }: ReportTable): Html {
   );
 }
 
-/** Renders a pair as a box with both sides next to each other, or below each other on a narrow page. */
+/** Renders a pair as a box. The two sides are next to each other, or below each other on a narrow page. */
 function pairToHtml({ title, sides }: ReportPair): Html {
   return markup`<div class="pair" role="group" aria-label="${plainText(title)}">
 <p class="pair-title"><strong><bdi>${plainText(title)}</bdi></strong></p>

@@ -78,7 +78,7 @@ function text(plain: string): string {
     .replace(/^(\d+)([.)])(?=\s|$)/, '$1\\$2');
 }
 
-/** The maximum length of a line in a code fence, since such lines do not wrap. */
+/** The maximum length of a line in a code fence. Lines in a code fence do not wrap. */
 const LINE_LETTERS = 100;
 
 /**
@@ -105,12 +105,12 @@ function pieceToMarkdown({ text: shown, isMarked }: MarkedText): string {
   return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;
 }
 
-/** Returns the space outside the emphasis. Emphasized text must not begin or end with a space. */
+/** Returns the space that must be written outside the emphasis. Emphasized text must not begin or end with a space. */
 function space(between: string): string {
   return between === '' ? '' : ' ';
 }
 
-/** Escapes bare addresses, which renderers would turn into links. */
+/** Escapes plain URLs, because Markdown renderers would turn them into links. */
 function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }

@@ -14,10 +14,10 @@ export type ReportBlock =
   | { readonly kind: 'facts'; readonly facts: readonly ReportFact[] }
   | ReportTable
   | ReportPairs
-  /** A chart, shown only in formats with images. All of its numbers must also be in a table. */
+  /** A chart, shown only in formats with images. All numbers of the chart must also be in a table. */
   | { readonly kind: 'picture'; readonly chart: () => Chart | Promise<Chart> };
 
-/** A named value with a remark. */
+/** A named value with a comment. */
 export interface ReportFact {
   readonly name: string;
   readonly value: string;
@@ -89,7 +89,7 @@ export interface ReportDocument {
   readonly subject: string;
   readonly verdict?: ReportVerdict | undefined;
   readonly sections: readonly ReportSection[];
-  /** Names and values needed to reproduce the numbers. */
+  /** The names and values that are needed to reproduce the numbers of the report. */
   readonly made: readonly (readonly [name: string, value: string])[];
   /** The date, the input files and the command; undefined if they are not known, as in a library call. */
   readonly provenance?: Provenance | undefined;
@@ -121,7 +121,10 @@ export function noteBlocks(title: string, items: readonly string[]): ReportBlock
   return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
 }
 
-/** Returns the pieces of a prompt, shortened if they are long. Unmarked pieces keep the text next to marked pieces. */
+/**
+ * Returns the pieces of a prompt, shortened if they are long. In an unmarked piece, the text next to marked pieces is
+ * kept.
+ */
 export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
   const last = pieces.length - 1;
   return pieces.map(({ text, isMarked }, index) => {

@@ -3,7 +3,7 @@ import { type Html, markup } from '../internal/html.ts';
 /** The kind of a cell, which sets its alignment. */
 export type CellKind = 'text' | 'number';
 
-/** Renders a header cell; text from data keeps its own direction. */
+/** Renders a header cell. Text from the data keeps its own writing direction. */
 export function headerCell(text: string, scope: 'col' | 'row', kind: CellKind = 'text'): Html {
   return markup`<th scope="${scope}"${kind === 'number' && markup` class="number"`}><bdi>${text}</bdi></th>`;
 }

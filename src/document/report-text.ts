@@ -7,12 +7,15 @@ export const SHOWN_LETTERS = 600;
 const SHOWN_BETWEEN = 240;
 
 /**
- * Matches control characters, characters that change the text direction, and invisible characters. Joiners are kept,
- * since scripts and emoji need them; line breaks and tabs are kept too.
+ * Matches control characters, characters that change the text direction, and invisible characters. Joiners are not
+ * matched, since writing systems and emoji need them. Line breaks and tabs are not matched either.
  */
 const STEERING = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\uFFFE\uFFFF]/gu;
 
-/** Matches more combining marks on one letter than any script needs. They would cover the neighbouring lines. */
+/**
+ * Matches more combining marks on one letter than any writing system needs. So many marks would cover the neighbouring
+ * lines.
+ */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 
 /** Cleans an untrusted text of several lines: each control or invisible character becomes \uFFFD. */
@@ -20,14 +23,17 @@ export function shownText(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(STEERING, '\uFFFD').replaceAll(PILED_MARKS, '$1\uFFFD');
 }
 
-/** Cleans an untrusted text by {@link shownText} and cuts it at {@link SHOWN_LETTERS} with an ellipsis. */
+/**
+ * Cleans an untrusted text with {@link shownText}. A text longer than {@link SHOWN_LETTERS} is cut and ends with an
+ * ellipsis.
+ */
 export function cutAnswer(text: string): string {
   const shown = shownText(text.slice(0, 2 * SHOWN_LETTERS)).trim();
   if (shown === '') return '(no text)';
   return text.length <= SHOWN_LETTERS ? shown : `${complete(shown.slice(0, SHOWN_LETTERS)).trimEnd()} \u2026`;
 }
 
-/** Shortens a long text near marked words. The part that is farthest from them is removed. */
+/** Shortens a long text next to marked words by removing the part that is farthest from the marked words. */
 export function shortenBetween(text: string, index: 'first' | 'between' | 'last' | 'only'): string {
   const shown = shownText(text);
   if (shown.length <= SHOWN_BETWEEN) return shown;
@@ -47,12 +53,12 @@ function endOf(text: string, letters: number): string {
     .trimStart();
 }
 
-/** Removes half of a surrogate pair at the end. */
+/** Removes the first half of a surrogate pair at the end of a text. */
 function complete(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The maximum length of a text in a report. Only texts from data can be longer. */
+/** The maximum length of a text in a report. Only texts from the data can exceed this length. */
 const TEXT_WIDTH = 2000;
 
 /** The maximum length of a label in a report. */
@@ -63,7 +69,7 @@ export function plainText(text: string): string {
   return text.trim() === '' ? '' : shortenLabel(text, TEXT_WIDTH);
 }
 
-/** Returns the name of a group, a column or a step. A very long name is cut, with its length added. */
+/** Returns the name of a group, a column or a step. A very long name is cut, and its length is added. */
 export function labelText(label: string): string {
   const short = shortenLabel(label, REPORT_LABEL_WIDTH);
   return short.endsWith('\u2026') && !label.trim().endsWith('\u2026')
@@ -71,7 +77,10 @@ export function labelText(label: string): string {
     : short;
 }
 
-/** Joins names as in "a, b and c". If there are more than `most` names, it lists the first and counts the others. */
+/**
+ * Joins names as in "a, b and c". If there are more than `most` names, the result lists the first names and the number
+ * of the others.
+ */
 export function listed(names: readonly string[], most = 12): string {
   const shown = names.slice(0, most).map(labelText);
   if (names.length > most) return `${shown.join(', ')} and ${(names.length - most).toLocaleString('en-US')} more`;
@@ -79,7 +88,8 @@ export function listed(names: readonly string[], most = 12): string {
 }
 
 /**
- * Returns the items of a list. If there are more than `most`, it returns the first items and the number of the others.
+ * Returns the items of a list. If there are more than `most` items, returns the first items and the number of the
+ * others.
  */
 export function cutItems(items: readonly string[], most = 20): string[] {
   if (items.length <= most) return [...items];

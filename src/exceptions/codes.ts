@@ -7,9 +7,9 @@ interface ErrorCodeEntry {
 }
 
 /**
- * Defines every code of an error or a problem response by its class, with its cause and fix. The codes are stable:
- * programs may depend on them. The wording of messages may change. The first code of each class is its general code. It
- * is used if no more specific code applies.
+ * Defines all codes of errors and problem responses, grouped by error class, each with its cause and fix. The codes are
+ * stable: programs may depend on them. The wording of messages may change. The first code of each class is the general
+ * code, which is used if no more specific code applies.
  */
 const CODES_BY_CLASS = {
   FairnessToolkitError: {

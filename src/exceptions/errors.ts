@@ -2,7 +2,10 @@ import { AssertionError } from 'node:assert';
 
 import { type ErrorCode, GENERAL_CODES } from './codes.ts';
 
-/** The key that marks every error of this package. It also works across realms and duplicate installs. */
+/**
+ * The key that marks every error of this package. The key also works across realms and with several installed copies of
+ * the package.
+ */
 const MARKER = Symbol.for('evenhand.FairnessToolkitError');
 
 /** The details of an error, in addition to its message. */
@@ -21,7 +24,8 @@ export interface ErrorDetails {
 }
 
 /**
- * Marks an error so that `isInstance` accepts it. Needed for classes that cannot extend {@link FairnessToolkitError}.
+ * Marks an error so that `isInstance` accepts it. This function is needed for classes that cannot extend
+ * {@link FairnessToolkitError}.
  */
 function markAsToolkitError(error: Error): void {
   Object.defineProperty(error, MARKER, { value: true });
@@ -30,8 +34,8 @@ function markAsToolkitError(error: Error): void {
 /**
  * The base class of all errors that this package throws on purpose. Each error has a stable `code` (docs/errors.md).
  *
- * Test for these errors with `FairnessToolkitError.isInstance(error)`. Unlike `instanceof`, it also works if two copies
- * of the package are loaded.
+ * Use `FairnessToolkitError.isInstance(error)` to test for errors of this package. Unlike `instanceof`, the method also
+ * works if two copies of the package are loaded.
  * @example
  * ```ts
  * import { FairnessToolkitError } from 'evenhand/exceptions';
@@ -62,8 +66,8 @@ export class FairnessToolkitError extends Error {
 }
 
 /**
- * Thrown if an argument has a value that is not allowed. It is a `RangeError`, like the errors of JavaScript's own
- * functions, and `FairnessToolkitError.isInstance` accepts it.
+ * Thrown if an argument has a value that is not allowed. This class extends `RangeError`, the class that JavaScript's
+ * own functions throw. `FairnessToolkitError.isInstance` accepts it.
  */
 export class ValueError extends RangeError {
   readonly code: ErrorCode;
@@ -112,8 +116,8 @@ const CodelessAssertionError = AssertionError as unknown as new (
 ) => Error & Omit<AssertionError, 'code'>;
 
 /**
- * Thrown if a fairness gate fails. It is a Node `AssertionError`, so test runners report it as a failed assertion, and
- * `FairnessToolkitError.isInstance` accepts it.
+ * Thrown if a fairness gate fails. This class extends Node's `AssertionError`, so test runners report a failed
+ * assertion. `FairnessToolkitError.isInstance` accepts it.
  */
 export class FairnessAssertionError extends CodelessAssertionError {
   readonly code: ErrorCode;

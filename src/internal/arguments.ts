@@ -32,7 +32,10 @@ function maxDistance(wrong: string, name: string): number {
   return Math.max(TYPO_DISTANCE, Math.ceil(0.4 * Math.max(wrong.length, name.length)));
 }
 
-/** Returns whether a text has at least three letters and equals a name with some letters after the first removed. */
+/**
+ * Returns whether a text abbreviates a name: it has at least three letters and results from removing letters after the
+ * first.
+ */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;
   let next = 0;
@@ -60,7 +63,10 @@ function joinQuoted(names: readonly string[], word: 'and' | 'or'): string {
   return `${quoted.slice(0, -1).join(', ')} ${word} ${quoted.at(-1) ?? ''}`;
 }
 
-/** Returns the error for an invalid argument. Its message states the name, the requirement and the given value. */
+/**
+ * Returns the error for an invalid argument. The message states the parameter's name, the requirement and the given
+ * value.
+ */
 export function invalidParameter(parameter: string, required: string, given: unknown): ValueError {
   return new ValueError(`The ${parameter} parameter must ${required}. Got ${String(given)} instead.`, {
     context: { parameter, value: given, expected: required, received: given },
@@ -75,19 +81,19 @@ export function splitNames(text: string): string[] {
   return text.split(/(?<!\\),/).map((name) => name.replaceAll('\\,', ',').trim());
 }
 
-/** Returns the parameter names that an error message contains, according to the context of the error. */
+/** Returns the parameter names that the message of an error contains. The names come from the error's context. */
 export function parametersIn(context: Readonly<Record<string, unknown>>): string[] {
   const { parameter, argument, missing, parameters } = context;
   return [parameter, argument, missing, parameters].flat().filter((name) => typeof name === 'string');
 }
 
-/** Splits a text into the parts outside and inside quotes. Quoted parts of messages are data and stay unchanged. */
+/** Splits a text into the parts outside and inside quotes. The parts inside quotes are data and must not be changed. */
 const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 
 /**
  * Replaces parameter names in a text with their names in another interface: `yTrue` becomes `--y-true` on the command
- * line and `y_true` in a request. Looks up camel-case words outside quotes. A lowercase word may be ordinary English,
- * so it is replaced only if `certain` lists it, and only in parentheses or after "The".
+ * line and `y_true` in a request. Camel-case words outside quotes are replaced. A lowercase word may be ordinary
+ * English. It is replaced only if `certain` lists the word and the word is in parentheses or after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
  * @param certain parameter names that the text is known to contain
  */
@@ -132,10 +138,10 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
 
-/** The fields of an object with their names in snake case. */
+/** An object type whose field names are converted to snake case. */
 export type SnakeFields<Fields> = { readonly [Name in keyof Fields & string as SnakeCase<Name>]: Fields[Name] };
 
-/** The fields of an object with their names in camel case. */
+/** An object type whose field names are converted to camel case. */
 export type CamelFields<Fields> = { readonly [Name in keyof Fields & string as CamelCase<Name>]: Fields[Name] };
 
 /** Converts the names of an object's fields to snake case. The order and the values of the fields do not change. */
@@ -166,8 +172,8 @@ export function toSnakeCaseJson(value: unknown): unknown {
 /**
  * Returns the given name if it is in the list of known names.
  * @param parameter the name of the parameter that received the name
- * @throws {ValueError} if the name is not in the list; the message contains the list, and the suggestion the nearest
- *   names
+ * @throws {ValueError} if the name is not in the list; the message contains the list, and the suggestion contains the
+ *   nearest names
  */
 export function oneOf<Name extends string>(parameter: string, given: string, known: readonly Name[]): Name {
   const found = known.find((name) => name === given);
@@ -189,8 +195,9 @@ export function quote(given: unknown): string {
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Throws if an options object contains an unknown option. Otherwise, a mistyped option would silently keep its default.
- * Only own enumerable properties are checked. Undefined and null mean no options.
+ * Throws if an options object contains an unknown option. Without this check, a mistyped option would be ignored
+ * silently. Only own enumerable properties are checked. If the argument is undefined or null, there are no options to
+ * check.
  * @param owner the name of the constructor or function, as in the caller's code: `ReductionsWrapper`
  * @param given the options as the caller passed them
  * @throws {ValueError} if an option is unknown; the message names it and the nearest known options
@@ -203,7 +210,7 @@ export function assertKnownOptions(owner: string, given: unknown, known: object)
   }
 }
 
-/** Options with all defaults filled in. The options listed in `Open` have no default and may stay undefined. */
+/** Options with all defaults filled in. The options listed in `Open` have no default and may be undefined. */
 export type FilledOptions<Options, Open extends keyof Options = never> = {
   readonly [Name in keyof Options]-?: Name extends Open ? Options[Name] : Exclude<Options[Name], undefined>;
 };

@@ -2,8 +2,8 @@ import { DataValidationError } from '../exceptions/index.ts';
 
 /**
  * Decodes bytes as UTF-8 text and removes a byte order mark at the start. All external bytes must be decoded with this
- * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD, since é and è in Latin-1 would then
- * become the same label.
+ * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD. Such a decoder would turn é and è in
+ * Latin-1 into the same label.
  * @param what the source, as the subject of the message: `The body`
  * @throws {DataValidationError} if a byte is invalid; `context.offset` is its index
  */
@@ -26,7 +26,7 @@ export class Utf8Stream {
   }
 
   /**
-   * Decodes a chunk and returns all characters that are now complete.
+   * Decodes a chunk and returns all characters that are complete after this chunk.
    * @throws {DataValidationError} if a byte is invalid; the offset counts from the start of the stream
    */
   write(chunk: Uint8Array): string {
@@ -38,7 +38,7 @@ export class Utf8Stream {
   }
 
   /**
-   * Ends the stream, or a part of the stream that must be complete, such as a line.
+   * Ends the stream. Also ends a part of the stream that must not end inside a character, such as a line.
    * @returns an empty text, so that results can be concatenated
    * @throws {DataValidationError} if the last sequence is incomplete
    */
@@ -64,9 +64,9 @@ export class Utf8Stream {
 }
 
 /**
- * Splits UTF-8 bytes into lines. A line feed ends a line, with or without a carriage return before it. Unicode line
+ * Splits UTF-8 bytes into lines. A line ends with a line feed, or with a carriage return and a line feed. Unicode line
  * separators do not end a line, since they may occur in JSON.
- * @yields each line without its line end, including a last line that has no line end
+ * @yields each line without its line end, also the last line if it has no line end
  * @throws {DataValidationError} if a chunk has an invalid byte
  */
 export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, void> {
@@ -88,7 +88,7 @@ function invalidUtf8(what: string, byte: number, offset: number): DataValidation
   );
 }
 
-/** Returns the number of bytes at the end that belong to an incomplete sequence. */
+/** Returns the length of the incomplete sequence at the end of the bytes; 0 if there is none. */
 function openLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -106,8 +106,8 @@ function sequenceLength(first: number): number {
 }
 
 /**
- * The allowed range of the second byte, for first bytes that restrict it. A second byte outside this range would make
- * the sequence overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
+ * The allowed range of the second byte, by first byte, if the first byte restricts this range. A second byte outside
+ * this range would make the sequence overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
  */
 const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
   0xe0: [0xa0, 0xbf],
@@ -116,7 +116,7 @@ const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: numbe
   0xf4: [0x80, 0x8f],
 };
 
-/** Returns the index of the first invalid sequence, or the length if all sequences are valid. */
+/** Returns the index of the first invalid sequence, or the number of bytes if all sequences are valid. */
 function findInvalid(bytes: Uint8Array): number {
   for (let start = 0; start < bytes.length;) {
     const first = bytes[start] as number;

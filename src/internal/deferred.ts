@@ -6,8 +6,8 @@ export interface Deferred<Value> {
 }
 
 /**
- * Replaces `Promise.withResolvers`, which Node 20 does not have. A rejection without a handler is ignored instead of
- * ending the process.
+ * Replaces `Promise.withResolvers`, which Node 20 does not have. A rejection without a handler is ignored and does not
+ * end the process.
  */
 export function createDeferred<Value>(): Deferred<Value> {
   let resolve!: (value: Value) => void;

@@ -1,7 +1,7 @@
 /** The text of an empty table cell. */
 export const NOTHING = '\u2013';
 
-/** The unit of a value: shares are shown in percent. */
+/** The unit of a value. A value with the unit `share` is shown in percent. */
 export type Unit = 'share' | 'number';
 
 /** Capitalizes the first letter of a text. */
@@ -113,12 +113,12 @@ export function pValueText(p: number | null): string {
   return p < 0.001 ? '< 0.001' : formatNumber(p, 3);
 }
 
-/** Returns a p-value with its relation sign: `= 0.012`, or `< 0.001`. */
+/** Formats a p-value with an equals or less-than sign: `= 0.012`, or `< 0.001`. */
 export function pValuePhrase(p: number): string {
   return p < 0.001 ? '< 0.001' : `= ${p.toFixed(3)}`;
 }
 
-/** Returns a p-value for a sentence: `p = 0.012`, or `p < 0.001`. */
+/** Formats a p-value for use in a sentence: `p = 0.012`, or `p < 0.001`. */
 export function pValueWords(p: number): string {
   return `p ${pValuePhrase(p)}`;
 }

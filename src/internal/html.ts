@@ -30,7 +30,7 @@ export function markup(strings: TemplateStringsArray, ...parts: readonly HtmlPar
   return new Html(strings.map((text, index) => text + render(parts[index])).join(''));
 }
 
-/** Declares text as safe markup. Use it only for text that is already escaped. */
+/** Declares text as safe markup. Use this function only for text that is already escaped. */
 export function trusted(text: string): Html {
   return new Html(text);
 }

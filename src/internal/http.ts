@@ -3,25 +3,25 @@ import { Utf8Stream } from './decode-utf8.ts';
 /** Options of {@link retryAfterMillis}. */
 export interface RetryAfterOptions {
   /**
-   * The longest wait to accept, in seconds.
+   * The longest wait that is accepted, in seconds.
    * @defaultValue Number.MAX_SAFE_INTEGER
    */
   readonly maxSeconds?: number | undefined;
   /**
-   * Whether to accept the non-standard forms that model servers send: the header `retry-after-ms`, which takes
-   * precedence, decimal fractions, and negative numbers, which are treated as 0.
+   * Whether to accept the non-standard forms that model servers send: decimal fractions, negative numbers (treated as
+   * 0), and the header `retry-after-ms`, which takes precedence.
    * @defaultValue false
    */
   readonly acceptsModelServerForms?: boolean | undefined;
 }
 
 /**
- * Returns the wait before the next request that a response asks for, in milliseconds of at least 0 (`Retry-After`, RFC
- * 9110, section 10.2.3). The header contains whole seconds or an HTTP date. A date is compared with the `Date` header
- * of the response, since the clocks of client and server may differ. If there is no `Date` header, it is compared with
- * `now`. A date in the past gives 0.
+ * Returns how long to wait before the next request, in milliseconds, according to the `Retry-After` header of a
+ * response (RFC 9110, section 10.2.3). The header contains whole seconds or an HTTP date. The clocks of client and
+ * server may differ, so a date is compared with the `Date` header of the response. If there is no `Date` header, the
+ * date is compared with `now`. For a date in the past, the wait is 0.
  * @param now the current time, in milliseconds since 1970
- * @returns undefined if the header is missing, malformed or beyond `maxSeconds`
+ * @returns undefined if the header is missing or malformed, or if the wait exceeds `maxSeconds`
  */
 export function retryAfterMillis(headers: Headers, now: number, options: RetryAfterOptions = {}): number | undefined {
   const { maxSeconds = Number.MAX_SAFE_INTEGER, acceptsModelServerForms = false } = options;
@@ -67,7 +67,7 @@ const DATE_FORMATS = [
 /**
  * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. Reads the three
  * formats that RFC 9110, section 5.6.7, requires. `Date.parse` would also accept bare numbers and local times.
- * @param now the current time, in milliseconds since 1970; determines the century of a two-digit year
+ * @param now the current time, in milliseconds since 1970; it determines the century of a two-digit year
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const trimmed = text.trim();
@@ -99,7 +99,7 @@ function timeOf(fields: Readonly<Record<string, string>>, now: number): number |
   return isValid ? timeInYear(year) : undefined;
 }
 
-/** Returns the latest year with these last two digits for which the date is at most 50 years in the future. */
+/** Returns the latest year that ends with the given two digits and puts the date at most 50 years in the future. */
 function fullYear(digits: number, timeInYear: (year: number) => number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const latest = new Date(now).setUTCFullYear(current + 50);
@@ -116,7 +116,7 @@ export interface LimitedText {
 }
 
 /**
- * Returns the text of a response up to a size limit. The rest is not downloaded.
+ * Downloads the text of a response up to a size limit.
  * @param maxBytes the limit, in bytes after decompression; a character that crosses the limit is excluded
  * @throws {DataValidationError} if the bytes within the limit are not UTF-8
  */
@@ -132,7 +132,7 @@ export async function readLimitedText({ body }: Response, maxBytes: number): Pro
     text += decoder.write(value.subarray(0, room));
     room -= value.byteLength;
     if (room >= 0) continue;
-    // Not awaited: a server that keeps sending must not delay the result.
+    // The cancellation is not awaited, since a server that keeps sending must not delay the result.
     void reader.cancel().catch(() => undefined);
     return { text, isComplete: false };
   }
@@ -146,8 +146,8 @@ export interface FetchFailure {
 }
 
 /**
- * Returns the cause of a `fetch` error, whose own message is only "fetch failed". Returns undefined if the thrown value
- * is not an error.
+ * Returns the cause of a `fetch` error, since the message of the error itself is only "fetch failed". Returns undefined
+ * if the thrown value is not an error.
  */
 export function fetchFailureOf(thrown: unknown): FetchFailure | undefined {
   if (!(thrown instanceof Error)) return undefined;

@@ -1,7 +1,10 @@
 /** Matches a label that is a decimal number without leading zeros or a plus sign. Surrounding spaces are allowed. */
 const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]*$/;
 
-/** The powers of ten at which JavaScript's number notation changes: from `1e+21`, and below `0.000001`. */
+/**
+ * The powers of ten at which JavaScript's number notation changes. From `1e+21` upwards, and below `0.000001`,
+ * JavaScript writes exponents.
+ */
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
 /**
@@ -10,12 +13,12 @@ const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 const [FLOAT64_DIGITS, MAX_INTEGER_DIGITS] = [17, 400];
 
 /**
- * Returns the canonical text of a group label. All readers use this rule: labels with the same canonical text form one
- * group.
+ * Returns the canonical text of a group label. Labels with the same canonical text form one group, in every data
+ * source.
  *
- * A label that is a decimal number stands for exactly that number, whatever its length: `1`, `1.0`, `1e0` and ` 1`
- * become the label `1`. Every other text is a separate label: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers are
- * written as in JavaScript (`String(1.50)` is `1.5`), but with all digits.
+ * A label that is a decimal number of any length represents exactly that number: `1`, `1.0`, `1e0` and ` 1` become the
+ * label `1`. Every other text is a separate label: `01`, `+1`, `0x1`, `1_000`, `true`, `True`. Numbers are written as
+ * in JavaScript (`String(1.50)` is `1.5`), but with all digits.
  */
 export function canonicalLabel(label: string): string {
   if (!mayChange(label)) return label;
@@ -44,7 +47,7 @@ export function losesDigits(number: string): boolean {
 /** Returns whether the canonical text may differ from the label. This is fast for words and short integers. */
 function mayChange(label: string): boolean {
   const last = label.charCodeAt(label.length - 1);
-  // The last character of a number is a digit, a point, a space or a tab.
+  // The last character of a number in a label is a digit, a decimal point, a space or a tab.
   const mayBeNumber = (last >= 0x30 && last <= 0x39) || last === 0x2e || last === 0x20 || last === 0x09;
   return mayBeNumber && !/^[1-9]\d{0,20}$/.test(label);
 }

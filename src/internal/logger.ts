@@ -26,7 +26,10 @@ export function setLogLevel(level: Level | 'silent'): void {
   chosenLevel = level;
 }
 
-/** Creates a logger from environment variables. Separate from {@link getLogger}, so that tests can call it directly. */
+/**
+ * Creates a logger from environment variables. This function is separate from {@link getLogger}, so that tests can call
+ * it directly.
+ */
 export function createLogger(environment: Readonly<Record<string, string | undefined>>): Logger {
   const level = (environment['EVENHAND_LOG_LEVEL'] ?? 'info').toLowerCase();
   if (!LEVELS.some((name) => name === level)) {
@@ -34,12 +37,12 @@ export function createLogger(environment: Readonly<Record<string, string | undef
       context: { variable: 'EVENHAND_LOG_LEVEL', value: level },
     });
   }
-  // Loaded on demand, since most commands log nothing.
+  // pino is loaded on demand, since most commands log nothing.
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   const file = environment['EVENHAND_LOG_FILE'];
   let destination: { write(text: string): unknown };
   try {
-    // Synchronous, so that a line written just before the process ends is not lost.
+    // Lines are written synchronously, so that a line written just before the process ends is not lost.
     destination =
       file === undefined || file === '' ? process.stderr : pino.destination({ dest: file, sync: true, mkdir: true });
   } catch (cause) {
@@ -57,7 +60,7 @@ export function createLogger(environment: Readonly<Record<string, string | undef
 }
 
 /**
- * Converts a JSON line of pino to plain text.
+ * Converts a line of JSON, as pino writes it, to plain text.
  * @param labels the names of the levels
  */
 function toPlainLine(line: string, labels: Readonly<Record<number, string>>): string {

@@ -23,8 +23,8 @@ export function installCommand(name: OptionalPackage): string {
 
 /**
  * Runs an import that may fail because an optional package is not installed.
- * @param name the package
- * @param neededFor the purpose, such as "to draw plots"
+ * @param name the name of the package
+ * @param neededFor the purpose of the package, such as "to draw plots"
  * @param load a function that contains a literal import, so that tools can find it
  * @throws {DependencyError} if the import fails; the message contains the install command, and `cause` is the import
  *   error
@@ -39,7 +39,7 @@ export async function importOptional<T>(name: OptionalPackage, neededFor: string
 
 /**
  * Returns the path of a file that the build writes.
- * @param name the path within `dist`, which in a checkout is beside `src`
+ * @param name the path within `dist`; in a checkout, `dist` is next to `src`
  */
 export function builtFile(name: string): string {
   return fileURLToPath(new URL(`${import.meta.url.endsWith('.ts') ? '../../dist' : '..'}/${name}`, import.meta.url));

@@ -1,6 +1,6 @@
 /** A progress report of a long operation. */
 export interface ProgressEvent {
-  /** The current stage, as human-readable text: "training", "fold 2 of 5". */
+  /** The current stage as readable text, for example "training" or "fold 2 of 5". */
   readonly stage: string;
   /** The number of completed units, from 0 to `total`. */
   readonly done: number;

@@ -1,6 +1,6 @@
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 
-/** A seeded random number generator. The same seed gives the same numbers on every run and machine. */
+/** A seeded random number generator. The same seed gives the same numbers in every run and on every machine. */
 export interface Random {
   /** Returns a number in [0, 1) with 53 random bits. */
   next(): number;
@@ -11,8 +11,8 @@ export interface Random {
 }
 
 /**
- * Creates a random number generator from a seed. Streams of the same seed are independent: additional draws from one
- * stream never change the numbers of another stream.
+ * Creates a random number generator from a seed. Streams with the same seed are independent: drawing more numbers from
+ * one stream never changes the numbers of another stream.
  */
 export function createRandom(seed: number, stream = 0): Random {
   const generator = xoroshiro128plus(mix(Math.trunc(seed) ^ mix(stream + 0x9e3779b9)));

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Random } from './random.ts';
 
-/** The waits of an exponential backoff. */
+/** The settings of an exponential backoff. */
 export interface Backoff {
   /** The wait before the first retry, in milliseconds, without jitter. */
   readonly baseMillis: number;
@@ -39,24 +39,25 @@ export function backoffMillis(retry: number, { baseMillis, capMillis = Infinity,
 }
 
 /**
- * The longest delay that `setTimeout` accepts, in milliseconds (24.8 days). With a longer delay it fires immediately.
+ * The longest delay that `setTimeout` accepts, in milliseconds (24.8 days). With a longer delay, the timer fires
+ * immediately.
  */
 export const MAX_TIMER_MILLIS = 2 ** 31 - 1;
 
 /**
- * Resolves after a time in milliseconds, at most 24.8 days.
+ * Resolves after the given number of milliseconds, or after 24.8 days if that is shorter.
  * @throws the signal's reason if it is aborted earlier
  */
 export async function sleep(millis: number, signal?: AbortSignal): Promise<void> {
   const limited = Math.min(Math.max(millis, 0), MAX_TIMER_MILLIS);
-  // Node rejects with an error of its own. The reason of the signal is thrown instead.
+  // Node rejects with its own error. This function throws the signal's reason instead.
   await delay(limited, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
 }
 
 /**
  * Runs an operation with a signal that is aborted when the time limit expires or `outer` is aborted. Always waits for
- * the operation to end. If the operation may ignore its signal, race it against {@link whenAborted}. The timer and the
- * listener are removed when the operation ends.
+ * the operation to end. If the operation may ignore the signal, use `Promise.race` with {@link whenAborted}. The timer
+ * and the listener are removed when the operation ends.
  * @param millis the limit, in milliseconds, at most {@link MAX_TIMER_MILLIS}
  * @param timeoutError creates the abort reason for an expired limit; if `outer` is aborted, its reason is used instead
  * @throws any error that the operation throws

@@ -21,7 +21,8 @@ export class Slots {
   }
 
   /**
-   * Waits for a free slot and takes it. Callers are served in order of arrival. Return the slot with {@link release}.
+   * Waits for a free slot and takes it. Callers are served in order of arrival. Call {@link release} to return the
+   * slot.
    * @throws {unknown} the signal's reason if it is aborted first
    */
   async take(signal?: AbortSignal): Promise<void> {
@@ -33,7 +34,7 @@ export class Slots {
     await new Promise<void>((resolve, reject) => {
       const leave = (): void => {
         this.#line.splice(this.#line.indexOf(enter), 1);
-        // The caller chooses the reason, which may be any value.
+        // The caller chooses the abort reason, which may be any value.
         reject(signal?.reason as Error);
       };
       const enter = (): void => {

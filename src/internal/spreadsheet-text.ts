@@ -1,4 +1,6 @@
-/** Matches a text that a spreadsheet treats as a formula because of its first character (OWASP, CSV injection). */
+/**
+ * Matches a text that a spreadsheet treats as a formula because of the text's first character (OWASP, CSV injection).
+ */
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]./s;
 const MARKED = /^'+[=+\-@\t\r\n＝＋－＠]./s;
 

@@ -1,10 +1,10 @@
 import { losesDigits } from './label-text.ts';
 
-/** A problem in a text that `JSON.parse` accepts. */
+/** A problem in a JSON text that `JSON.parse` does not report. */
 export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** The problem, phrased to follow the pointer in a sentence. */
+  /** The problem, worded so that it follows the pointer in a sentence. */
   readonly reason: string;
   readonly suggestion: string;
 }
@@ -25,16 +25,16 @@ const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The length from which a number may lose digits. Shorter numbers without an exponent have at most 15 digits, which a
- * float64 can hold.
+ * The length from which a number may lose digits. A shorter number without an exponent has at most 15 digits, and
+ * float64 can represent it exactly.
  */
 const SHORTEST_LOSSY = 16;
 
 /**
- * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: only the last
- * value would be kept. The second case is a number that is a group label or an id and has more digits than a float64
- * can hold: two labels could become equal. Reads the text once. O(characters).
- * @param text JSON that `JSON.parse` has accepted
+ * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: `JSON.parse`
+ * would keep only the last value. The second case is a group label or an id that is a number with more digits than
+ * float64 can represent: two labels could become equal. Reads the text once. O(characters).
+ * @param text a JSON text that `JSON.parse` has accepted
  * @param labelKeys the top-level keys whose numbers are labels or ids
  * @returns the first problem, or undefined if there is none
  */
@@ -74,8 +74,8 @@ export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = N
 }
 
 /**
- * Returns whether brackets in a text are nested deeper than allowed. Safe for any text, including text that is not
- * JSON. O(characters), and faster for a text with few brackets.
+ * Returns whether brackets in a text are nested deeper than allowed. The text does not need to be valid JSON.
+ * O(characters), and faster for a text with few brackets.
  */
 export function isNestedDeeper(text: string, maxDepth: number): boolean {
   if (!['[', '{'].some((bracket) => occursOften(text, bracket, maxDepth / 2))) return false;
@@ -144,7 +144,7 @@ function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   for (;;) {
     const code = text.charCodeAt(end);
-    // Digits, and . + - e E
+    // The characters of a number: digits, and . + - e E
     const isPart = (code >= 0x30 && code <= 0x39) || code === 0x2e || code === 0x2b || code === MINUS;
     if (!isPart && code !== 0x65 && code !== 0x45) return end;
     end++;

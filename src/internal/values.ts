@@ -6,7 +6,7 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value at a path of own keys; undefined if the path does not exist. */
+/** Returns the value at a path of own property keys; undefined if the path does not exist. */
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, part);
@@ -108,7 +108,10 @@ export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64
   return Float64Array.from(rows, (row) => values[row] as number);
 }
 
-/** Returns an own property of a record. Labels come from data and may equal the name of an inherited property. */
+/**
+ * Returns an own property of a record. Inherited properties are ignored, since a label from the data may have the same
+ * name.
+ */
 export function own<T>(record: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return record !== null && record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
 }

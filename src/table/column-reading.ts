@@ -8,18 +8,18 @@ export type LabelCounts = Readonly<Record<string, number>>;
 /** The role of a column in an analysis. */
 export type ColumnRole = 'predictions' | 'true labels' | 'scores' | 'weights' | 'features' | 'groups';
 
-/** A record of how the labels and texts of one column were interpreted. */
+/** Describes how the labels and texts of one column were interpreted. */
 export interface ColumnReading {
   readonly role: ColumnRole;
-  /** The name of the column. Undefined if only one column can have the role. */
+  /** The name of the column. Undefined if at most one column can have this role. */
   readonly name?: string | undefined;
   /** The positive label that the caller specified. */
   readonly positiveLabel?: string | undefined;
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
-  /** The texts that were read as missing values. Nulls are not included. */
+  /** The texts that were read as missing values. Null values are not included. */
   readonly missing: LabelCounts;
-  /** For a column of groups: the suspicious groups. Their labels look alike or often mean a missing value. */
+  /** The suspicious groups of a column of groups: groups whose labels look alike or often mean a missing value. */
   readonly groups: LabelCounts;
 }
 
@@ -42,14 +42,13 @@ export function readingOfLabels(
   return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
 }
 
-/** Returns a reading that reports only the missing texts of a column. */
+/** Returns a column reading that contains only the texts that were read as missing values. */
 export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
   return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
 }
 
 /**
- * Returns the reading of a column of groups: the suspicious groups, and the texts that are missing because of
- * `naValues`.
+ * Returns the reading of a column of groups: the suspicious groups, and the texts that `naValues` declares as missing.
  */
 export function readingOfGroups(
   name: string,
@@ -72,7 +71,10 @@ export function readingOfGroups(
   };
 }
 
-/** Returns the labels of groups that look alike, or that look like a missing value but are not listed in `naValues`. */
+/**
+ * Returns the suspicious labels of groups: labels that look alike, and labels that look like a missing value but are
+ * not listed in `naValues`.
+ */
 export function suspiciousGroups(labels: readonly string[], naValues: readonly string[] | undefined): string[] {
   const alike = new Set(lookAlikes(labels).flat());
   return labels.filter((label) => alike.has(label) || (naValues === undefined && MISSING_TEXTS.includes(label)));
@@ -115,7 +117,7 @@ function lookAlikes(labels: readonly string[]): string[][] {
   return [...alike.values()].filter((own) => own.length > 1);
 }
 
-/** Merges the readings of columns that were read in parts. Returns one reading per column, with summed counts. */
+/** Merges the readings of columns that were read in parts into one reading per column. Row counts are added. */
 export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
   const ofColumns = groupBy(readings, ({ role, name }) => JSON.stringify([role, name]));
   return Array.from(ofColumns.values(), (parts) => {
@@ -139,7 +141,7 @@ function addUp(
   return Array.from(counts, ([label, count]) => ({ label, count }));
 }
 
-/** Returns the warnings for column readings. */
+/** Returns the warnings about how columns were interpreted. */
 export function readingWarnings(readings: readonly ColumnReading[]): string[] {
   return [
     ...new Set(

@@ -32,11 +32,12 @@ export function isDeviceTensor(source: unknown): source is TensorLike {
 /**
  * Reads a source of one column.
  *
- * Numbers, bigints and typed arrays become a numeric column. Strings, booleans and mixtures become a categorical
- * column. Bigints that float64 would round also become a categorical column. `null`, `undefined` and NaN are missing.
+ * Numbers, bigints and typed arrays become a numeric column. Strings, booleans and mixed types become a categorical
+ * column. A column with a bigint that float64 would round also becomes categorical. `null`, `undefined` and NaN are
+ * missing.
  * @param source the column
  * @param name the name of the column in errors
- * @throws {DataValidationError} if the source has more than one dimension or contains objects
+ * @throws {DataValidationError} if the source has more than one dimension, or a value is an object
  */
 export function toColumn(source: ColumnSource, name: string): Column {
   const values = unwrap(source, name);
@@ -109,7 +110,7 @@ export function assertNotDisposed(tensor: TensorLike, name: string): void {
   throw new DataValidationError(`${name} is a tensor that has been disposed.`, {
     code: 'invalid-data',
     context: { argument: name },
-    suggestion: 'Measure before the end of tf.tidy, or keep the tensor with tf.keep.',
+    suggestion: 'Compute the metrics before tf.tidy ends, or keep the tensor with tf.keep.',
   });
 }
 
@@ -168,7 +169,7 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
   });
 }
 
-/** Returns the rows with all device tensors copied to the host, including tensors in objects of columns. */
+/** Copies all device tensors of the rows to the host, including tensors in objects of columns. Returns the new rows. */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {
   const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value)] as const);
   return Object.fromEntries(await Promise.all(read)) as Rows;

@@ -30,7 +30,7 @@ export function numbersOf({ codes, labels }: CategoricalColumn): NumericColumn {
   return { kind: 'numeric', values: Float64Array.from(codes, (code) => numberOf[code] ?? NaN) };
 }
 
-/** Returns the rows of a column at the given indexes, in that order. */
+/** Returns the rows of a column at the given indexes, in the order of the indexes. */
 export function takeRows(column: CategoricalColumn, rows: ArrayLike<number>): CategoricalColumn;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column;
 export function takeRows(column: Column, rows: ArrayLike<number>): Column {

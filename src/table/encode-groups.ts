@@ -24,8 +24,8 @@ import { columnsOf, Table, type TableSource } from './table.ts';
 export type NanPolicy = 'exclude' | 'include';
 
 /**
- * One sensitive attribute, or several attributes to combine: an object of columns, a table, a danfojs DataFrame,
- * records, rows of several values, or a 2-D tensor of shape [rows, attributes].
+ * One sensitive attribute, or several attributes to combine. Several attributes are an object of columns, a table, a
+ * danfojs DataFrame, records, rows of several values, or a 2-D tensor of shape [rows, attributes].
  */
 export type SensitiveSource = ColumnSource | TableSource;
 
@@ -44,8 +44,8 @@ export function missingLabel(labels: readonly (string | undefined)[]): string {
 }
 
 /**
- * Returns the labels of intersectional groups by joining their parts. If a part contains the separator and two groups
- * would get the same label, the parts of these groups are quoted.
+ * Returns the labels of intersectional groups by joining their parts. If a part contains the separator, two groups
+ * could get the same label. The parts of such groups are quoted.
  */
 export function joinLabels(groups: readonly (readonly string[])[]): string[] {
   const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
@@ -63,9 +63,9 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * Returns the code of the group of each row. Labels that spell the same number, such as `1` and `1.0`, form one group.
- * Several attributes are combined into intersectional groups. Only groups that occur get a code, so the cost depends on
- * the number of rows, not on the number of possible combinations.
+ * Returns the group code of each row. Labels that spell the same number, such as `1` and `1.0`, form one group. Several
+ * attributes are combined into intersectional groups. Only groups that occur get a code, so the cost depends on the
+ * number of rows, not on the number of possible combinations.
  * @param naValues texts that are missing values, in addition to the empty text
  * @throws {DataValidationError} if attributes differ in length, or a column has duplicate labels
  * @throws {ValueError} if the policy is unknown
@@ -140,7 +140,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
-  // Compares the digits, since float64 would merge different integers above 2^53.
+  // Integers are compared as decimal text, since float64 would merge different integers above 2^53.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
@@ -151,7 +151,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   });
 }
 
-/** Copies the labels of a given column, so that its owner can no longer change them. */
+/** Copies the labels of a column, so that later changes by the caller have no effect. */
 function ownLabels({ codes, labels }: CategoricalColumn, name: string): CategoricalColumn {
   const seen = new Set<string>();
   const twice = labels.find((label) => seen.size === seen.add(label).size);

@@ -26,12 +26,13 @@ export function encodeLabels(length: number, labelAt: (row: number) => string | 
 }
 
 /**
- * Encodes an array of strings, null and undefined like {@link encodeLabels}. It handles this common case in one loop
- * without a function call per row. Returns undefined if the array contains anything else.
+ * Encodes an array of strings, null and undefined like {@link encodeLabels}. Such arrays are common and need no
+ * function call per row. Returns undefined if the array contains anything else.
  */
 export function encodeTexts(values: readonly unknown[]): CategoricalColumn | undefined {
   const codes = new Int32Array(values.length);
-  // A dictionary object finds a known string in half the time of a Map. Without a prototype, it has no inherited keys.
+  // An object used as a dictionary finds a known string in half the time of a Map. An object without a prototype has no
+  // inherited keys.
   const codeOf = Object.create(null) as Record<string, number | undefined>;
   const labels: string[] = [];
   for (let row = 0; row < codes.length; row++) {

@@ -28,8 +28,8 @@ export function labelValue(label: string, { positiveLabel, missing, isNumeric }:
 }
 
 /**
- * Returns the positive label for a column, or undefined if the column needs none. A column of true and false needs no
- * positive label, so true labels of True/False can be combined with predictions of 1/-1.
+ * Returns the positive label for a column, or undefined if the column needs no positive label. A column of true and
+ * false needs no positive label, so true labels of True/False can be combined with predictions of 1/-1.
  */
 export function positiveLabelFor(
   labels: readonly string[],

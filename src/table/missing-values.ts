@@ -2,9 +2,9 @@ import { isNumberText } from '../internal/values.ts';
 import { type Column, isNumber, numbersOf } from './column.ts';
 
 /**
- * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. They apply to predictions,
- * true labels, scores, weights and features. In columns of groups, only the empty text means a missing value, since
- * `None` or `NA` may be the name of a group.
+ * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. The list applies to
+ * predictions, true labels, scores, weights and features. In columns of groups, only the empty text means a missing
+ * value, since `None` or `NA` may be the name of a group.
  */
 export const MISSING_TEXTS: readonly string[] = Object.freeze([
   '',
@@ -44,7 +44,7 @@ export function missingGroups(naValues: readonly string[] | undefined): Readonly
   return new Set(['', ...(naValues ?? [])]);
 }
 
-/** Returns the texts that are numbers, as numbers, for use in numeric columns. */
+/** Returns the numbers among the given texts, for use in numeric columns. */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
   return [...texts].filter(isNumberText).map(Number);
 }
@@ -70,8 +70,8 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
 }
 
 /**
- * Converts a column to numbers if, apart from the missing texts, all its labels are numbers. Otherwise it returns the
- * result of {@link withoutTexts}.
+ * Converts a column to numbers if all its labels except the missing texts are numbers. Otherwise returns the result of
+ * {@link withoutTexts}.
  */
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);

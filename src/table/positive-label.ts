@@ -27,14 +27,14 @@ export interface AbsentLabel {
   readonly column: 'yPred' | 'yTrue';
   readonly label: string;
   /**
-   * Whether both columns use this positive label. Predictions may then lack it if their labels occur in the true
-   * labels.
+   * Whether both columns use this positive label. If so, predictions may lack the label, provided that their labels
+   * occur in the true labels.
    */
   readonly isShared: boolean;
 }
 
 /**
- * Finds a positive label that no row has. Such a label is mistyped or belongs to the other column.
+ * Finds a positive label that does not occur in any row. Such a label is mistyped or belongs to the other column.
  * @param yPred undefined if the decisions are not computed from labels
  */
 export function findAbsentLabel(
@@ -47,7 +47,7 @@ export function findAbsentLabel(
   }
   if (positiveLabel === undefined) return undefined;
   const isShared = yTrue !== undefined && yTruePositiveLabel === undefined;
-  // A column of true and false needs no positive label if the other column has it.
+  // A column of true and false needs no positive label if the positive label occurs in the other column.
   if (isShared && (yPred?.isRead !== true || yTrue.isRead) && isAbsent(yTrue)) {
     return { column: 'yTrue', label: positiveLabel, isShared };
   }
@@ -62,7 +62,7 @@ function isAbsent({ isRead, hasPositive, hasNegative }: SearchedColumn): boolean
 
 /**
  * Returns the error for a positive label that does not occur.
- * @param where the data, and the column if the data have several columns: `'rows.csv'`, `column 'hired'`
+ * @param where the name of the data, and the column if the data have several columns: `'rows.csv'`, `column 'hired'`
  * @param labels the labels of the column
  */
 export function absentLabelError(

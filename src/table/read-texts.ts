@@ -15,20 +15,23 @@ import { readLabels } from './to-binary.ts';
 
 /** The columns of a table that `readTexts` reads, by their roles. */
 export interface TextColumns {
-  /** The columns of groups. In them, only the empty text means a missing value, unless `naValues` is given. */
+  /**
+   * The columns of groups. In a column of groups, only the empty text means a missing value, unless `naValues` is
+   * given.
+   */
   readonly groups: readonly string[];
   /** The column of labels. */
   readonly target?: string | undefined;
   readonly positiveLabel?: string | undefined;
   /** Other columns, such as weights and features. */
   readonly others?: readonly string[] | undefined;
-  /** The texts that mean a missing value, instead of `MISSING_TEXTS`. They also apply to columns of groups. */
+  /** The texts that mean a missing value, instead of `MISSING_TEXTS`. `naValues` also applies to columns of groups. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /**
  * Replaces texts that mean a missing value, and returns warnings about how labels and texts were interpreted. A column
- * becomes numeric if all other texts in it are numbers. Columns that are not listed do not change.
+ * becomes numeric if all its remaining texts are numbers. Columns that are not listed do not change.
  */
 export function readTexts(
   table: Table,

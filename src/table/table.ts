@@ -119,7 +119,7 @@ export class Table {
     return new Table(new Map(names.map((name) => [name, this.column(name)])));
   }
 
-  /** Returns a table with the rows at the given indexes, in that order. */
+  /** Returns a table with the rows at the given indexes, in the order of the indexes. */
   take(rows: ArrayLike<number>): Table {
     return new Table(new Map([...this.#columns].map(([name, column]) => [name, takeRows(column, rows)])));
   }
@@ -129,7 +129,7 @@ export class Table {
     return Object.fromEntries([...this.#columns].map(([name, column]) => [name, columnToArray(column)]));
   }
 
-  /** Returns one object per row, for small tables and display. */
+  /** Returns one object per row. Intended for small tables and for display. */
   toRecords(): Record<string, number | string | null>[] {
     const columns = Object.entries(this.toColumns());
     return Array.from({ length: this.rowCount }, (_, row) =>

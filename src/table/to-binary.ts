@@ -12,11 +12,11 @@ export type BinaryValues = Int8Array | Uint8Array;
  * Converts labels or decisions to 0, 1 or missing.
  *
  * The numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are converted to 0 or 1. With
- * `positiveLabel`, that label becomes 1 and every other label 0. Texts such as "NA" become missing values
- * (`MISSING_TEXTS`), unless the text is the positive label.
+ * `positiveLabel`, that label becomes 1 and every other label 0. The texts in `MISSING_TEXTS`, such as "NA", become
+ * missing values, except the positive label.
  * @param name the argument's name in errors
  * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
- * @throws {DataValidationError} if there is any other value; the error names the first invalid value and its index
+ * @throws {DataValidationError} if a value cannot be converted; the error names the first invalid value and its index
  */
 export function toBinary(
   source: ColumnSource,
@@ -59,7 +59,7 @@ function holdsOnlyBits(values: Uint8Array): boolean {
   return bits <= 1;
 }
 
-/** Converts numbers and booleans directly, without labels. Returns undefined if there is any other value. */
+/** Converts numbers and booleans directly, without labels. Returns undefined if a value has another type. */
 function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array | undefined {
   const list = 'kind' in values ? (values.kind === 'numeric' ? values.values : undefined) : values;
   if (list === undefined) return undefined;
@@ -76,7 +76,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/** Returns some distinct numbers of a column in ascending order, enough for an error message. */
+/** Returns distinct numbers of a column in ascending order: as many as an error message shows. */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
@@ -107,9 +107,9 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
 
 /** Describes a column with a value that is neither 0 nor 1, for {@link notBinary}. */
 export interface LabelProblem {
-  /** The known distinct values of the column, possibly incomplete. */
+  /** The distinct values of the column that are known; the list may be incomplete. */
   readonly values: readonly string[];
-  /** The role of the column, if it does not follow from the name. */
+  /** The role of the column, if the role does not follow from the name. */
   readonly role?: string | undefined;
   /** The row index, from 0, if the values come from an argument. */
   readonly index?: number | undefined;
@@ -117,7 +117,7 @@ export interface LabelProblem {
   readonly column?: string | undefined;
 }
 
-/** The role of each argument, as text for messages. */
+/** The role of each argument, as shown in messages. */
 const ROLES: Readonly<Record<string, string>> = { yPred: 'predictions', yTrue: 'true labels' };
 
 /** Returns the error for a value that is neither 0 nor 1. */

@@ -102,8 +102,8 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app. `use` adds middleware around the service, which always runs last, because it answers every
- * request. To mount the app in another one: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' })))`.
+ * The service as a Koa app. Middleware added with `use` runs before the service, because the service answers every
+ * request. To mount the app in another app: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' })))`.
  */
 export interface ServiceApp extends Koa {
   /** Resolves when the results of earlier processes are loaded and the worker threads have started. */
@@ -116,7 +116,7 @@ export interface ServiceApp extends Koa {
   close(drainMillis?: number): Promise<void>;
 }
 
-/** The options with their defaults filled in. They are the same in every process of a service. */
+/** The options with their defaults filled in. All processes of a service have the same settings. */
 export type ServiceSettings = Omit<
   Service,
   'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'

@@ -18,7 +18,7 @@ const DRAIN_MILLIS = 30_000;
  * does not listen until you call `listen`. You can mount it in another app (koa-mount) or send it requests without a
  * port in tests (light-my-request).
  *
- * Work starts with the first request or `ready()`. `close()` ends it and releases threads and temporary files.
+ * Work starts with the first request or `ready()`. `close()` stops the work and releases threads and temporary files.
  *
  * If EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE or EVENHAND_JSON_LOGS is set, the app logs a line for each response;
  * otherwise it logs only warnings and errors. If the service cannot start, for example because the folder of the store
@@ -63,7 +63,7 @@ export function createApp(options: AppOptions = {}): ServiceApp {
   const app = new Koa<RequestState>();
   app.on('error', logAppErrors(logger));
   app.use(async (context) => {
-    // Nothing may start after the app is closed: an upload would recreate its folder.
+    // Nothing may start after the app is closed: an upload would recreate the folder for uploads.
     if (hasEnded) {
       unavailable(context, 'The service has ended.');
       return;

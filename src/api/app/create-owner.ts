@@ -24,7 +24,10 @@ export interface Owner {
   readonly limiter: RateLimiter | null;
   /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
-  /** Removes uploads that a process received but had not passed to a run when it ended. Never rejects. */
+  /**
+   * Removes the uploads of a process that has ended, except uploads that the process had already passed to a run. Never
+   * rejects.
+   */
   removeUploadsOf(pid: number): Promise<void>;
   /** Stops the work in the same way as {@link ServiceApp.close}. */
   close(drainMillis: number): Promise<void>;

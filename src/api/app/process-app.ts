@@ -45,7 +45,7 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
 
 /** The parts that a process needs to answer requests, in addition to its options. */
 export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
-  /** Renders the metrics of the complete service. Not set if the service consists of this process only. */
+  /** Renders the metrics of the complete service. Undefined if this process is the complete service. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */
   readonly logger?: Logger;

@@ -40,7 +40,7 @@ async function waitForRun(
       await sleep(retryAfterMillis(result.response.headers, machineClock()) ?? pollMillis, signal);
       continue;
     }
-    // The type also includes reports as text, but without an Accept header the service returns JSON.
+    // The response type also includes reports as text. Without an Accept header, the service always returns JSON.
     const run = dataOf(result) as Run;
     if (run.status === 'succeeded') return run;
     if (run.status === 'failed' || run.status === 'cancelled') throw new ServiceError(run.problem ?? unexplained(run));
@@ -95,7 +95,8 @@ export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGen
       yield* events;
     }
   } finally {
-    // Closes the connection when the consumer stops. If the connection broke, `read` has already thrown the error.
+    // Closes the connection when the consumer stops reading. If the connection was lost, `read` has already thrown the
+    // error.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -103,7 +104,7 @@ export async function* parseEvents(stream: ReadableStream<Uint8Array>): AsyncGen
 /** Options of `followRun`. */
 export interface FollowOptions {
   /**
-   * The number of the last known event. Only later events are returned.
+   * The number of the last event that is already known. Only later events are returned.
    * @defaultValue 0: all events
    */
   readonly lastEventId?: number | undefined;
@@ -128,8 +129,8 @@ export interface FollowOptions {
  * Returns the events of a run until its final status. Reconnects if the connection is lost.
  * @yields each event once
  * @throws {ServiceError} 404 for an unknown run
- * @throws the last connection error, after too many consecutive connections without an event; or the signal's reason
- *   when it is aborted
+ * @throws the last connection error, if too many consecutive connections brought no event; the signal's reason, if the
+ *   signal is aborted
  */
 async function* followRun(
   client: Client<paths>,
@@ -158,7 +159,7 @@ async function* followRun(
   }
 }
 
-/** A connection that broke or could not be opened; reconnecting may help. */
+/** The error for a connection that was lost or could not be opened. Reconnecting may help. */
 class ConnectionLost extends Error {}
 
 /**
@@ -207,7 +208,7 @@ async function connect(
 }
 
 /**
- * Converts any error except an abort to ConnectionLost, because the errors of broken connections depend on the
+ * Converts any error except an abort to ConnectionLost, because the errors for a lost connection depend on the
  * platform.
  */
 async function lostIfBroken<Value>(step: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
@@ -264,7 +265,9 @@ export interface ClientOptions {
 
 const CLIENT_OPTION_NAMES: OptionNames<ClientOptions> = { baseUrl: true, key: true, fetch: true };
 
-/** A client with `GET`, `POST` and `DELETE`, typed by the OpenAPI document, and functions that wait for runs. */
+/**
+ * A client with the methods `GET`, `POST` and `DELETE`, typed by the OpenAPI document, and methods that wait for runs.
+ */
 export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DELETE' | 'use' | 'eject'> {
   /**
    * Polls a run until it has succeeded, and returns it.
@@ -276,14 +279,14 @@ export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DEL
    * Returns the events of a run, from its start until its final status. Reconnects if the connection is lost. No event
    * is returned twice.
    * @throws {ServiceError} 404 for an unknown run
-   * @throws the last connection error, after too many consecutive connections without an event; or the signal's reason
-   *   when it is aborted
+   * @throws the last connection error, if too many consecutive connections brought no event; the signal's reason, if
+   *   the signal is aborted
    */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined>;
 }
 
 /**
- * Returns a client of the service. Its paths, bodies and responses are typed by the OpenAPI document.
+ * Returns a client of the service. The types of paths, bodies and responses come from the OpenAPI document.
  *
  * Each method returns `{ data, error, response }`. `dataOf` returns the data, or throws a `ServiceError` with the
  * problem. A body that contains a `Blob` is sent as a form. A string or a `Blob` is sent unchanged; set its

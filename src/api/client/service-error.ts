@@ -41,7 +41,7 @@ export type Run = Schemas['Run'];
 /** An event of a run: a new status or its progress. */
 export type RunEvent = Schemas['RunEvent'];
 
-/** The result of a request, as each method of the client returns it. */
+/** The result of a request, as returned by the methods of the client. */
 export interface RequestResult<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -64,7 +64,9 @@ export function isBusy({ status }: Response): boolean {
   return status === 429 || status === 503;
 }
 
-/** Returns the error of a response that is not a success. A proxy may respond without a problem. */
+/**
+ * Returns the error of a response that is not a success. If the response comes from a proxy, it may contain no problem.
+ */
 export function errorOf({ error, response }: RequestResult<unknown>): ServiceError {
   if (isProblem(error)) return new ServiceError(error);
   return new ServiceError({

@@ -43,8 +43,8 @@ interface PendingCall {
 }
 
 /**
- * Opens this side of a channel. Packets of one turn of the event loop are sent as one message, because the cost per
- * message is higher than the cost of its content.
+ * Opens this side of a channel. All packets of one turn of the event loop are sent as one message, because sending a
+ * message costs more than its content.
  */
 export function createChannel<Asked extends Methods, Answered extends Methods>(
   line: MessageLine,
@@ -53,7 +53,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
   const pending = new Map<number, PendingCall>();
   const served = new Map<number, AbortController>();
   const send = createSender(line, ({ kind, id }, cause) => {
-    // If a packet cannot be serialized, the side that waits for it receives an error.
+    // If a packet cannot be serialized, the side that waits for the packet receives an error.
     if (kind === 'call') settle(id)?.reject(cause);
     else if (kind === 'answer') send(packError(id, cause));
   });
@@ -74,7 +74,7 @@ export function createChannel<Asked extends Methods, Answered extends Methods>(
         served.delete(id);
       } else if (packet.kind === 'event') pending.get(id)?.onEvent?.(packet.value as never);
       else if (packet.kind === 'answer') {
-        // A subscription stays registered, because events may follow.
+        // A subscription stays registered after its answer, because events may follow.
         const call = pending.get(id)?.onEvent === undefined ? settle(id) : pending.get(id);
         call?.resolve(packet.value);
       } else settle(id)?.reject(unpackError(packet));
@@ -165,8 +165,8 @@ async function answerCall(
 }
 
 /**
- * Returns a function that sends packets until the line is closed. Packets of one turn of the event loop are sent
- * together.
+ * Returns a function that sends packets until the transport is closed. All packets of one turn of the event loop are
+ * sent together.
  * @param onUnsendable called with a packet that cannot be serialized, such as one that contains a function
  */
 function createSender(
@@ -198,7 +198,7 @@ function createSender(
   };
   return (packet) => {
     if (!isOpen) return;
-    // setImmediate runs after ready sockets were read, so that their requests share a message.
+    // setImmediate runs after the ready sockets were read, so that all their requests are sent in one message.
     if (queue.length === 0) setImmediate(flush);
     queue.push(packet);
   };

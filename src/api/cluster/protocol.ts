@@ -78,7 +78,7 @@ interface Messenger {
   once(event: 'disconnect', listener: () => void): unknown;
 }
 
-/** Returns the message line to the parent process (`process`) or to a worker process. */
+/** Returns the message transport to the parent process (`process`) or to a worker process. */
 export function lineOf(messenger: Messenger): MessageLine {
   return {
     send: (message) => {
@@ -136,11 +136,11 @@ export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure
   return new Error(`The other process failed: ${packet.text}`);
 }
 
-// The following are type aliases, because interfaces have no implicit index signature.
+// The following types are type aliases, because interfaces have no implicit index signature.
 
 /**
- * The methods for runs that workers call in the primary process. `follow` returns whether the run exists; its events
- * are `RunEvent`s.
+ * The methods for runs that workers call in the primary process. `follow` returns whether the run exists, and sends
+ * `RunEvent`s.
  */
 export type RunMethods = {
   [Name in 'submit' | 'wait' | 'get' | 'list' | 'remove' | 'work' | 'counts']: (
@@ -149,7 +149,7 @@ export type RunMethods = {
 } & {
   keep: (run: KeptRun) => undefined;
   follow: (index: { readonly runId: string; readonly after: number }) => boolean;
-  /** Counts one request of a client against its rate limit. */
+  /** Counts one request against the rate limit of its client. */
   take: (client: string) => Allowance;
 };
 
@@ -173,7 +173,7 @@ export interface ForkedWorker {
   readonly pid: number | undefined;
   readonly line: MessageLine;
   readonly onExit: (listener: (exit: Exit) => void) => void;
-  /** Sends a connection to the worker. It also stays open in this process. */
+  /** Sends a connection to the worker. The connection also stays open in this process. */
   readonly give: (id: number, socket: Socket) => void;
   /** Registers a listener for the IDs of the connections that the worker has received. */
   readonly onTook: (listener: (id: number) => void) => void;

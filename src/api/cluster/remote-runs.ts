@@ -38,7 +38,7 @@ export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
 
 /**
  * Returns the handlers for the calls of `createRemoteRuns`. If the calling process ends, its pending calls and
- * subscriptions are dropped; its runs continue.
+ * subscriptions are dropped, but its runs continue.
  */
 export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>): Handlers<RunMethods> {
   return {

@@ -11,17 +11,17 @@ import type { Exit, ForkedWorker, Handlers, PrimaryMethods, WorkerMethods } from
 /** A worker that takes connections. */
 export interface Taker {
   readonly name: string;
-  /** Sends a connection to the worker. `took` is called when it has arrived. */
+  /** Sends a connection to the worker. `took` is called when the connection has arrived. */
   readonly give: (id: number, socket: Socket) => void;
 }
 
-/** The maximum number of connections that wait for a worker. Further ones are closed. */
+/** The maximum number of connections that wait for a worker. Further connections are closed. */
 const MAX_WAITING = 1_000;
 
 /**
  * Hands connections to workers in turn. Each connection is kept until the worker has confirmed it. Otherwise, if a
- * worker is killed, connections in transit to it would be lost and their clients would never get a response (as with
- * node:cluster).
+ * worker were killed, the connections in transit to that worker would be lost. Their clients would never get a response
+ * (as with node:cluster).
  */
 export class ConnectionGiver {
   #takers: readonly Taker[] = [];
@@ -59,7 +59,7 @@ export class ConnectionGiver {
   }
 
   took(id: number): void {
-    // The worker has its own descriptor, so this only closes the descriptor of this process.
+    // The worker has its own descriptor, so only the descriptor of this process is closed here.
     this.#given.get(id)?.socket.destroy();
     this.#given.delete(id);
   }
@@ -74,7 +74,7 @@ export class ConnectionGiver {
 /** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that runs for less than this time has ended early. Its replacement will probably fail too. */
+/** A worker that ran for less than this time has ended early. Its replacement will probably fail too. */
 const QUICK_MILLIS = 5_000;
 
 /** The number of consecutive early ends after which workers are no longer replaced. */
@@ -125,7 +125,7 @@ export interface WorkerGroupOptions {
 export interface WorkerGroup {
   /** Resolves when all workers accept connections. Rejects if they cannot be started. */
   readonly started: Promise<unknown>;
-  /** Rejects when workers are no longer replaced because too many ended early. */
+  /** Rejects when workers are no longer replaced, because too many workers have ended early. */
   readonly failed: Promise<never>;
   /** Hands a connection to the next worker. */
   readonly give: (socket: Socket) => void;
@@ -224,7 +224,8 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
           if (metrics !== undefined) found.set(name, metrics);
         }),
       );
-      // For a worker that ended in the meantime, its last known metrics are used.
+      // The metrics of a worker that ended in the meantime are omitted, because its last known metrics are used
+      // instead.
       return new Map([...found].filter(([name]) => members.has(name)));
     },
     drain: async () => {

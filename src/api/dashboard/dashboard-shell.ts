@@ -48,12 +48,12 @@ const VIEW_KEEPER = `
 
 const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 
-/** Matches the content security policy in the page of a report. */
+/** Matches the content security policy in a report's page. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
 
 /**
  * Adds the script that preserves the view to a dashboard page. The page's own policy allows scripts by their hashes, so
- * the hash of this script is added to it. A page without such a policy is not changed.
+ * the hash of this script is added to the policy. A page without such a policy is not changed.
  */
 export function framedPage(page: string): string {
   const end = page.lastIndexOf('</body>');

@@ -7,7 +7,7 @@ import { textOf } from '../store/folder-lock.ts';
 
 /** The current state of a folder that `evenhand monitor --output-dir` writes. */
 export interface MonitorFolderState {
-  /** Identifies this state; changes whenever the files change. */
+  /** An identifier of this state, which changes whenever the files change. */
   readonly version: string;
   /** The version of dashboard.html alone; null if the file does not exist. */
   readonly page: string | null;
@@ -73,7 +73,7 @@ export interface FolderFollower {
 
 /** Options of {@link FolderWatch}. */
 export interface FolderWatchOptions {
-  /** Returns whether the followers should be released. Called at each poll. */
+  /** Returns whether the service is ending, so that the followers should be released. Called at each poll. */
   readonly isEnding: () => boolean;
   /**
    * The polling interval in milliseconds. Polling is needed because the operating system does not report changes in

@@ -9,9 +9,12 @@ import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
 import { atMost, beginningOf, readUnpacked } from './read-unpacked.ts';
 import { type Chunks, fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
-/** The time for which a connection is still read if the response was sent before the end of the body. */
+/**
+ * The time for which a connection is still read after the response, if the response was sent before the end of the
+ * body.
+ */
 const LINGER_MILLIS = 5000;
-/** The maximum number of bytes of the body that are discarded in this time. */
+/** The maximum number of bytes of the body that are discarded after an early response. */
 const LINGER_BYTES = 256 * 2 ** 20;
 const CHECK_MILLIS = 50;
 
@@ -19,9 +22,10 @@ const CHECK_MILLIS = 50;
  * Prepares a request for a response that is sent before the body has been read. The response must contain
  * `connection: close`.
  *
- * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer. Therefore
- * incoming bytes are discarded, and after the answer only this side is closed. The connection ends when the client
- * closes its side or has sent everything. It also ends after 5 seconds or 256 MiB (like lingering_close in nginx).
+ * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer.
+ * Therefore, incoming bytes are discarded, and after the answer only the service's side of the connection is closed.
+ * The connection ends when the client closes its side or has sent everything. It also ends after 5 seconds or 256 MiB
+ * (like lingering_close in nginx).
  */
 export function leaveUnread(request: IncomingMessage): void {
   request.resume();
@@ -93,7 +97,7 @@ function watchBody(
   const stop = (): void => {
     isOver = true;
     clearTimeout(timer);
-    // The error listener stays. Without it, a connection that breaks later would cause an uncaught error.
+    // The error listener is not removed. Without it, a connection that fails later would cause an uncaught error.
     request.off('data', onData).off('end', stop).off('close', onGone);
   };
   const giveUp = (problem: ServiceProblem): void => {
@@ -154,7 +158,7 @@ function codingOf({ headers }: IncomingMessage): string {
   return coding === 'identity' ? '' : coding;
 }
 
-/** Returns whether the body is compressed. Throws if it cannot be read at all. */
+/** Returns whether the body is compressed. Throws if the body cannot be read. */
 function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
   if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
   if (request.destroyed) throw clientGone();

@@ -57,7 +57,8 @@ class PartReader {
 
   /** Reads a part. {@link finish} and {@link abandon} wait for the returned promise. */
   read(name: string | undefined, stream: Readable, fileName: string | undefined): Promise<void> {
-    // The reader of the stream reports the error. This listener prevents an uncaught error if there is no reader.
+    // The function that reads the stream reports the error. This listener prevents an uncaught error if the stream is
+    // not read.
     stream.on('error', () => undefined);
     this.#streams.push(stream);
     const work = this.#readPart(name, this.#reported(stream), fileName);
@@ -187,7 +188,7 @@ async function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, read
   const failed = createDeferred<never>();
   // This listener is not removed, because parts may fail after the parser has finished.
   parser.on('error', failed.reject);
-  // The types are wrong here: a part may arrive without a name.
+  // The types of the parser are wrong here: a part may arrive without a name.
   parser.on('file', (name: string | undefined, stream: Readable, fileName: string | undefined) => {
     reader.read(name, stream, fileName).catch(failed.reject);
   });
@@ -198,8 +199,8 @@ async function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, read
  * Passes each chunk to the parser once the parts in earlier chunks have been read.
  *
  * The parser's own pauses are not used. If the form ends or a part is skipped during a pause, the parser never requests
- * more data and never reports its end. Some malformed forms make it report the end too early, which breaks a pipeline.
- * Without pauses, every write is accepted immediately.
+ * more data and never reports the end of the form. For some malformed forms, the parser reports the end too early,
+ * which breaks a pipeline. Without pauses, every write is accepted immediately.
  */
 async function feed(chunks: AsyncIterable<Buffer>, parser: Writable, reader: PartReader): Promise<void> {
   for await (const chunk of chunks) {
@@ -234,9 +235,9 @@ const FRAME_BYTES = 2 ** 20;
 
 /**
  * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields. A field may be sent as
- * text or as a file. The table may be CSV, CSV compressed with gzip, or Parquet. Its first bytes determine the format;
- * its file name is ignored. The table is decompressed and streamed to a new folder. After a failure nothing is left on
- * disk.
+ * text or as a file. The table may be CSV, CSV compressed with gzip, or Parquet. The first bytes of the table determine
+ * its format; its file name is ignored. The table is decompressed and streamed to a new folder. After a failure nothing
+ * is left on disk.
  * @param allowed the names of the fields that the form may contain besides its file
  * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
  *   for another type, 422 if a part is unknown, repeated, missing or empty

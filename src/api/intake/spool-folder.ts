@@ -9,7 +9,7 @@ import { getLogger } from '../../internal/logger.ts';
 import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** The time to wait for requests that a process sent before it ended. All of them arrive within this time. */
+/** The time to wait for requests that a process sent before it ended. All such requests arrive within this time. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
@@ -24,8 +24,8 @@ interface RemoveUploadsOptions {
 }
 
 /**
- * Removes uploads that a killed process had received but not passed on. If an upload cannot be removed, this is logged,
- * and the upload is removed later with the spool folder.
+ * Removes uploads that a killed process had received but not passed on. If an upload cannot be removed, the failure is
+ * logged, and the upload is removed later with the spool folder.
  * @param root the spool folder
  */
 export async function removeUploadsOf(
@@ -49,7 +49,7 @@ export async function removeUploadsOf(
   }
 }
 
-/** Distinguishes machines that share a folder for temporary files, because their process IDs may be equal. */
+/** An identifier of this machine. Machines that share a folder for temporary files may have equal process IDs. */
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const LEFTOVER = new RegExp(`^evenhand-(\\d+)-${HOST}-[A-Za-z0-9]{6}$`);
 
@@ -93,7 +93,7 @@ export async function newSpoolFolder(root: string): Promise<SpoolFolder> {
 }
 
 /**
- * Fills a folder for one request, and removes it if that fails.
+ * Fills a folder for one request. Removes the folder if filling it fails.
  * @throws {ServiceProblem} 503 if the disk is full; also any error that `fill` throws
  */
 export async function fillSpoolFolder<Result>(
@@ -163,7 +163,8 @@ function codeOf(error: unknown): unknown {
 export interface SpoolFolder {
   readonly path: string;
   /**
-   * Removes the folder and its content. Further calls do nothing. Do not call it after passing the folder on to a run.
+   * Removes the folder and its content. Further calls do nothing. Do not call this method after passing the folder on
+   * to a run.
    */
   remove(): Promise<void>;
 }

@@ -132,7 +132,7 @@ export interface JobRunnerOptions {
  */
 const LLM_THREADS = 2;
 
-/** Creates the job runner. Each thread is started when it is first needed. */
+/** Creates the job runner. A thread is started only when a job needs it. */
 export function createJobRunner({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions): JobRunner {
   const logError = (fields: object, message: string): void => {
     (logger ?? getLogger()).error(fields, message);
@@ -179,7 +179,7 @@ export function createJobRunner({ threads, queue, logger, createId = randomUUID 
   };
 }
 
-/** Returns the answer for a thread that ended without one, for example because it ran out of memory. */
+/** Returns the answer for a thread that ended without an answer, for example because it ran out of memory. */
 function failureOf(error: unknown, job: Job): ThreadAnswer {
   if (!(error instanceof Error)) throw error;
   const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -4,8 +4,8 @@ import { availableParallelism, totalmem } from 'node:os';
 export const MAX_GROUPS = 10_000;
 
 /**
- * The limits of a validation. `maxDraws` is the maximum product of replicates and groups. At this size, a thread
- * computes for several seconds without a pause.
+ * The limits of a validation. `maxDraws` is the maximum product of replicates and groups. If the product is this large,
+ * a thread computes for several seconds without a pause.
  */
 export const VALIDATION_BOUNDS = Object.freeze({ maxGroups: MAX_GROUPS, maxClasses: 100, maxDraws: 2_000_000 });
 

@@ -11,7 +11,10 @@ import { fieldProblem } from '../problem/service-problem.ts';
 import { MAX_GROUPS } from './job-bounds.ts';
 import type { FormJob } from './job.ts';
 
-/** The maximum number of cells of a table that a job loads: 8 bytes each, plus the copies that steps make. */
+/**
+ * The maximum number of cells of a table that a job loads. Each cell takes 8 bytes, and the steps of a pipeline make
+ * further copies.
+ */
 const MAX_CELLS = 500_000_000;
 
 /**
@@ -20,7 +23,7 @@ const MAX_CELLS = 500_000_000;
  */
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-/** A text file has at least two bytes per cell, so small files need not be counted. */
+/** A text file has at least two bytes per cell, so the cells of a small file need not be counted. */
 const MIN_BYTES_A_CELL = 2;
 
 /**

@@ -14,7 +14,7 @@ export interface ReportNames {
 /** The names used for arrays, which have no file, and for an attribute without a name. */
 export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the request', attribute: 'sensitive' });
 
-/** The file in which a run stores its {@link ReportNames}. */
+/** The name of the file in which a run stores its {@link ReportNames}. */
 export const NAMES_FILE = 'report-names.json';
 
 /** A validation of arrays (`POST /validate`). The arrays are JSON text in a file. */
@@ -61,7 +61,7 @@ interface ValidationReportJob {
   readonly result: string;
 }
 
-/** A job for a thread: plain data that can be sent to it. */
+/** A job for a thread: plain data that can be sent to the thread. */
 export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
 
 /** A job of one kind. */
@@ -73,8 +73,8 @@ export interface JobContext {
   readonly folder: string;
   readonly onProgress: OnProgress;
   /**
-   * Asks the job to stop; it then stops at its next step. Threads are never terminated while they work, because
-   * terminating native code would crash the process.
+   * The signal that asks the job to stop. The job then stops at its next step. Threads are never terminated while they
+   * work, because terminating native code would crash the process.
    */
   readonly signal: AbortSignal;
 }
@@ -119,11 +119,13 @@ export interface ThreadTask {
   readonly limits: ThreadLimits;
   /** Environment variables for this job only: the key of the provider that it uses. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Sends {@link ThreadMessage}s. A message in the other direction asks the job to stop. */
+  /**
+   * The port to which the thread sends {@link ThreadMessage}s. A message in the other direction asks the job to stop.
+   */
   readonly port: MessagePort;
 }
 
-/** A message of a thread while it works. */
+/** A message that a thread sends while it works. */
 export type ThreadMessage = { readonly type: 'started' } | ({ readonly type: 'progress' } & ProgressEvent);
 
 /** An internal error, for the log. */

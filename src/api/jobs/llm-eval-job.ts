@@ -38,8 +38,8 @@ const ADDRESS_VARIABLES: Readonly<Partial<Record<LLMProvider, string>>> = {
 const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
- * Restricts a configuration. Its files must be in the service's folder for language models. The address of its provider
- * must be the default or the address that the operator set.
+ * Restricts a configuration from a client. The files of the configuration must be in the service's folder for language
+ * models. The address of its provider must be the default address or the address that the operator set.
  * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
@@ -89,7 +89,7 @@ async function realPath(target: string): Promise<string> {
   } catch (error) {
     const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const above = path.dirname(target);
-    // A dangling link, a loop, or a path without permission is not allowed.
+    // A path is not allowed if it ends at a link without a target, is part of a loop of links, or cannot be read.
     const isLink = await lstat(target)
       .then((found) => found.isSymbolicLink())
       .catch(() => false);
@@ -115,7 +115,10 @@ function refused(field: string, detail: string, suggestion: string): ServiceProb
   return fieldProblem(403, `/${field}`, detail, suggestion);
 }
 
-/** The name of the default cache folder. It is next to the folders of the runs, so that later runs can use it. */
+/**
+ * The name of the default cache folder. The folder is next to the folders of the runs, so that later runs can use the
+ * cache.
+ */
 const OWN_CACHE = '.llm-cache';
 
 /** Runs `POST /llm-eval`: sends prompts to a language model, or only reports what would be sent. */

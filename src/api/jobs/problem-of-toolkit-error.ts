@@ -23,7 +23,7 @@ const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
   ['applyPipeline', 'POST /pipeline'],
 ]);
 
-/** The arguments of the library that have a request field outside the configuration. */
+/** The arguments of the library whose request field is outside the configuration. */
 const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> = {
   workflow: ['minGroupSize', 'trainSize', 'randomState', 'threshold', 'classWeight'],
   'llm-eval': ['minGroupSize', 'withCi', 'ciLevel', 'ciSamples', 'threshold', 'metric', 'comparator', 'randomState'],
@@ -154,7 +154,7 @@ const STATUSES: Readonly<Record<string, ProblemStatus>> = {
 /** The maximum number of reported problems of one request. */
 const MAX_PROBLEMS = 50;
 
-/** Suggestions for errors that do not contain one. */
+/** Suggestions for errors that do not contain a suggestion. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
   DataValidationError: 'Check the data in the request.',
   ConfigValidationError: 'Check the configuration in the request.',
@@ -196,7 +196,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   );
 }
 
-/** Hints that say where all keys of a configuration are listed. */
+/** Hints that state where all keys of a configuration are listed. */
 const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
   'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
   pipeline: 'The documentation of pipelines lists every key.',

@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const SYSTEM_VARIABLES =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TMP|TEMP|TZ|LANG|LANGUAGE|LC_\w+|TERM|SystemRoot|windir|ComSpec|USERPROFILE|LOCALAPPDATA|APPDATA|PATHEXT|NODE_\w+|UV_\w+|SSL_CERT_\w+|LD_LIBRARY_PATH|DYLD_\w+|OMP_\w+|MKL_\w+|TF_\w+|CUDA_\w+|NVIDIA_\w+|VK_\w+|XDG_\w+|DISPLAY)$/i;
 
-/** The variables that the package reads in a worker or a thread. None of them is secret. */
+/** The variables that the package reads in a worker or a thread. These variables contain no secrets. */
 const OWN_VARIABLES = new Set([
   'EVENHAND_LOG_LEVEL',
   'EVENHAND_LOG_FILE',

@@ -59,8 +59,8 @@ function answer(context: ServiceContext, problem: ServiceProblem): void {
     return;
   }
   if (!context.req.complete) {
-    // Otherwise Node.js would read the complete body of a rejected request, or the client would not receive the
-    // response.
+    // Without this call, Node.js would read the complete body of a rejected request, or the client would not receive
+    // the response.
     leaveUnread(context.req);
     context.set('Connection', 'close');
   }
@@ -108,7 +108,7 @@ function logFailure(logger: Logger, { requestId, route }: RequestState, problem:
 export function causesOf(error: unknown): string {
   const reported: string[] = [];
   let current = error;
-  // Limited, because causes may be circular.
+  // The number of causes is limited, because causes may be circular.
   while (current !== undefined && current !== null && reported.length < 5) {
     reported.push(current instanceof Error ? (current.stack ?? String(current)) : `thrown: ${typeof current}`);
     current = current instanceof Error ? current.cause : undefined;
@@ -123,7 +123,7 @@ export function causesOf(error: unknown): string {
  * @param id the ID under which the cause is logged: the run ID or the request ID
  */
 export function problemOfError(error: unknown, id: string): ServiceProblem {
-  // Only validations of arrays are computed here; everything else runs in a thread.
+  // Only validations of arrays are computed on this event loop. All other jobs run in a thread.
   return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalProblem(id, error);
 }
 

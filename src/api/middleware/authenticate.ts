@@ -8,7 +8,7 @@ import type { Service, ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
 
-/** The minimum length of a key. A shorter one could be guessed. */
+/** The minimum length of a key. A shorter key could be guessed. */
 const MIN_CHARACTERS = 16;
 
 /** The hint on how to create a key. */
@@ -92,7 +92,7 @@ export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
 
 /**
  * Returns the name of the client whose key a request contains: the first hexadecimal characters of the key's digest.
- * They distinguish clients in logs and do not reveal the key.
+ * The name distinguishes clients in logs and does not reveal the key.
  */
 function clientOf(digests: readonly Buffer[], shown: string | undefined): string | undefined {
   if (shown === undefined) return undefined;

@@ -29,8 +29,8 @@ export interface RenderedMetrics {
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * The methods that have a separate time series. All other methods share one series, so that clients cannot create new
- * series.
+ * The HTTP methods that have a separate time series. All other methods share one series, so that clients cannot create
+ * new series.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
@@ -138,7 +138,10 @@ export class MergedMetrics {
     return { text: await merged.metrics(), contentType: merged.contentType };
   }
 
-  /** Records the end of a process. Its last known counts stay in the sums, so that the sums never decrease. */
+  /**
+   * Records the end of a process. The last known counts of the process stay in the sums, so that the sums never
+   * decrease.
+   */
   bury(name: string): Promise<void> {
     this.#burials = this.#burials.then(async () => {
       const metrics = this.#lastKnown.get(name) ?? [];

@@ -139,7 +139,7 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
     keepHeadersOnError: false,
   });
   return async (context, next) => {
-    // Other origins may read this answer too.
+    // The pages of allowed origins may read this answer too.
     if (origins.has(context.get('Origin'))) context.set('Cross-Origin-Resource-Policy', 'cross-origin');
     await answer(context, next);
   };
@@ -149,8 +149,8 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
 const USABLE = /^[\w.-]{1,64}$/;
 
 /**
- * Sets the ID of each request, which is the client's X-Request-Id if it is usable, and adds the worker's name to every
- * answer. This is the outermost middleware, so `state` is set for all other middleware.
+ * Sets the ID of each request, and adds the worker's name to every answer. The ID is the client's X-Request-Id if that
+ * header is valid. This is the outermost middleware, so `state` is set for all other middleware.
  */
 export function requestId({ createId, workerName }: Service): ServiceMiddleware {
   return async ({ req, res, path, state }, next) => {
@@ -164,7 +164,7 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
   };
 }
 
-/** Counts the requests of each client, except quiet paths, and rejects those above the limit with 429. */
+/** Counts the requests of each client, except requests to quiet paths. Rejects requests above the limit with 429. */
 export function limitRate({ limiter }: Service): ServiceMiddleware {
   return async (context, next) => {
     if (limiter !== null && !QUIET.has(context.path)) await countRequest(limiter, context);
@@ -208,7 +208,7 @@ export function securityHeaders(): ServiceMiddleware {
     referrerPolicy: { policy: 'no-referrer' },
     xFrameOptions: { action: 'deny' },
     strictTransportSecurity: false,
-    // Browsers ignore these two on plain HTTP from other machines, and log a warning.
+    // Browsers ignore the next two headers on plain HTTP from other machines, and log a warning.
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
     // Only obsolete browsers use this header.

@@ -64,8 +64,8 @@ function clientOf({ state, req }: ServiceContext): string {
 }
 
 /**
- * Returns the address by which requests are counted. For IPv6 it is the first 64 bits, because a household usually has
- * all addresses with that prefix. An IPv4-mapped IPv6 address is returned as IPv4.
+ * Returns the address by which requests are counted. For IPv6, only the first 64 bits are used, because a household
+ * usually has all addresses with the same prefix. An IPv4-mapped IPv6 address is returned as IPv4.
  */
 export function clientAddress(remote: string | undefined): string {
   if (remote === undefined) return 'unknown';

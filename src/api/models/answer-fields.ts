@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A number, or null if undefined, because JSON has no NaN. */
+/** A number, or null if the number is undefined, because JSON has no NaN. */
 export const numberOrNull = z.number().nullable();
 
 /** A text, or null if there is none. */

@@ -23,8 +23,8 @@ const PARTS = {
 } as const;
 
 /**
- * Returns the schema of the configuration. The example is one line, because pages for trying requests show one line per
- * text.
+ * Returns the schema of the configuration. The example is one line, because the pages for trying requests show each
+ * text on one line.
  */
 function configPart(example: string): z.ZodString {
   return z

@@ -87,7 +87,7 @@ function isPlainText(schema: z.core.JSONSchema._JSONSchema): boolean {
 const TEXT_SCHEMA = { type: 'string' } as const;
 const NUMBER_SCHEMA = { type: 'integer' } as const;
 
-/** The response headers, by their names in the document. Each has a name in HTTP, a description and a schema. */
+/** The response headers, by their names in the document. Each header has a name in HTTP, a description and a schema. */
 const ANSWER_HEADERS = {
   RequestId: ['x-request-id', "The client's X-Request-Id, or a generated ID. The logs contain it.", TEXT_SCHEMA],
   Worker: ['x-evenhand-worker', 'The process that answered.', TEXT_SCHEMA],
@@ -145,12 +145,15 @@ export function jsonAnswer(description: string, schemaId: string, ...headers: re
 export const TEXT: MediaTypeObject = { schema: TEXT_SCHEMA };
 
 /**
- * The schema of an event stream. It is empty, because OpenAPI 3.1 cannot describe event streams and tools would
- * interpret a schema in different ways.
+ * The schema of an event stream. The schema is empty, because OpenAPI 3.1 cannot describe event streams, and tools
+ * would interpret a schema in different ways.
  */
 export const EVENTS: MediaTypeObject = {};
 
-/** The schema of a binary body. OpenAPI 3.1 needs no schema for it, but without one, tools offer no file upload. */
+/**
+ * The schema of a binary body. OpenAPI 3.1 needs no schema for a binary body, but without a schema, tools offer no file
+ * upload.
+ */
 export const BYTES: MediaTypeObject = { schema: { type: 'string', format: 'binary' } };
 
 /** The parameters that several operations share. */

@@ -16,7 +16,7 @@ import {
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
 import type { OperationId } from './operation-ids.ts';
 
-/** Examples of bodies. Each is answered with 200. */
+/** Examples of request bodies. Each example is answered with 200. */
 export const VALIDATE_EXAMPLES = {
   decisions: {
     summary: 'Decisions and groups',

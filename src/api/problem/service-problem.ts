@@ -122,7 +122,7 @@ export function shorten(text: string, maxLength: number): string {
 
 /**
  * Returns a problem of one field.
- * @param pointer its JSON pointer; for a query parameter, its name
+ * @param pointer the JSON pointer of the field; for a query parameter, its name
  */
 export function fieldProblem(
   status: ProblemStatus,
@@ -199,7 +199,9 @@ export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId, headers }, cause);
 }
 
-/** Returns the problem of a run whose file in the store was edited or damaged. Its content is not returned. */
+/**
+ * Returns the problem of a run whose file in the store was edited or damaged. The content of the file is not returned.
+ */
 export function damagedRun(runId: string, cause: unknown): ServiceProblem {
   const detail = 'The stored result of this run is damaged: its content does not match its checksum.';
   const suggestion = 'Send the request again, or ask the operator of the service to restore the result from a backup.';

@@ -9,8 +9,8 @@ import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from 
 const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
 
 /**
- * Returns the parameters of the query. Unknown parameters are rejected. Otherwise, a misspelled or misplaced gate would
- * be ignored without notice.
+ * Returns the parameters of the query. Unknown parameters are rejected. Without this check, a misspelled or misplaced
+ * gate would be ignored silently.
  * @param known the parameters of the operation
  * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */
@@ -35,7 +35,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Reads the Idempotency-Key header before the body, so that an invalid key is rejected early.
- * @returns a function that makes the claim from a digest of the body (hexadecimal); the claim is null without the
+ * @returns a function that creates the claim from a digest of the body (hexadecimal); the claim is null if there is no
  *   header
  * @throws {ServiceProblem} 400 if the header is not a valid key
  */
@@ -69,12 +69,12 @@ export function readIdempotencyKey(context: ServiceContext): {
 /** The time after which a client may poll again. */
 const POLL_SECONDS = '1';
 
-/** The abort reason if the client disconnected or its waiting time is over. */
+/** The abort reason if the client has disconnected or its waiting time has expired. */
 const ENDED_WAITING = new Error('the client no longer waits');
 
 /**
- * Submits a job and responds with its result, or immediately with 202 if the client prefers an asynchronous response.
- * If a client disconnects and sent no Idempotency-Key, it cannot request the result again, so its run is cancelled.
+ * Submits a job and responds with its result, or immediately with 202 if the client prefers an asynchronous response. A
+ * client that disconnects and sent no Idempotency-Key cannot request the result again, so its run is cancelled.
  */
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;

@@ -8,7 +8,7 @@ import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder }
 import { ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './run-events.ts';
 
-/** The maximum number of followers. Each one holds a connection. */
+/** The maximum number of clients that follow the dashboard. Each client holds a connection. */
 const MAX_FOLLOWERS = 100;
 
 /** The maximum number of unsent bytes. A client that does not read is disconnected. */

@@ -14,7 +14,10 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 /** A file of a documentation page. */
 interface AssetFile {
   readonly mediaType: string;
-  /** The development dependency of the file, and the path in it. The build copies the file under its name here. */
+  /**
+   * The development dependency that contains the file, and the path within that package. The build copies the file
+   * under its name in this list.
+   */
   readonly source: readonly [packageName: string, file: string];
 }
 
@@ -57,7 +60,7 @@ function readAsset(name: AssetName): Promise<Buffer> {
   if (known !== undefined) return known;
   const bytes = load(name);
   read.set(name, bytes);
-  // Retry after a failure.
+  // After a failure, the next call reads the file again.
   bytes.catch(() => read.delete(name));
   return bytes;
 }
@@ -119,7 +122,10 @@ function redocPage(basePath: string): string {
 `;
 }
 
-/** The link to a font host in the page that the package renders. It is removed; the browser's own fonts are used. */
+/**
+ * Matches the link to a font host in the page that the package renders. The link is removed, and the browser's own
+ * fonts are used.
+ */
 const FONT_LINK = /[ \t]*<link href="https:\/\/fonts\.googleapis\.com[^>]*>\n?/;
 
 /** Returns the page of Swagger UI, rendered once. */
@@ -134,7 +140,7 @@ function swaggerPage(basePath: string): string {
     hideTopbar: true,
     swaggerOptions: {
       url: `${basePath}/openapi.json`,
-      // Disabled, because the address of this service would be sent to an external validator.
+      // The validator is disabled, because the address of this service would be sent to an external validator.
       validatorUrl: null,
       // An entered key is not stored after the page is closed.
       persistAuthorization: false,

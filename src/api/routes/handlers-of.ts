@@ -97,7 +97,7 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
 export function metricsRoute({ renderMetrics }: Service): Handler {
   return async (context) => {
     const { text, contentType } = await renderMetrics();
-    // Set directly, because Koa would guess another type for text.
+    // The header is set directly, because Koa would guess another type for text.
     context.set('Content-Type', contentType);
     context.body = text;
   };

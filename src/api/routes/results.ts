@@ -21,7 +21,7 @@ const MAX_TEXT = 32_768;
 
 /**
  * Returns the report of a run: the file that the run wrote, or for a validation a report created from its result.
- * @returns undefined if there is none
+ * @returns undefined if there is no report
  */
 async function reportOf(
   { runId, endpoint, files, body }: RunRecord,

@@ -10,7 +10,7 @@ import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/runs.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
-/** The maximum number of groups. With more, a validation would block the event loop for too long. */
+/** The maximum number of groups. With more groups, a validation would block the event loop for too long. */
 const MAX_GROUPS = 12;
 
 /** The maximum number of counted columns, including crossed ones. */
@@ -23,7 +23,7 @@ const MAX_COLUMNS_WITH_CI = 1;
 const MAX_SAMPLES = 1000;
 
 /**
- * Validates arrays immediately and stores the result, if that takes no longer than reading the body.
+ * Validates arrays immediately and stores the result, if the validation takes no longer than reading the body.
  * @returns the body of the answer; undefined if a thread must do the work
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid

@@ -147,8 +147,8 @@ export class ActiveRuns {
   /** The jobs in the runner, including the jobs of cancelled runs. */
   readonly #atWork = new Map<string, Promise<void>>();
   /**
-   * The last records of a few runs that are not stored, oldest first. They are kept because a client in another process
-   * may begin to wait after the run has ended.
+   * The last records of a few runs that are not stored, oldest first. A client in another process may begin to wait
+   * after the run has ended.
    */
   readonly #recent = new Map<string, RunRecord>();
   #isClosing = false;
@@ -209,7 +209,7 @@ export class ActiveRuns {
     return this.#parts.runner.run(job, { folder: '', signal, onProgress: nobody, onStart: nobody });
   }
 
-  /** Cancels a run. Clients see this immediately; its job stops later. */
+  /** Cancels a run. Clients see the cancellation immediately; the job stops later. */
   async cancel(run: ActiveRun, problem: ProblemJson): Promise<void> {
     run.record = endedRecord(run.record, 'cancelled', problem, this.#parts.now());
     const ended = this.#end(run, run.record);
@@ -305,7 +305,7 @@ export class ActiveRuns {
     run.events.status('running');
   }
 
-  /** Records the end of a run, unless it already has one. */
+  /** Records the end of a run, unless an end is already recorded. */
   async #end(run: ActiveRun, end: RunRecord): Promise<boolean> {
     if (run.isDecided) return false;
     run.isDecided = true;
@@ -323,7 +323,7 @@ export class ActiveRuns {
   }
 }
 
-/** Returns whether the waiting client has received everything, so that nothing needs to be stored. */
+/** Returns whether the waiting client has received the complete outcome, so that nothing needs to be stored. */
 function isForgotten({ isWaitedFor }: ActiveRun, { status, problem }: RunRecord): boolean {
   if (!isWaitedFor) return false;
   return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);

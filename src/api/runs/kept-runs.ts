@@ -39,7 +39,7 @@ export class RunFolders {
     await this.#removeFolder(this.pathOf(runId));
   }
 
-  /** Registers a folder with an upload as part of a run, until it is removed. */
+  /** Registers a folder with an upload as part of a run, until the folder is removed. */
   addInput(folder: string): void {
     this.#inputs.add(path.resolve(folder));
   }
@@ -133,7 +133,7 @@ export class KeptRuns {
   }
 
   /**
-   * Returns the record of a run; undefined if there is none.
+   * Returns the record of a run; undefined if the run is unknown.
    * @throws {ServiceProblem} 500 if the stored entry is damaged; the damage is logged
    */
   async get(runId: string): Promise<RunRecord | undefined> {
@@ -153,7 +153,7 @@ export class KeptRuns {
   }
 
   /**
-   * Removes a run, and returns whether there was one.
+   * Removes a run, and returns whether the run existed.
    * @throws {ServiceProblem} 503 if the store fails; the failure is logged
    */
   async remove(runId: string): Promise<boolean> {
@@ -174,7 +174,7 @@ export class KeptRuns {
   }
 
   /**
-   * Removes the files of runs that the store has dropped. The store does not report what it drops, so each run is
+   * Removes the files of runs that the store has dropped. The store does not report which runs it drops, so each run is
    * checked.
    */
   async sweep(): Promise<void> {

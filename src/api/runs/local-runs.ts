@@ -60,7 +60,7 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Returns the run of an earlier request with this key, or accepts a new one.
+   * Returns the run of an earlier request with this key, or accepts a new run.
    * @throws {ServiceProblem} 422 if the earlier request was different; also any error that `accept` throws
    */
   async once({ key, fingerprint }: IdempotencyClaim, accept: () => Promise<Submitted>): Promise<Submitted> {
@@ -96,7 +96,7 @@ export class IdempotencyKeys {
     return submitted;
   }
 
-  /** Returns the run of an entry once it is accepted; undefined if it was rejected or is gone. */
+  /** Returns the run of an entry once the run is accepted; undefined if the run was rejected or no longer exists. */
   async #usableRun({ submitted }: Entry): Promise<string | undefined> {
     const accepted = await submitted.catch(() => undefined);
     return accepted !== undefined && (await this.#options.isUsable(accepted.runId)) ? accepted.runId : undefined;
@@ -108,7 +108,8 @@ export class IdempotencyKeys {
 }
 
 /**
- * The ID of the final event of a run from an earlier process. The real number of its events is unknown, but smaller.
+ * The ID of the final event of a run from an earlier process. The actual number of events is unknown, but smaller than
+ * this ID.
  */
 const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
@@ -154,7 +155,10 @@ export class LocalRuns implements Runs {
     this.#keys = new IdempotencyKeys({ clock, isUsable: (runId) => this.#isUsable(runId) });
   }
 
-  /** Marks unfinished runs of an earlier process as failed, and removes unknown files. Call it first and await it. */
+  /**
+   * Marks unfinished runs of an earlier process as failed, and removes unknown files. Call and await this method before
+   * all others.
+   */
   async start(): Promise<void> {
     const left = this.#parts.kept.records().filter(({ status }) => !isFinal(status));
     for (const record of left) await this.#parts.kept.addEnd(this.#settled(record));
@@ -247,7 +251,8 @@ export class LocalRuns implements Runs {
   }
 
   counts(): Promise<RunCounts> {
-    // The records are not used for this, because a cancelled run occupies its thread until its job stops.
+    // The counts come from the runner and not from the records, because a cancelled run occupies its thread until its
+    // job stops.
     const { queued, running } = this.#parts.runner;
     return Promise.resolve({ queued, running, kept: this.#endedRecords().length });
   }
@@ -263,7 +268,7 @@ export class LocalRuns implements Runs {
 
   /**
    * Rejects new work, waits for queued and running work, cancels the rest, and closes the runner.
-   * @param drainMillis how long to wait before it cancels
+   * @param drainMillis how long to wait before the remaining work is cancelled
    */
   close(drainMillis: number): Promise<void> {
     return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#parts.kept.sweep()));

@@ -22,13 +22,13 @@ export interface RunRecord {
   readonly createdAt: string;
   readonly finishedAt: string | null;
   /**
-   * The complete body of the answer to POST as JSON text; null unless the run succeeded. It is text so that it is
-   * serialized only once and does not need to be parsed.
+   * The complete body of the answer to POST as JSON text; null unless the run succeeded. The body is stored as text, so
+   * that it is serialized only once and does not need to be parsed.
    */
   readonly body: string | null;
-  /** The reason why it failed or was cancelled. */
+  /** The reason why the run failed or was cancelled. */
   readonly problem: ProblemJson | null;
-  /** The ID of its last event, the final status; 0 until then. */
+  /** The ID of the run's last event, which is the final status; 0 before the run has ended. */
   readonly lastEventId: number;
   /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`. */
   readonly files: readonly string[];
@@ -101,7 +101,10 @@ export type KeptRun = Pick<RunRecord, 'runId' | 'endpoint' | 'createdAt'> & { re
 
 /** The client's idempotency key for a request. A request that is sent twice with the same key starts only one run. */
 export interface IdempotencyClaim {
-  /** The header's value, prefixed with the client's name (its key's digest, or empty), so that clients are separate. */
+  /**
+   * The header's value, prefixed with the client's name, so that clients are separate. The name is the digest of the
+   * client's key, or empty.
+   */
   readonly key: string;
   /** A digest of the request. The same key with a different request is rejected with 422. */
   readonly fingerprint: string;
@@ -112,18 +115,19 @@ export interface RunRequest {
   readonly endpoint: RunEndpoint;
   readonly job: Job;
   /**
-   * The folder with the uploads for the job. The runs take ownership of it. They remove it when the job has ended, or
-   * immediately if the request is rejected or a replay.
+   * The folder with the uploads for the job. The `Runs` object owns this folder. It removes the folder when the job has
+   * ended, or immediately if the request is rejected or repeats an earlier request.
    */
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Whether the client waits for the run and does not know its ID. Errors by the client and cancellations by a
-   * disconnect are then reported but not stored, so that they do not displace other results.
+   * Whether the client waits for the run and does not know its ID. If so, client errors and cancellations by a
+   * disconnect are reported but not stored, so that they do not displace other results.
    */
   readonly isWaitedFor?: boolean | undefined;
   /**
-   * The path of the run's data with `{run_id}` as placeholder, for the member `download`. Unset if it produces no data.
+   * The path of the run's data with `{run_id}` as placeholder, for the member `download`. Undefined if the run produces
+   * no data.
    */
   readonly download?: string | undefined;
 }
@@ -150,12 +154,12 @@ export interface RunCounts {
 export type Unfollow = () => void;
 
 /**
- * The runs of the service: stored, waiting and running. One process owns them; in a cluster it is the primary, and
- * workers reach it through a channel. Problems (queue full, key used for another request) are thrown as
- * `ServiceProblem`.
+ * The runs of the service: stored, waiting and running. One process owns the runs. In a cluster, the primary process
+ * owns the runs, and workers call it through a channel. Problems (queue full, key used for another request) are thrown
+ * as `ServiceProblem`.
  */
 export interface Runs {
-  /** Stores an answer. When the promise has resolved, every process can find it. */
+  /** Stores an answer. When the promise has resolved, every process can find the answer. */
   keep(run: KeptRun): Promise<void>;
   /** Accepts a job, or rejects it with 503 if the queue is full or the service is ending. */
   submit(request: RunRequest): Promise<Submitted>;

@@ -23,7 +23,7 @@ export interface Exposure {
 
 /**
  * Checks that an address that other machines can reach is protected by keys, or explicitly allowed without keys.
- * @throws {ConfigValidationError} if it is not protected; the suggestion names both fixes
+ * @throws {ConfigValidationError} if the address is not protected; the suggestion names both fixes
  */
 export function assertSafe({ host, keys, insecure }: Exposure): void {
   if (insecure || keys.length > 0 || isLoopback(host)) return;
@@ -38,8 +38,9 @@ export function assertSafe({ host, keys, insecure }: Exposure): void {
 }
 
 /**
- * Returns the accepted names in a request's Host header; null for any. Without keys, only local names are accepted.
- * Otherwise a page whose name resolves to this machine (DNS rebinding) could read the data of the service.
+ * Returns the accepted names in a request's Host header; null if any name is accepted. Without keys, only local names
+ * are accepted. Otherwise, a page whose host name resolves to this machine (DNS rebinding) could read the data of the
+ * service.
  * @param given the names that the user allows
  */
 export function allowedHostsOf(
@@ -56,7 +57,10 @@ export function urlOf(host: string, port: number): string {
   return `http://${inUrl(local)}:${String(port)}`;
 }
 
-/** Returns the address for display. It is complete, so that a public address is not mistaken for a local one. */
+/**
+ * Returns the address for display. The address is shown in full, so that a public address is not mistaken for a local
+ * one.
+ */
 export function positionText(host: string, port: number): string {
   return `http://${inUrl(host)}:${String(port)}${isLoopback(host) ? '' : ', reachable from other machines'}`;
 }

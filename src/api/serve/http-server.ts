@@ -4,8 +4,8 @@ import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { PROBLEM_KINDS, type ProblemJson } from '../problem/service-problem.ts';
 
 /**
- * The maximum number of event-loop turns. Clients may connect faster than they are accepted, but the port must close
- * eventually.
+ * The maximum number of event-loop turns. The port must close eventually, even if clients connect faster than
+ * connections are accepted.
  */
 const MAX_TURNS = 2_000;
 
@@ -201,13 +201,13 @@ export interface HttpServerOptions {
   readonly idleMillis?: number | undefined;
 }
 
-/** A client that reads no part of its response for this time is disconnected. */
+/** The time after which a client that reads no part of its response is disconnected. */
 const STALL_MILLIS = 30_000;
 
-/** Within this time after an answer, a client sends its next request or notices that the connection closes. */
+/** The time within which a client sends its next request after an answer, or notices that the connection closes. */
 const IDLE_MILLIS = 250;
 
-/** A client that needs longer than this to send its headers is disconnected. */
+/** The time after which a client that has not sent all headers is disconnected. */
 const HEADERS_MILLIS = 15_000;
 
 /**
@@ -225,7 +225,7 @@ const KEEP_ALIVE_MILLIS = 65_000;
 /** The interval for checking for slow connections. */
 const CHECK_MILLIS = 5_000;
 
-/** The maximum number of connections of one process. Further ones are closed. */
+/** The maximum number of connections of one process. Further connections are closed. */
 const MAX_CONNECTIONS = 10_000;
 
 /** Creates a server that does not listen yet. */
@@ -257,8 +257,8 @@ export function createHttpServer(
     });
   });
   server.on('timeout', (socket: Socket) => {
-    // Without data to send, an answer is being computed or an event is awaited. Without an answer the connection is
-    // idle.
+    // If there is no data to send, an answer is being computed or an event is awaited. If there is no answer in
+    // progress, the connection is idle.
     if (socket.writableLength > 0 || !open.has(socket)) socket.destroy();
   });
   const answer: RequestListener = (request, response) => {
@@ -282,7 +282,8 @@ export function createHttpServer(
       return listenOn(server, position);
     },
     take: (socket) => {
-      // The server checks connections only after it listens, which it never does here.
+      // The server starts to check connections when it listens. Here it never listens, so the event is emitted
+      // manually.
       if (taken === 0 && !server.listening) server.emit('listening');
       taken += 1;
       socket.once('close', () => (taken -= 1));
@@ -293,7 +294,7 @@ export function createHttpServer(
       isDraining = true;
       for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);
-      // The server's own `close` would end idle connections immediately, including those with a request on its way. The
+      // The server's own `close` would end idle connections immediately, even if a request is already in transit. The
       // client would see a reset connection and could not know whether the request was processed.
       NetServer.prototype.close.call(server);
       return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 
 /** A program that restarts when one of its loaded files changes. */
 export interface WatchedProgram {
-  /** Its main file. */
+  /** The main file of the program. */
   readonly main: string;
   readonly args: readonly string[];
 }
@@ -10,7 +10,7 @@ export interface WatchedProgram {
 /**
  * Runs a program under `node --watch` until it, or this process, is stopped. The program is stopped with SIGTERM before
  * each restart.
- * @returns its exit code
+ * @returns the exit code of the program
  */
 export async function runWatched({ main, args }: WatchedProgram): Promise<number> {
   const child = spawn(process.execPath, ['--watch', '--watch-preserve-output', ...process.execArgv, main, ...args], {

@@ -24,7 +24,8 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
    */
   readonly workers?: number | undefined;
   /**
-   * The time in milliseconds for which requests and runs may continue after `stop()`. The rest is then cancelled.
+   * The time in milliseconds for which requests and runs may continue after `stop()`. After this time, remaining
+   * requests and runs are cancelled.
    * @defaultValue 30000
    */
   readonly drainMillis?: number | undefined;
@@ -83,8 +84,8 @@ const LAST_ANSWERS_MILLIS = 500;
 const STUCK_MILLIS = 500;
 
 /**
- * Shuts a service down in order: first the requests, which may still need runs, then the runs that no client waits for,
- * then the connections that follow events.
+ * Shuts a service down in order. First it ends the requests, which may still need runs. Then it ends the runs that no
+ * client waits for, and then the connections that follow events.
  * @param drainMillis the total time for requests and runs; remaining work is then cancelled, and abandoned a second
  *   later
  */
@@ -98,7 +99,7 @@ export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis
   await end();
 }
 
-/** Waits for a promise, up to a time limit. */
+/** Waits until a promise is settled or a time limit expires. */
 async function atMost(promise: Promise<void>, millis: number): Promise<void> {
   const controller = new AbortController();
   try {

@@ -159,13 +159,15 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
     options: appOptions,
     isLimited: owner.limiter !== null,
     spoolFolder: owner.spoolFolder,
-    // Any ID works, because all folders of runs have the same parent.
+    // Any run ID can be used here, because all folders of runs have the same parent folder.
     filesFolder: path.dirname(owner.runs.folderOf('run')),
     logLevel: getLogger().level,
   };
 }
 
-/** A listening port whose connections are passed to other processes. It reads nothing from its connections. */
+/**
+ * A listening port whose connections are passed to other processes. This process reads nothing from these connections.
+ */
 class Door {
   #early: Socket[] = [];
   #give = (socket: Socket): unknown => this.#early.push(socket);
@@ -186,7 +188,7 @@ class Door {
     this.#early.splice(0).forEach(give);
   }
 
-  /** Stops accepting connections, after those that are already established. */
+  /** Accepts the connections that are already established, and then stops accepting connections. */
   async close(): Promise<void> {
     await acceptWaiting(this.#server);
     this.#server.close();

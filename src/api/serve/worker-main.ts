@@ -17,8 +17,8 @@ import {
 import { createRemoteLimiter, createRemoteRuns } from '../cluster/remote-runs.ts';
 import { createListeningApp, type ListeningApp } from './listening-app.ts';
 
-// A terminal sends Ctrl-C to every process of its group, and some supervisors do so with SIGTERM. The primary decides
-// when a worker ends. Without a primary, the worker ends by itself.
+// A terminal sends the signal of Ctrl-C to every process of its group, and some supervisors send SIGTERM to every
+// process. The primary decides when a worker ends. Without a primary, the worker ends by itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(0));
 

@@ -30,7 +30,10 @@ class TaskQueues {
     this.#slots = new Slots(maxAtOnce);
   }
 
-  /** Runs a task in its turn, and returns its result. A task must not wait for another task. */
+  /**
+   * Runs a task after the earlier tasks with the same name, and returns its result. A task must not wait for another
+   * task.
+   */
   run<Result>(name: string, task: () => Promise<Result>): Promise<Result> {
     const before = this.#lasts.get(name) ?? Promise.resolve();
     const result = before.then(() => this.#inSlot(task));
@@ -60,7 +63,7 @@ class TaskQueues {
 /** The maximum number of files that are written or read at once. */
 const FILES_AT_ONCE = 16;
 
-/** The minimum time between two updates on disk of an entry's last use. */
+/** The minimum time between two updates of the time at which an entry was last used, on disk. */
 const TOUCH_MILLIS = 60_000;
 
 /** The names of files that interrupted writes leave behind. */
@@ -82,7 +85,7 @@ const FILE_RESULT_STORE_OPTION_NAMES: OptionNames<FileResultStoreOptions<unknown
 
 interface Entry<Value> {
   readonly value: Value;
-  /** The time at which its file was last written or touched. */
+  /** The time at which the entry's file was last written or touched. */
   readonly touchedAt: number;
 }
 
@@ -91,8 +94,8 @@ interface Entry<Value> {
  * resolves when the entry is on disk, and a new process reads the files again. The file of an evicted or deleted entry
  * is removed.
  *
- * All values are in memory too, so `maxBytes` limits both. Entries that exceed the limit are evicted with their files.
- * This includes entries from an earlier process with a higher limit.
+ * All values are also in memory, so `maxBytes` limits both the memory and the files. Entries that exceed the limit are
+ * evicted with their files. This includes entries from an earlier process with a higher limit.
  *
  * The modification time of a file records when its entry was last used, to the minute. A new process uses these times
  * to restore the order. Values must be representable as JSON. An entry is complete or absent, even after a power
@@ -142,8 +145,8 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 
   /**
-   * Opens a folder and reads its entries. The folder is created if it does not exist. Other files in it are not
-   * changed, and are reported in the log.
+   * Opens a folder and reads its entries. The folder is created if it does not exist. Other files in the folder are not
+   * changed, but are reported in the log.
    * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without
    *   `sizeOf`
    * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
@@ -201,13 +204,13 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
     });
   }
 
-  /** Returns whether there is a value, even if it is damaged. Does not mark it as used. */
+  /** Returns whether there is a value for the ID, even if the value is damaged. Does not mark the value as used. */
   has(id: string): boolean {
     return this.#memory.has(id) || this.#damaged.has(id);
   }
 
   /**
-   * Removes a value and its file. Returns whether there was one.
+   * Removes a value and its file. Returns whether the value existed.
    * @throws {DataValidationError} if the file cannot be removed or the store is closed
    */
   async delete(id: string): Promise<boolean> {
@@ -367,7 +370,7 @@ async function makeFolder(folder: string): Promise<void> {
   if (await isFolder(folder)) return;
   await makeFolder(path.dirname(folder));
   await mkdir(folder).catch(async (cause: unknown) => {
-    // Another process may have created it in the meantime.
+    // Another process may have created the folder in the meantime.
     if (!(await isFolder(folder))) throw cause;
   });
 }

@@ -40,7 +40,10 @@ export const LOCK_NAME = '.evenhand-lock';
 /** The pause before a lock is read again. It is longer than the interval between two concurrent takeovers. */
 const TAKE_OVER_MILLIS = 50;
 
-/** The locks of this process. A lock file with its ID may also be from an earlier process that had the same ID. */
+/**
+ * The locks of this process. A lock file with this process's ID may also be from an earlier process that had the same
+ * ID.
+ */
 const held = new Set<string>();
 
 /** The process that holds a lock. */
@@ -89,13 +92,13 @@ async function take(folder: string, location: string): Promise<void> {
     throw cannotUse(folder, 'be written', cause);
   });
   await rename(`${location}.${String(process.pid)}`, location);
-  // Another process may take it over at the same time. The last writer gets the lock.
+  // Another process may take over the lock at the same time. The last writer gets the lock.
   await sleep(TAKE_OVER_MILLIS);
   const winner = await textOf(location);
   if (winner !== own) throw inUse(folder, parseHolder(winner)?.pid);
 }
 
-/** Writes the file if it does not exist, and returns whether it did so. */
+/** Writes the file if it does not exist. Returns whether the file was written. */
 async function created(location: string, content: string): Promise<boolean> {
   try {
     await writeFile(location, content, { flag: 'wx' });
@@ -107,8 +110,8 @@ async function created(location: string, content: string): Promise<boolean> {
 }
 
 /**
- * Reads the holder of a lock. If there is none, reads again after a short wait, because a writer may not have finished.
- * Returns undefined if there is still none.
+ * Reads the holder of a lock. If the file names no holder, reads it again after a short wait, because a writer may not
+ * have finished. Returns undefined if it still names no holder.
  */
 async function readHolder(location: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {

@@ -33,7 +33,7 @@ export interface ResultStoreOptions<Value> {
    */
   readonly maxBytes?: number | undefined;
   /**
-   * Returns the size of a value in bytes, at least 0. It must always return the same size for a value.
+   * Returns the size of a value in bytes, at least 0. The function must always return the same size for the same value.
    * @defaultValue none; required if `maxBytes` is given
    */
   readonly sizeOf?: ((value: Value) => number) | undefined;
@@ -58,15 +58,15 @@ interface Box<Value> {
 }
 
 /**
- * Stores results in memory by run ID, at most `capacity` of them. Above the limit, the least recently used result is
- * evicted. Above `maxBytes`, as many results as necessary are evicted. A single value larger than `maxBytes` is stored
- * alone until the next value is set. So every stored result can be fetched, and memory is limited by `maxBytes` or the
- * size of the largest value. `get` and `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each
- * call takes O(1), except `entries`, which copies.
+ * Stores at most `capacity` results in memory, by run ID. Above the limit, the least recently used result is evicted.
+ * Above `maxBytes`, as many results as necessary are evicted. A single value larger than `maxBytes` is stored alone
+ * until the next value is set. So every stored result can be fetched, and memory is limited by `maxBytes` or the size
+ * of the largest value. `get` and `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each call
+ * takes O(1), except `entries`, which copies.
  *
  * Callers can share a store, because JavaScript's single thread completes every method before another one starts. Other
  * threads and processes cannot access the store. With `evenhand serve --workers N`, all workers call the process that
- * owns it.
+ * owns the store.
  *
  * Values are stored as given, without a copy.
  * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without `sizeOf`
@@ -120,12 +120,12 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
     return this;
   }
 
-  /** Returns whether there is a value, without marking it as used. */
+  /** Returns whether there is a value for the ID, without marking the value as used. */
   has(id: string): boolean {
     return this.#cache.has(id);
   }
 
-  /** Removes a value. Returns whether there was one. */
+  /** Removes a value. Returns whether the value existed. */
   delete(id: string): boolean {
     return this.#cache.delete(id);
   }

@@ -12,7 +12,7 @@ export function fileNameOf(id: string): string {
   return `${id}${EXTENSION}`;
 }
 
-/** Returns the ID of an entry from its file name; undefined if it is not a name of the store's files. */
+/** Returns the ID of an entry from its file name; undefined if the name does not belong to a file of the store. */
 export function idOfFileName(name: string): string | undefined {
   if (!name.endsWith(EXTENSION)) return undefined;
   const id = name.slice(0, -EXTENSION.length);
