@@ -89,7 +89,7 @@ describe('numbers with a decimal comma', () => {
         /Column 'v' holds '[\d.,]+', which contains a point/,
       );
       for (const backend of ['duckdb', 'native'] as const) {
-        const request = { attributes: [['s']], score: 'v', scoreThreshold: 1000, decimal: ',', backend } as const;
+        const request = { attributes: [['s']], score: 'v', scoreThreshold: 1000, decimal: ',' as const, backend };
         const error = await messageOf(validateFile(file, { ...request, naValues: ['NA', 'none'] }));
         expect(error, backend).to.match(/Column 'v' (should hold numbers|holds '.*point)/);
       }
