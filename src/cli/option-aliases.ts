@@ -113,8 +113,10 @@ export function assignOutput(command: Command, values: { readonly out?: unknown 
   }
   const targets = outputsOf(command);
   const target = targets.find(({ extensions }) => extensions.includes(extension));
-  if (target === undefined)
-    return refuse(command, '--out', out, [...new Set(targets.flatMap(({ extensions }) => extensions))]);
+  if (target === undefined) {
+    refuse(command, '--out', out, [...new Set(targets.flatMap(({ extensions }) => extensions))]);
+    return;
+  }
   const { option } = target;
   if (command.getOptionValue(option.attributeName()) !== undefined) {
     const earlier = typedFlagsOf(command).get(flagOf(option.name())) ?? flagOf(option.name());

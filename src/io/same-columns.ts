@@ -113,7 +113,7 @@ async function compare(
     filled.push(kind);
     if (isNumber === undefined) contents.push({ file, family: familyOf(kind), example: String(any) });
     else if (text === null && Number(numbers) > 0) contents.push({ file, family: 'numbers', example: String(any) });
-    else if (text !== null && Number(numbers) === 0) contents.push({ file, family: 'text', example: String(text) });
+    else if (text !== null && Number(numbers) === 0) contents.push({ file, family: 'text', example: text as string });
   }
   const odd = contents.find(({ family }) => family === 'text') ?? contents.find(({ family }) => family === 'booleans');
   const other = contents.find(({ family }) => family !== odd?.family);

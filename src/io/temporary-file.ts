@@ -20,13 +20,15 @@ export interface TemporaryFile {
 /**
  * Writes a stream to a private temporary file. The file is also removed if SIGTERM ends the process, or Ctrl-C ends the
  * command line.
+ * @param stream the bytes
  * @param limits the name of the stream in errors, and the maximum number of bytes that are written
  * @throws {DataValidationError} if the stream is longer, or the file cannot be written; no file remains
  */
 export async function writeTemporaryFile(
   stream: Readable,
-  { name, maxBytes }: { readonly name: string; readonly maxBytes: number },
+  limits: { readonly name: string; readonly maxBytes: number },
 ): Promise<TemporaryFile> {
+  const { name, maxBytes } = limits;
   // Synchronous, so that no signal is handled before the folder is registered.
   const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
   const forget = removeAtInterrupt(folder);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -125,7 +125,12 @@ describe('loadData rejects', () => {
   ];
   const cases: [string, () => string, RegExp, RegExp][] = [
     ['a missing file', () => path.join(folder(), 'none.csv'), /none\.csv': there is no such file/, /Check the path/],
-    ['a folder', () => folder(), /the folder has no CSV or Parquet file/, /Give the path of a CSV or Parquet file/],
+    [
+      'an empty folder',
+      () => mkdtempSync(path.join(folder(), 'empty-')),
+      /the folder has no CSV or Parquet file/,
+      /Give the path of a file/,
+    ],
     ['an empty file', () => write('empty.csv', ''), /the file is empty/, /header/],
     ['a header without rows', () => write('header.csv', 'a,b\n'), /a header and no rows/, /filter/],
     [
