@@ -76,12 +76,23 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly run: (options: Options, request: Request, args: readonly string[]) => Promise<void>;
 }
 
+/** Loads the schema of a command. */
+type SchemaLoader = () => Promise<z.ZodType>;
+
+const schemaLoaders = new WeakMap<Command, SchemaLoader>();
+
+/** Returns the function that loads the schema of a command; undefined if the command has none. */
+export function schemaLoaderOf(command: Command): SchemaLoader | undefined {
+  return schemaLoaders.get(command);
+}
+
 /** Returns a command with its own options and the options common to all commands. */
 export function defineCommand<Options extends OutputOptions & { readonly sensitive?: unknown }, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
   const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
+  if (schema !== undefined) schemaLoaders.set(command, schema);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
     const [values, { args }] = given.slice(-2) as [Options, Command];

@@ -5,6 +5,7 @@ import { parametersIn, renameParameters, toSnakeCase } from '../internal/argumen
 import { VERSION } from '../internal/version.ts';
 import { abTestCommand } from './commands/ab-test.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { llmEvalCommand } from './commands/llm-eval.ts';
@@ -65,6 +66,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     sampleDataCommand(),
     configCommand(),
     doctorCommand(),
+    completionCommand(),
     versionCommand(),
   ];
   for (const command of commands) program.addCommand(command);
