@@ -3,6 +3,7 @@ import type { z } from 'zod';
 
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
+import { findConfig } from './bundled-config.ts';
 import { flagName, parseNames, parseNumber, parseNumbers, requireOptions } from './option-parsers.ts';
 import { type OutputOptions, prepareLogs } from './output.ts';
 
@@ -16,7 +17,7 @@ export const OPTION = {
   scoreThreshold:
     '--score-threshold <number>  decision threshold: a score of at least this is a positive decision (default: 0.5)',
   config:
-    '--config <path>  configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+    '--config <path>  configuration file, or the name of one that comes with evenhand: adult, berkeley, compas, cps-wages or german (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
   profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',
   trainSize: '--train-size <share>  share of rows to train on (default: 0.8)',
   minGroupSize: `--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
@@ -76,6 +77,12 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly run: (options: Options, request: Request, args: readonly string[]) => Promise<void>;
 }
 
+/** The options that are treated in the same way in all commands that have them. */
+interface CommonOptions extends OutputOptions {
+  readonly sensitive?: unknown;
+  readonly config?: string;
+}
+
 /** Loads the schema of a command. */
 type SchemaLoader = () => Promise<z.ZodType>;
 
@@ -87,7 +94,7 @@ export function schemaLoaderOf(command: Command): SchemaLoader | undefined {
 }
 
 /** Returns a command with its own options and the options common to all commands. */
-export function defineCommand<Options extends OutputOptions & { readonly sensitive?: unknown }, Request = undefined>(
+export function defineCommand<Options extends CommonOptions, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
   const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
@@ -95,8 +102,10 @@ export function defineCommand<Options extends OutputOptions & { readonly sensiti
   if (schema !== undefined) schemaLoaders.set(command, schema);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   return command.addHelpText('after', help).action(async (...given: unknown[]) => {
-    const [values, { args }] = given.slice(-2) as [Options, Command];
-    requireOptions(values, required);
+    const [parsed, { args }] = given.slice(-2) as [Options, Command];
+    requireOptions(parsed, required);
+    const { config } = parsed;
+    const values = config === undefined ? parsed : { ...parsed, config: findConfig(config, parsed) };
     await (parts.prepare ?? prepareLogs)(values);
     await run(values, (schema && (await parseOptions(name, await schema(), values))) as Request, args);
   });
