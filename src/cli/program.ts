@@ -8,6 +8,7 @@ import { calibrateCommand } from './commands/calibrate.ts';
 import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { initCommand } from './commands/init.ts';
 import { llmEvalCommand } from './commands/llm-eval.ts';
 import { monitorCommand } from './commands/monitor.ts';
 import { pipelineCommand } from './commands/pipeline.ts';
@@ -64,6 +65,7 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     predictCommand(),
     calibrateCommand(),
     sampleDataCommand(),
+    initCommand(),
     configCommand(),
     doctorCommand(),
     completionCommand(),

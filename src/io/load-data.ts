@@ -30,6 +30,11 @@ export interface LoadDataOptions {
    * @defaultValue detected from the content and the extension
    */
   readonly format?: DataFormat;
+  /**
+   * The maximum number of rows to read, from the start of the file.
+   * @defaultValue all rows
+   */
+  readonly maxRows?: number;
 }
 
 const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
@@ -37,6 +42,7 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
   optionalColumns: true,
   labels: true,
   format: true,
+  maxRows: true,
 };
 
 /**
@@ -66,9 +72,14 @@ export async function loadData(path: string, options: LoadDataOptions = {}): Pro
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
-      return readTable(session, path, file, names);
+      return readTable(session, path, withLimit(file, options.maxRows), names);
     }),
   );
+}
+
+function withLimit(file: Relation, maxRows: number | undefined): Relation {
+  if (maxRows === undefined) return file;
+  return { ...file, relation: `(SELECT * FROM ${file.relation} LIMIT ${String(maxRows)})` };
 }
 
 /**
