@@ -1,5 +1,4 @@
 import { ConfigValidationError, FairnessToolkitError } from '../exceptions/index.ts';
-import { splitNames } from '../internal/arguments.ts';
 import { counted } from '../internal/format.ts';
 import {
   type ColumnGuess,

@@ -27,7 +27,7 @@ export function openPrompt(completions: () => readonly string[]): Prompt {
     input: process.stdin,
     output: process.stderr,
     terminal: true,
-    completer: (line: string) => {
+    completer: (line: string): [string[], string] => {
       const start = /[^,]*$/.exec(line)?.[0].trimStart() ?? '';
       return [completions().filter((word) => word.startsWith(start)), start];
     },

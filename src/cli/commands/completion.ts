@@ -73,7 +73,10 @@ function describeOption(option: Option, choices: ReadonlyMap<string, readonly st
     flags: [long, short].filter((flag) => flag !== undefined),
     about: summaryOf(description),
     takesValue: placeholder !== undefined,
-    values: placeholder && valuesOf(placeholder, option.argChoices ?? choices.get(option.attributeName())),
+    values:
+      placeholder === undefined
+        ? undefined
+        : valuesOf(placeholder, option.argChoices ?? choices.get(option.attributeName())),
   };
 }
 
