@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -44,5 +44,19 @@ describe('the metadata of the package', () => {
     });
     expect(citation['message']).to.be.a('string');
     expect(citation['references']).to.be.an('array').that.is.not.empty;
+  });
+});
+
+describe('SECURITY.md', () => {
+  it('names for each defence a test that exists', () => {
+    const rows = read('SECURITY.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| ') && !/^\| (attack|-)/.test(line));
+    expect(rows.length).to.be.above(10);
+    for (const row of rows) {
+      const tests = [...row.matchAll(/`(test\/[\w./-]+)`/g)].map(([, file]) => file as string);
+      expect(tests, row).to.not.be.empty;
+      for (const file of tests) expect(existsSync(path.join(projectRoot, file)), file).to.equal(true);
+    }
   });
 });
