@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import type { DecimalSeparator } from '../schemas/data-source.ts';
+import { findConfig } from './bundled-config.ts';
 import { addClosingHelp } from './help-layout.ts';
 import { addAliases, assignOutput } from './option-aliases.ts';
 import {
@@ -32,7 +33,7 @@ ${DECIMAL}`,
   scoreThreshold:
     '--score-threshold <number>  decision threshold: a score of at least this is a positive decision (default: 0.5)',
   config:
-    '--config <path>  configuration file (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
+    '--config <path>  configuration file, or the name of one that comes with evenhand: adult, berkeley, compas, cps-wages or german (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
   profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',
   trainSize: '--train-size <share>  share of rows to train on (default: 0.8)',
   minGroupSize: `--min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from gaps (default: ${String(DEFAULT_MIN_GROUP_SIZE)})`,
@@ -74,6 +75,7 @@ interface CommonOptions extends OutputOptions {
   readonly sensitive?: unknown;
   readonly decimal?: DecimalSeparator;
   readonly out?: unknown;
+  readonly config?: string;
 }
 
 /** The parts of a command. */
@@ -106,19 +108,32 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly run: (options: Options, request: Request, args: readonly string[], call: readonly string[]) => Promise<void>;
 }
 
+/** Loads the schema of a command. */
+type SchemaLoader = () => Promise<z.ZodType>;
+
+const schemaLoaders = new WeakMap<Command, SchemaLoader>();
+
+/** Returns the function that loads the schema of a command; undefined if the command has none. */
+export function schemaLoaderOf(command: Command): SchemaLoader | undefined {
+  return schemaLoaders.get(command);
+}
+
 /** Returns a command with its own options and the options common to all commands. */
 export function defineCommand<Options extends CommonOptions, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
   const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
+  if (schema !== undefined) schemaLoaders.set(command, schema);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
   addAliases(command);
   const inputs = command.options.filter(({ flags }) => flags.endsWith(' <data>')).map((each) => each.attributeName());
   return addClosingHelp(command, help).action(async (...given: unknown[]) => {
-    const [values, self] = given.slice(-2) as [Options, Command];
-    assignOutput(command, values);
-    requireOptions(values, required);
+    const [parsed, self] = given.slice(-2) as [Options, Command];
+    assignOutput(command, parsed);
+    requireOptions(parsed, required);
+    const { config } = parsed;
+    const values = config === undefined ? parsed : { ...parsed, config: findConfig(config, parsed) };
     await (parts.prepare ?? prepareLogs)(values);
     const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
     const ticks = parts.isOpenEnded === true ? undefined : setInterval(runningLine(values), 1000).unref();

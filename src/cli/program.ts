@@ -6,8 +6,10 @@ import { VERSION } from '../internal/version.ts';
 import { abTestCommand } from './commands/ab-test.ts';
 import { backendCommand } from './commands/backend.ts';
 import { calibrateCommand } from './commands/calibrate.ts';
+import { completionCommand } from './commands/completion.ts';
 import { configCommand } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { initCommand } from './commands/init.ts';
 import { llmEvalCommand } from './commands/llm-eval.ts';
 import { monitorCommand } from './commands/monitor.ts';
 import { pipelineCommand } from './commands/pipeline.ts';
@@ -66,9 +68,11 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     predictCommand(),
     calibrateCommand(),
     sampleDataCommand(),
+    initCommand(),
     configCommand(),
     doctorCommand(),
     backendCommand(),
+    completionCommand(),
     versionCommand(),
   ];
   for (const command of commands) program.addCommand(command);

@@ -39,6 +39,11 @@ export interface LoadDataOptions {
    * @defaultValue '.'
    */
   readonly decimal?: DecimalSeparator | undefined;
+  /**
+   * The maximum number of rows to read, from the start of the file.
+   * @defaultValue all rows
+   */
+  readonly maxRows?: number;
 }
 
 const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
@@ -47,6 +52,7 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
   labels: true,
   format: true,
   decimal: true,
+  maxRows: true,
 };
 
 /**
@@ -81,9 +87,14 @@ export async function loadData(source: DataPaths | FileSource, options: LoadData
       const optional = (options.optionalColumns ?? []).filter((name) => file.columns.has(name));
       const names =
         options.columns === undefined ? [...file.columns.keys()] : [...new Set([...options.columns, ...optional])];
-      return readTable(session, files, file, names, options.labels);
+      return readTable(session, files, withLimit(file, options.maxRows), names, options.labels);
     }),
   );
+}
+
+function withLimit(file: Relation, maxRows: number | undefined): Relation {
+  if (maxRows === undefined) return file;
+  return { ...file, relation: `(SELECT * FROM ${file.relation} LIMIT ${String(maxRows)})` };
 }
 
 /**

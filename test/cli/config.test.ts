@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -220,4 +220,73 @@ describe('evenhand config', () => {
       expect(code).to.equal(2);
     });
   }
+});
+
+describe('the name of a configuration that comes with evenhand', () => {
+  /** Runs a command in an empty folder that has only the given files. */
+  const runWith = (files: Readonly<Record<string, string>>, ...args: string[]) => {
+    const cwd = mkdtempSync(path.join(folder(), 'empty-'));
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true });
+      writeFileSync(path.join(cwd, name), text);
+    }
+    return runCli(args, { cwd });
+  };
+  const packed = (name: string): string => path.join(projectRoot, 'config', name);
+
+  for (const given of ['cps-wages', 'cps-wages.yml', 'config/cps-wages.yml', './config/cps-wages.yml']) {
+    it(`is found in the package as ${given}, and stderr says so`, async () => {
+      const { code, stdout, stderr } = await runWith({}, 'config', 'check', '--config', given);
+      expect(stdout).to.include(`${packed('cps-wages.yml')} is a valid configuration.\nSensitive: gender.\n`);
+      expect([code, stderr]).to.deep.equal([
+        0,
+        `Using ${packed('cps-wages.yml')}, which comes with evenhand, because there is no file '${given}' here.\n`,
+      ]);
+    });
+  }
+
+  it('is found by each command that reads one', async () => {
+    for (const args of [
+      ['llm-eval', '--config', 'llm-eval', '--dry-run'],
+      ['config', 'check', '--config', 'llm-eval'],
+      ['config', 'check', '--config', 'adult'],
+    ]) {
+      const { code, stderr } = await runWith({}, ...args);
+      expect(code, stderr).to.equal(0);
+    }
+  });
+
+  it('gives way to a file of the user, also without its folder and extension', async () => {
+    const own = 'sensitive: [mine]\n';
+    for (const [file, given, used] of [
+      ['config/adult.yml', 'config/adult.yml', undefined],
+      ['adult', 'adult', undefined],
+      ['adult.yml', 'adult', 'adult.yml'],
+      ['config/adult.yml', 'adult', path.join('config', 'adult.yml')],
+    ] as const) {
+      const { stdout, stderr } = await runWith({ [file]: own }, 'config', 'check', '--config', given);
+      expect(stdout).to.include('Sensitive: mine.');
+      expect(stderr).to.equal(used === undefined ? '' : `Using ${used}, because there is no file '${given}' here.\n`);
+    }
+  });
+
+  it('is used without a remark with --quiet', async () => {
+    const { code, stderr } = await runWith({}, 'config', 'check', '--config', 'german', '--quiet');
+    expect([code, stderr]).to.deep.equal([0, '']);
+  });
+
+  it('is not searched for in another folder, or under an unknown name', async () => {
+    for (const given of [
+      'other/adult.yml',
+      '../config/adult.yml',
+      '/adult.yml',
+      'adults',
+      'pipeline.schema.json',
+      '',
+    ]) {
+      const { code, stdout, stderr } = await runWith({}, 'config', 'check', '--config', given);
+      expect([code, stderr], given).to.deep.equal([2, '']);
+      expect(stdout).to.include('there is no such file');
+    }
+  });
 });

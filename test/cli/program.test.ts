@@ -22,6 +22,8 @@ describe('evenhand', () => {
     'predict',
     'sample-data',
     'doctor',
+    'completion',
+    'init',
     'version',
   ];
 

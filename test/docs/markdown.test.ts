@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -33,10 +33,6 @@ const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENH
 for (const page of pages) {
   describe(`code in ${page}`, () => {
     const folder = useTemporaryFolder();
-    before(() => {
-      // A reader is in a checkout, which has the sample configurations.
-      cpSync(path.join(projectRoot, 'config'), path.join(folder(), 'config'), { recursive: true });
-    });
     const blocks = codeBlocks(readFileSync(path.join(projectRoot, page), 'utf8'));
 
     for (const [index, { language, code }] of blocks.entries()) {

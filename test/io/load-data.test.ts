@@ -56,6 +56,12 @@ describe('loadData reads', () => {
     });
   });
 
+  it('at most the requested number of rows', async () => {
+    const file = write('long.csv', `a,b\n${'1,x\n'.repeat(50)}`);
+    expect((await loadData(file, { maxRows: 7 })).rowCount).to.equal(7);
+    expect((await loadData(file, { maxRows: 70 })).rowCount).to.equal(50);
+  });
+
   it('only the requested columns, in that order', async () => {
     const table = await loadData(write('some.csv', CSV), { columns: ['ok', 'age'] });
     expect(table.columnNames).to.deep.equal(['ok', 'age']);

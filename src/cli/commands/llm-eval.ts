@@ -29,7 +29,7 @@ export function llmEvalCommand(): Command {
     description:
       'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
     options: `
---config <path>  YAML file with the model, the prompts and the metrics
+--config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
 --dry-run  show what would be sent and what it may cost; send nothing
 --live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)
 --max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 
 import { briefReport } from '../../document/report-document.ts';
 import { formatCount } from '../../internal/format.ts';
@@ -18,6 +18,9 @@ const NEXT: Readonly<Record<string, (path: string) => string>> = {
 
 /** Returns the command `evenhand sample-data NAME`. */
 export function sampleDataCommand(): Command {
+  const sample = new Argument('<name>', '534 people (1985), or 4,526 applicants (1973)');
+  // Only listed, for the help and for completion: the error about an unknown name suggests the nearest one.
+  sample.argChoices = Object.keys(NEXT);
   return defineCommand<SampleDataOptions>({
     name: 'sample-data',
     description: 'Write a sample data set that is part of the package. Downloads nothing.',
@@ -48,5 +51,5 @@ Examples:
           }),
       });
     },
-  }).argument('<name>', 'sample: cps-wages (534 people, 1985) or berkeley (4,526 applicants, 1973)');
+  }).addArgument(sample);
 }

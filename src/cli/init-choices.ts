@@ -1,0 +1,329 @@
+import { ConfigValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { counted } from '../internal/format.ts';
+import {
+  type ColumnGuess,
+  type ColumnGuesses,
+  guessColumns,
+  type FeatureGuesses,
+  guessFeatures,
+  guessPositiveLabel,
+} from '../table/guess-columns.ts';
+import type { Table } from '../table/index.ts';
+import { flagName, parseNames, parseNumber } from './option-parsers.ts';
+import type { Prompt } from './prompt.ts';
+
+/** The options of `init` that answer a question, as the user typed them. */
+export interface GivenAnswers {
+  readonly yPred?: string;
+  readonly score?: string;
+  readonly scoreThreshold?: string;
+  readonly yTrue?: string;
+  readonly sensitive?: string;
+  readonly positiveLabel?: string;
+  readonly yTruePositiveLabel?: string;
+  readonly sampleWeight?: string;
+  readonly features?: string;
+  readonly threshold?: string;
+}
+
+/** How questions are answered that no option answers. */
+export interface AnswerMode {
+  /** Asks the user; undefined without a terminal. */
+  readonly prompt: Prompt | undefined;
+  /** Whether guesses are accepted without asking. */
+  readonly acceptsGuesses: boolean;
+}
+
+/** The choices for a first configuration and its commands. */
+export interface InitChoices {
+  readonly decision: string | undefined;
+  readonly score: string | undefined;
+  readonly scoreThreshold: number | undefined;
+  readonly truth: string | undefined;
+  readonly sensitive: readonly string[];
+  /** The label that counts as 1 in the decisions; undefined for 0 and 1. */
+  readonly decisionLabel: string | undefined;
+  /** The label that counts as 1 in the true labels; undefined for 0 and 1. */
+  readonly truthLabel: string | undefined;
+  readonly weight: string | undefined;
+  readonly features: FeatureGuesses;
+  readonly threshold: number | undefined;
+  /** The choices as rows of a table: the role, the column or label, and the reason. */
+  readonly reasons: readonly (readonly [role: string, choice: string, reason: string])[];
+}
+
+interface Question {
+  readonly field: keyof GivenAnswers;
+  readonly text: string;
+  readonly guess?: string | undefined;
+  /** What the user needs to know for an answer. It is shown if there is no guess. */
+  readonly hint?: string;
+  readonly isRequired?: boolean;
+  /** Whether the guess follows from other answers, so that it needs no consent. */
+  readonly isDerived?: boolean;
+  /** Throws if the answer is invalid. */
+  readonly check: (answer: string) => void;
+}
+
+/** The maximum number of labels of decisions and true labels. */
+const MAX_LABELS = 20;
+
+/** The maximum number of columns that a message lists. */
+const MAX_LISTED = 30;
+
+/** Chooses columns, labels and a threshold for a file: from options, else by asking, else by guesses. */
+export class ColumnChooser {
+  readonly #table: Table;
+  readonly #guesses: ColumnGuesses;
+  readonly #given: GivenAnswers;
+  readonly #mode: AnswerMode;
+  readonly #roles = new Map<string, string>();
+  readonly #reasons: (readonly [string, string, string])[] = [];
+
+  constructor(table: Table, given: GivenAnswers, mode: AnswerMode) {
+    this.#table = table;
+    this.#guesses = guessColumns(table);
+    this.#given = given;
+    this.#mode = mode;
+  }
+
+  /**
+   * Makes all choices.
+   * @throws {ConfigValidationError} if an option is invalid, or an answer is missing and cannot be asked for
+   * @throws {PromptClosed} if the user ends the questions
+   */
+  async choose(): Promise<InitChoices> {
+    const guesses = this.#guesses;
+    const given = this.#given;
+    if (given.yPred !== undefined && given.score !== undefined) {
+      throw new ConfigValidationError('Give either --y-pred or --score.');
+    }
+    const decision =
+      given.score === undefined
+        ? await this.#column({ field: 'yPred', text: 'Column of decisions' }, 'decisions', guesses.decision)
+        : undefined;
+    const score =
+      decision === undefined
+        ? await this.#column({ field: 'score', text: 'Column of scores' }, 'scores', guesses.score)
+        : undefined;
+    const scoreThreshold = score === undefined ? undefined : await this.#scoreThreshold(score);
+    const isOnlyTruth = decision === undefined && score === undefined;
+    const truth = await this.#column(
+      { field: 'yTrue', text: 'Column of true labels', isRequired: isOnlyTruth },
+      'true labels',
+      guesses.truth,
+    );
+    const sensitive = await this.#sensitive();
+    const decisionLabel = decision === undefined ? undefined : await this.#label(decision, 'positiveLabel');
+    const truthLabel =
+      truth === undefined ? undefined : await this.#label(truth, isOnlyTruth ? 'positiveLabel' : 'yTruePositiveLabel');
+    const weight = await this.#column(
+      { field: 'sampleWeight', text: 'Column of row weights' },
+      'row weights',
+      guesses.weight,
+    );
+    const target = truth ?? decision;
+    const features =
+      target === undefined
+        ? { features: [], left: [] }
+        : await this.#features(target, truth === undefined ? decisionLabel : truthLabel);
+    const threshold = await this.#threshold();
+    this.#explainOthers(features);
+    const reasons = this.#reasons;
+    return { decision, score, scoreThreshold, truth, sensitive, decisionLabel, truthLabel, weight, features, threshold, reasons }; // prettier-ignore
+  }
+
+  /** Returns the answer to a question: of an option, of the user, or the guess. */
+  async #answer(question: Question): Promise<string | undefined> {
+    const { field, guess, isRequired, isDerived, check, hint } = question;
+    const { prompt, acceptsGuesses } = this.#mode;
+    const given = this.#given[field];
+    if (given !== undefined) {
+      checkOption(field, given, check);
+      return given;
+    }
+    if (prompt !== undefined && !acceptsGuesses) return ask(prompt, question);
+    if (guess !== undefined && (acceptsGuesses || isDerived === true)) return guess;
+    if (isRequired !== true) return undefined;
+    throw new ConfigValidationError(`Missing: ${flagName(field)}. ${hint ?? ''}`.trim(), {
+      context: { missing: [flagName(field)] },
+    });
+  }
+
+  async #column(
+    question: Omit<Question, 'check' | 'guess' | 'hint'>,
+    role: string,
+    guess: ColumnGuess | undefined,
+  ): Promise<string | undefined> {
+    const free = guess === undefined || this.#roles.has(guess.column) ? undefined : guess;
+    const check = (name: string): void => {
+      this.#assertFree(name);
+      if (role === 'decisions' || role === 'true labels') this.#assertFewLabels(name);
+      else this.#table.numeric(name);
+    };
+    const name = await this.#answer({ ...question, guess: free?.column, hint: this.#columns(), check });
+    if (name !== undefined) this.#assign(name, role, free);
+    return name;
+  }
+
+  async #sensitive(): Promise<readonly string[]> {
+    const guesses = this.#guesses.sensitive.filter(({ column }) => !this.#roles.has(column));
+    const answer = await this.#answer({
+      field: 'sensitive',
+      text: 'Sensitive columns, comma-separated',
+      guess: guesses.length === 0 ? undefined : joinNames(guesses.map(({ column }) => column)),
+      hint: this.#columns(),
+      isRequired: true,
+      check: (text) => {
+        for (const name of parseNames(text)) this.#assertFree(name);
+      },
+    });
+    const names = [...new Set(parseNames(answer ?? ''))];
+    for (const name of names)
+      this.#assign(
+        name,
+        'sensitive',
+        guesses.find(({ column }) => column === name),
+      );
+    return names;
+  }
+
+  /** Returns the label of a column that counts as 1; undefined for 0 and 1. */
+  async #label(column: string, field: 'positiveLabel' | 'yTruePositiveLabel'): Promise<string | undefined> {
+    const { isNeeded, label: guess, counts } = guessPositiveLabel(this.#table.column(column));
+    if (!isNeeded && this.#given[field] === undefined) return undefined;
+    const labels = counts.map(({ label, count }) => `'${label}' (${counted(count, 'row')})`).join(', ');
+    const label = await this.#answer({
+      field,
+      text: `Label of '${column}' that counts as positive: ${labels}`,
+      guess,
+      hint: `The labels of '${column}' are ${labels}.`,
+      isRequired: true,
+      check: (text) => {
+        if (counts.some((known) => known.label === text)) return;
+        throw new ConfigValidationError(`'${column}' has no label '${text}'. Its labels are ${labels}.`);
+      },
+    });
+    this.#reasons.push(['positive label', label ?? '', `of ${column}: ${labels}`]);
+    return label;
+  }
+
+  /** Returns the threshold of scores; undefined for scores from 0 to 1, for which 0.5 is the default. */
+  async #scoreThreshold(score: string): Promise<number | undefined> {
+    const values = this.#table.numeric(score).values.filter((value) => !Number.isNaN(value));
+    const [least, most] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity] as [number, number]); // prettier-ignore
+    if (least >= 0 && most <= 1 && this.#given.scoreThreshold === undefined) return undefined;
+    const text = await this.#answer({
+      field: 'scoreThreshold',
+      text: `Score from which a decision is positive ('${score}' has values from ${String(least)} to ${String(most)})`,
+      hint: `The values of '${score}' are from ${String(least)} to ${String(most)}, so that the default of 0.5 does not fit.`,
+      isRequired: true,
+      check: parseNumber,
+    });
+    return Number(text);
+  }
+
+  async #features(target: string, positiveLabel: string | undefined): Promise<FeatureGuesses> {
+    const others = [this.#guesses.decision, this.#guesses.score, this.#guesses.weight];
+    const used = [...this.#roles.keys(), ...others.flatMap((guess) => guess?.column ?? [])];
+    const guesses = guessFeatures(this.#table, { target, positiveLabel, used });
+    const answer = await this.#answer({
+      field: 'features',
+      text: `Columns from which a model predicts '${target}', comma-separated`,
+      guess: guesses.features.length === 0 ? undefined : joinNames(guesses.features),
+      isDerived: true,
+      check: (text) => {
+        for (const name of parseNames(text)) {
+          this.#table.column(name);
+          if (name === target || this.#roles.get(name) === 'sensitive') this.#assertFree(name);
+        }
+      },
+    });
+    const features = answer === undefined ? [] : [...new Set(parseNames(answer))];
+    return { features, left: guesses.left.filter(({ column }) => !features.includes(column)) };
+  }
+
+  async #threshold(): Promise<number | undefined> {
+    const text = await this.#answer({
+      field: 'threshold',
+      text: 'Largest difference between selection rates that passes, for example 0.1',
+      check: (given) => {
+        const value = parseNumber(given);
+        if (value < 0 || value >= 1) throw new ConfigValidationError(`It must be from 0 to below 1. Got ${given}.`);
+      },
+    });
+    return text === undefined ? undefined : Number(text);
+  }
+
+  #assign(name: string, role: string, guess: ColumnGuess | undefined): void {
+    this.#roles.set(name, role);
+    this.#reasons.push([role, name, guess?.column === name ? guess.reason : 'your choice']);
+  }
+
+  /** Adds the columns that have a reason not to be used. */
+  #explainOthers({ left }: FeatureGuesses): void {
+    const others = this.#guesses.passedOver.filter(({ column }) => !this.#roles.has(column));
+    for (const { column, reason } of others) this.#reasons.push(['no role', column, reason]);
+    for (const { column, reason } of left) this.#reasons.push(['not a feature', column, reason]);
+  }
+
+  #assertFree(name: string): void {
+    this.#table.column(name);
+    const role = this.#roles.get(name);
+    if (role !== undefined) throw new ConfigValidationError(`'${name}' is already the column of ${role}.`);
+  }
+
+  #assertFewLabels(name: string): void {
+    const { counts } = guessPositiveLabel(this.#table.column(name));
+    if (counts.length <= MAX_LABELS) return;
+    throw new ConfigValidationError(
+      `'${name}' has ${counted(counts.length, 'different value')}. Decisions and true labels have at most ${String(MAX_LABELS)}.`,
+      { suggestion: 'Name a column of labels. For numbers, use --score.' },
+    );
+  }
+
+  #columns(): string {
+    const names = this.#table.columnNames;
+    const more = names.length > MAX_LISTED ? ` and ${String(names.length - MAX_LISTED)} more` : '';
+    const listed = names.slice(0, MAX_LISTED).map((name) => `'${name}'`);
+    return `The columns are ${listed.join(', ')}${more}.`;
+  }
+}
+
+/** Asks until the answer is valid. */
+async function ask(prompt: Prompt, { text, guess, isRequired, hint, check }: Question): Promise<string | undefined> {
+  if (guess === undefined && hint !== undefined && isRequired === true) prompt.say(hint);
+  for (;;) {
+    const preset = guess ?? (isRequired === true ? undefined : 'none');
+    const typed = await prompt.ask(`${text}${preset === undefined ? '' : ` [${preset}]`}: `);
+    const answer = typed === '' ? guess : typed === '-' ? undefined : typed;
+    if (answer === undefined && isRequired !== true) return undefined;
+    const problem = answer === undefined ? 'An answer is needed.' : problemWith(answer, check);
+    if (problem === undefined) return answer;
+    prompt.say(problem);
+  }
+}
+
+function problemWith(answer: string, check: (answer: string) => void): string | undefined {
+  try {
+    check(answer);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const { suggestion } = FairnessToolkitError.isInstance(error) ? error : { suggestion: undefined };
+    return suggestion === undefined ? error.message : `${error.message} ${suggestion}`;
+  }
+}
+
+function checkOption(field: keyof GivenAnswers, answer: string, check: (answer: string) => void): void {
+  const problem = problemWith(answer, check);
+  if (problem === undefined) return;
+  throw new ConfigValidationError(`${flagName(field)}: ${problem}`, {
+    context: { parameter: field, received: answer },
+  });
+}
+
+/** Joins names as `parseNames` splits them. */
+export function joinNames(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
+}

@@ -1,0 +1,52 @@
+// eslint-disable-next-line no-restricted-syntax -- reads the keys of a terminal, not data
+import { createInterface } from 'node:readline/promises';
+
+import { warn } from './output.ts';
+
+/** Asks questions on a terminal. */
+export interface Prompt {
+  /**
+   * Prints a question and returns the line that the user types, without spaces around it.
+   * @throws {PromptClosed} if the user presses Ctrl-C, or Ctrl-D on an empty line
+   */
+  readonly ask: (question: string) => Promise<string>;
+  readonly say: (text: string) => void;
+  readonly close: () => void;
+}
+
+/** Reports that the user ended the questions. */
+export class PromptClosed extends Error {}
+
+/**
+ * Opens a prompt on stdin and stderr, so that stdout has only the result.
+ * @param completions the words that Tab completes at the end of a line
+ */
+export function openPrompt(completions: () => readonly string[]): Prompt {
+  const closed = new AbortController();
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stderr,
+    terminal: true,
+    completer: (line: string): [string[], string] => {
+      const start = /[^,]*$/.exec(line)?.[0].trimStart() ?? '';
+      return [completions().filter((word) => word.startsWith(start)), start];
+    },
+  });
+  // Ctrl-C and Ctrl-D close the interface.
+  lines.once('close', () => {
+    closed.abort();
+  });
+  return {
+    ask: async (question) => {
+      try {
+        return (await lines.question(question, { signal: closed.signal })).trim();
+      } catch (cause) {
+        throw new PromptClosed('The questions were not answered.', { cause });
+      }
+    },
+    say: warn,
+    close: () => {
+      lines.close();
+    },
+  };
+}

@@ -1,0 +1,242 @@
+import type { Column } from './column.ts';
+import { countLabels } from './column-reading.ts';
+import { labelValue } from './label-values.ts';
+import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
+import type { Table } from './table.ts';
+import { readLabels, toBinary } from './to-binary.ts';
+
+/** A column, with the reason for what was guessed about it. */
+export interface ColumnGuess {
+  readonly column: string;
+  readonly reason: string;
+}
+
+/** The roles that columns seem to have. A role is undefined if no column seems to have it. */
+export interface ColumnGuesses {
+  readonly decision: ColumnGuess | undefined;
+  readonly truth: ColumnGuess | undefined;
+  readonly score: ColumnGuess | undefined;
+  readonly weight: ColumnGuess | undefined;
+  readonly sensitive: readonly ColumnGuess[];
+  /** Columns whose names suggest a role that their values do not allow, with the reason. */
+  readonly passedOver: readonly ColumnGuess[];
+}
+
+/** Words of column names that suggest a role. The names of the American Community Survey are among them. */
+const SENSITIVE = wordsOf('sex gender race rac1p ethnicity ethnic age agep religion disability nationality');
+const DECISION = wordsOf(
+  'decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat',
+);
+const TRUTH = wordsOf('truth true actual label target outcome class repaid default defaulted');
+const SCORE = wordsOf('score scores prob proba probability risk propensity');
+
+/** Complete names, without separators. A column named only "weight" may hold the weight of a person. */
+const WEIGHTS = wordsOf(
+  'sampleweight sampleweights surveyweight caseweight rowweight instanceweight weights fnlwgt pwgtp',
+);
+
+/** The maximum number of groups of a guessed sensitive column. */
+const MAX_GROUPS = 20;
+
+/** The maximum number of texts of a feature; each becomes a column of the model. */
+const MAX_TEXTS = 50;
+
+/** The minimum number of rows, and of rows per label, for conclusions about how values vary. */
+const [MIN_ROWS, MIN_ROWS_PER_LABEL] = [20, 10];
+
+/**
+ * Guesses the roles of columns from their names and values. A sensitive column is guessed only by its name. If no name
+ * suggests decisions or true labels, the last column is taken for true labels if it has two values, as is usual in
+ * published data.
+ */
+export function guessColumns(table: Table): ColumnGuesses {
+  const found = table.columnNames.map((name) => guessRole(name, table.column(name)));
+  const withRole = (role: Role): ColumnGuess[] =>
+    found.flatMap((one) => (one?.role === role ? [{ column: one.column, reason: one.reason }] : []));
+  const [decision] = withRole('decision');
+  const [truth] = withRole('truth');
+  const isTaken = decision !== undefined || found.at(-1) !== undefined;
+  return {
+    decision,
+    truth: truth ?? (isTaken ? undefined : lastColumn(table)),
+    score: withRole('score')[0],
+    weight: withRole('weight')[0],
+    sensitive: withRole('sensitive'),
+    passedOver: withRole('passed over'),
+  };
+}
+
+type Role = 'decision' | 'truth' | 'score' | 'weight' | 'sensitive' | 'passed over';
+
+interface RoleGuess extends ColumnGuess {
+  readonly role: Role;
+}
+
+function guessRole(name: string, column: Column): RoleGuess | undefined {
+  const words = wordsOf(name.replaceAll(/([a-z])([A-Z])/g, '$1 $2'));
+  const suggests = (known: ReadonlySet<string>): boolean => [...words].some((word) => known.has(word));
+  const guess = (role: Role, reason: string): RoleGuess => ({ role, column: name, reason });
+  if (suggests(SENSITIVE)) {
+    const groups = knownLabels(column).length;
+    if (groups < 2) return guess('passed over', groups === 0 ? 'has no value' : 'has only one value');
+    if (groups <= MAX_GROUPS) return guess('sensitive', `its name, ${String(groups)} groups`);
+    const advice = words.has('age') || words.has('agep') ? '; a column of age groups can be compared' : '';
+    return guess('passed over', `has ${String(groups)} values, which is too many groups${advice}`);
+  }
+  if (suggests(DECISION)) return hasTwoValues(column) ? guess('decision', 'its name, two values') : undefined;
+  if (WEIGHTS.has([...words].join(''))) {
+    const isWeight = numbersIn(column)?.every((value) => value >= 0) === true;
+    return isWeight ? guess('weight', 'its name, no negative number') : undefined;
+  }
+  if (suggests(SCORE) && knownLabels(column).length > 2) {
+    const numbers = numbersIn(column);
+    if (numbers === undefined) return undefined;
+    const { least, most } = rangeOf(numbers);
+    return least >= 0 && most <= 1
+      ? guess('score', 'its name, numbers from 0 to 1')
+      : guess(
+          'passed over',
+          `may hold scores, but from ${String(least)} to ${String(most)}; name it with its threshold`,
+        );
+  }
+  if (!suggests(TRUTH) && name.toLowerCase() !== 'y') return undefined;
+  return hasTwoValues(column) ? guess('truth', 'its name, two values') : undefined;
+}
+
+function lastColumn(table: Table): ColumnGuess | undefined {
+  const column = table.columnNames.at(-1);
+  if (column === undefined || !hasTwoValues(table.column(column))) return undefined;
+  return { column, reason: 'the last column, two values' };
+}
+
+/** A label with its number of rows. */
+interface LabelCount {
+  readonly label: string;
+  readonly count: number;
+}
+
+/** What is known about the positive label of a column. */
+export interface PositiveLabelGuess {
+  /** Whether a positive label must be named. Columns of 0 and 1, or true and false, need none. */
+  readonly isNeeded: boolean;
+  /** The label that seems to be positive; undefined if none is needed, or if the labels do not suggest one. */
+  readonly label: string | undefined;
+  /** The labels, the most frequent first, without missing values. */
+  readonly counts: readonly LabelCount[];
+}
+
+const POSITIVE = wordsOf('yes y approved accepted admitted granted hired selected offered good pass passed positive');
+
+/** Guesses which label of a column counts as 1. A guess needs exactly one label with a positive meaning, such as yes. */
+export function guessPositiveLabel(column: Column): PositiveLabelGuess {
+  const counts = knownLabels(column);
+  const missing = new Set(MISSING_TEXTS);
+  const isNeeded = counts.some(({ label }) => labelValue(label, { missing }) === undefined);
+  const positive = counts.filter(({ label }) => POSITIVE.has(label.trim().toLowerCase()) || label.startsWith('>'));
+  return { isNeeded, label: isNeeded && positive.length === 1 ? positive[0]?.label : undefined, counts };
+}
+
+/** The columns that a model may learn from, and those that it should not learn from, with the reasons. */
+export interface FeatureGuesses {
+  readonly features: readonly string[];
+  readonly left: readonly ColumnGuess[];
+}
+
+/** What is known when features are guessed. */
+export interface FeatureContext {
+  readonly target: string;
+  readonly positiveLabel: string | undefined;
+  /** The columns with another role, apart from the target. */
+  readonly used: readonly string[];
+}
+
+/**
+ * Guesses which columns a model may learn from: all but those that have another role, identify rows, have one value, or
+ * separate the values of the target completely. The latter are probably computed from the target.
+ */
+export function guessFeatures(table: Table, { target, positiveLabel, used }: FeatureContext): FeatureGuesses {
+  const truth = toBinary(table.column(target), target, positiveLabel);
+  const columns = table.columnNames.filter((name) => name !== target && !used.includes(name));
+  const left = columns.flatMap((name) => {
+    const column = asNumbersWithout(table.column(name), new Set(MISSING_TEXTS));
+    const reason =
+      unfitness(name, column) ??
+      (separates(column, truth)
+        ? `separates the values of '${target}' completely, so it may be computed from it`
+        : undefined);
+    return reason === undefined ? [] : [{ column: name, reason }];
+  });
+  const names = new Set(left.map(({ column }) => column));
+  return { features: columns.filter((name) => !names.has(name)), left };
+}
+
+/** Returns why a column is no feature by itself; undefined if it may be one. */
+function unfitness(name: string, column: Column): string | undefined {
+  const counts = knownLabels(column);
+  const rows = counts.reduce((sum, { count }) => sum + count, 0);
+  if (counts.length < 2) return counts.length === 0 ? 'has no value' : 'has only one value';
+  const isUnique = rows >= MIN_ROWS && counts.length > 0.9 * rows;
+  if (isUnique && ['id', 'index'].some((word) => wordsOf(name).has(word)))
+    return 'has the name and the values of an identifier';
+  if (column.kind === 'numeric') return undefined;
+  if (isUnique) return 'has a different text in almost every row';
+  return counts.length > MAX_TEXTS ? `has ${String(counts.length)} different texts` : undefined;
+}
+
+/**
+ * Returns whether a number, or the labels of a column, tell the two values of the target apart. With few rows, or few
+ * rows for each label, that happens by chance and does not count.
+ */
+function separates(column: Column, truth: ArrayLike<number>): boolean {
+  const [negative, positive] = [valuesWhere(column, truth, 0), valuesWhere(column, truth, 1)];
+  const rows = negative.length + positive.length;
+  if (negative.length === 0 || positive.length === 0 || rows < MIN_ROWS) return false;
+  if (column.kind === 'numeric') {
+    const [below, above] = [rangeOf(negative), rangeOf(positive)];
+    return below.most < above.least || above.most < below.least;
+  }
+  const labels = new Set(positive);
+  return rows >= MIN_ROWS_PER_LABEL * column.labels.length && !negative.some((code) => labels.has(code));
+}
+
+/** Returns the numbers or codes of a column, without missing values, in the rows with a value of the target. */
+function valuesWhere(column: Column, truth: ArrayLike<number>, value: number): number[] {
+  const { values, isKnown } =
+    column.kind === 'numeric'
+      ? { values: column.values, isKnown: (number: number) => !Number.isNaN(number) }
+      : { values: column.codes, isKnown: (code: number) => code >= 0 };
+  return Array.from(values).filter((own, row) => truth[row] === value && isKnown(own));
+}
+
+/** Returns the labels of a column without missing values, the most frequent first. */
+function knownLabels(column: Column): LabelCount[] {
+  const { column: labelled, rule } = readLabels(column, '', undefined, undefined);
+  const known = countLabels(labelled).filter(({ label }) => !rule.missing.has(label));
+  return known.sort((a, b) => b.count - a.count);
+}
+
+function hasTwoValues(column: Column): boolean {
+  return knownLabels(column).length === 2;
+}
+
+/** Returns a column as numbers; undefined for a column of texts, or without values. */
+function numbersIn(column: Column): number[] | undefined {
+  const numbers = asNumbersWithout(column, new Set(MISSING_TEXTS));
+  if (numbers.kind === 'categorical') return undefined;
+  const known = Array.from(numbers.values).filter((value) => !Number.isNaN(value));
+  return known.length === 0 ? undefined : known;
+}
+
+function rangeOf(values: readonly number[]): { readonly least: number; readonly most: number } {
+  let [least, most] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (value < least) least = value;
+    if (value > most) most = value;
+  }
+  return { least, most };
+}
+
+/** Returns the words of a text in lower case. */
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().split(/[^\p{L}\p{N}]+/u));
+}

@@ -1,0 +1,317 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+import { parse } from 'yaml';
+
+import { projectRoot } from '../helpers/project-files.ts';
+import { type CliRun, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+
+const folder = useTemporaryFolder();
+
+/** Returns an empty folder with a file of 1,000 loans. */
+function loans(name = 'loans.csv', header = 'id,sex,race,income,approved,repaid'): string {
+  const cwd = mkdtempSync(path.join(folder(), 'init-'));
+  const rows = Array.from({ length: 1000 }, (_, row) => {
+    const approved = (row * 7) % 10 < 4 + (row % 2) ? 'yes' : 'no';
+    return [row + 7000, row % 2 ? 'female' : 'male', 'abc'[row % 3], (row * 37) % 101, approved, row % 3 ? 1 : 0];
+  });
+  writeFileSync(path.join(cwd, name), [header, ...rows.map((row) => row.join(','))].join('\n'));
+  return cwd;
+}
+
+const init = (cwd: string, ...args: string[]) => runCli(['init', ...args], { cwd });
+const configIn = (cwd: string, name = 'evenhand.yml') => parse(readFileSync(path.join(cwd, name), 'utf8')) as unknown;
+
+/** Returns the words of a command as bash splits them. */
+function splitByBash(command: string): string[] {
+  const { stdout } = spawnSync('bash', ['-c', `printf '%s\\0' ${command}`], { encoding: 'utf8' });
+  return stdout.split('\0').slice(0, -1);
+}
+
+/** Runs each command that an output proposes, and returns the results. */
+async function runProposed({ stdout }: CliRun, cwd: string): Promise<CliRun[]> {
+  const commands = stdout.split('\n').filter((line) => line.startsWith('  npx evenhand '));
+  const results: CliRun[] = [];
+  for (const command of commands) results.push(await runCli(splitByBash(command).slice(2), { cwd }));
+  return results;
+}
+
+describe('evenhand init --yes', () => {
+  it('writes a configuration from guesses, and shows each guess with its reason', async () => {
+    const cwd = loans();
+    const { code, stdout, stderr } = await init(cwd, 'loans.csv', '--yes');
+    expect([code, stderr]).to.deep.equal([0, 'Wrote evenhand.yml\n']);
+    expect(stdout).to.match(/^decisions +approved +its name, two values$/m);
+    expect(stdout).to.match(/^true labels +repaid +its name, two values$/m);
+    expect(stdout).to.match(/^sensitive +sex +its name, 2 groups$/m);
+    expect(stdout).to.match(/^sensitive +race +its name, 3 groups$/m);
+    expect(stdout).to.match(/^positive label +yes +of approved: 'no' \(600 rows\), 'yes' \(400 rows\)$/m);
+    expect(stdout).to.match(/^not a feature +id +has the name and the values of an identifier$/m);
+    expect(configIn(cwd)).to.deep.equal({
+      sensitive: ['sex', 'race'],
+      pipeline: [],
+      features: ['income'],
+      training: {
+        method: 'reductions',
+        target_column: 'repaid',
+        params: { constraint: 'demographic_parity', difference_bound: 0.02 },
+      },
+      fairness_metric: 'demographic_parity_difference',
+    });
+  });
+
+  it('writes a configuration that passes config check, and proposes commands that work', async () => {
+    const cwd = loans();
+    const done = await init(cwd, 'loans.csv', '--yes');
+    expect((await runCli(['config', 'check', '--config', 'evenhand.yml'], { cwd })).code).to.equal(0);
+    const [validated, trained, ...others] = await runProposed(done, cwd);
+    expect(others).to.deep.equal([]);
+    expect(validated?.code, validated?.stderr).to.equal(0);
+    expect(validated?.stdout).to.match(/equalized.odds/i);
+    expect(trained?.code, trained?.stderr).to.equal(0);
+    expect(existsSync(path.join(cwd, 'out', 'model'))).to.equal(true);
+  });
+
+  for (const [name, target] of [
+    ['berkeley', 'admitted'],
+    ['cps-wages', 'wage_above_median'],
+  ] as const) {
+    it(`works on the sample ${name}, down to the proposed commands`, async () => {
+      const cwd = mkdtempSync(path.join(folder(), 'sample-'));
+      await runCli(['sample-data', name, '--out', 'rows.csv'], { cwd });
+      const done = await init(cwd, 'rows.csv', '--yes');
+      expect(configIn(cwd)).to.have.nested.property('training.target_column', target);
+      // The wage itself decides whether it is above the median.
+      expect((configIn(cwd) as { features: string[] }).features).to.not.include('wage');
+      const results = await runProposed(done, cwd);
+      expect(results).to.have.length(2);
+      for (const { code, stderr } of results) expect(code, stderr).to.equal(0);
+    });
+  }
+
+  it('keeps names with commas, quotes, line breaks and other scripts intact, in the file and in the commands', async () => {
+    const cwd = mkdtempSync(path.join(folder(), 'names-'));
+    const names = ['sex, as stated', "it's $HOME", '性別', 'on', '- a: b #c', '1.0'];
+    const rows = Array.from({ length: 60 }, (_, row) =>
+      [row % 2 ? 'f' : 'm', row % 7, row % 5, row % 4, row % 6, row % 3 ? '>50K' : '<=50K'].map(String).join(','),
+    );
+    writeFileSync(
+      path.join(cwd, "the 'rows'.csv"),
+      `${names.map((name) => `"${name}"`).join(',')}\n${rows.join('\n')}`,
+    );
+    const done = await init(cwd, "the 'rows'.csv", '--yes', '--out', 'my folder/audit.yml');
+    expect(done.code, done.stderr).to.equal(0);
+    expect(configIn(cwd, 'my folder/audit.yml')).to.deep.include({
+      sensitive: ['sex, as stated'],
+      features: ["it's $HOME", '性別', 'on', '- a: b #c'],
+    });
+    expect(configIn(cwd, 'my folder/audit.yml')).to.have.nested.property('training.positive_label', '>50K');
+    const results = await runProposed(done, cwd);
+    expect(results).to.have.length(2);
+    for (const { code, stderr } of results) expect(code, stderr).to.equal(0);
+  });
+
+  it('never lets a name of a column add a line to the file or steer the terminal', async () => {
+    const cwd = mkdtempSync(path.join(folder(), 'hostile-'));
+    const rows = Array.from({ length: 60 }, (_, row) => [row % 2, 'x', row % 5, row % 3 ? 1 : 0].join(','));
+    writeFileSync(path.join(cwd, 'rows.csv'), `sex,"a\nprofiles: {}\u001b[31m",z,label\n${rows.join('\n')}`);
+    const { code, stdout } = await init(cwd, 'rows.csv', '--yes');
+    expect(code).to.equal(0);
+    expect(stdout).to.not.include('\u001b');
+    expect(configIn(cwd)).to.have.all.keys('sensitive', 'pipeline', 'features', 'training', 'fairness_metric');
+  });
+
+  it('proposes the labels of both columns if they differ', async () => {
+    const cwd = loans();
+    const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8')
+      .replaceAll(/,1$/gm, ',good')
+      .replaceAll(/,0$/gm, ',bad');
+    writeFileSync(path.join(cwd, 'loans.csv'), text);
+    const done = await init(cwd, 'loans.csv', '--yes');
+    expect(done.stdout).to.include('--positive-label yes --y-true-positive-label good');
+    expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
+  });
+
+  it('proposes commands without training if there is nothing to learn from', async () => {
+    const cwd = mkdtempSync(path.join(folder(), 'few-'));
+    const rows = Array.from({ length: 60 }, (_, row) => `${row % 2 ? 'f' : 'm'},${row % 3 ? 1 : 0}`);
+    writeFileSync(path.join(cwd, 'rows.csv'), `sex,hired\n${rows.join('\n')}`);
+    const done = await init(cwd, 'rows.csv', '--yes');
+    expect(configIn(cwd)).to.not.have.any.keys('training', 'features');
+    expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
+  });
+
+  it('prints the choices and the commands as JSON with --json', async () => {
+    const cwd = loans();
+    const { stdout } = await init(cwd, 'loans.csv', '--yes', '--json');
+    expect(JSON.parse(stdout)).to.deep.include({ config: 'evenhand.yml', rows: 1000 });
+    expect(JSON.parse(stdout)).to.have.nested.property('columns.decision', 'approved');
+    expect(JSON.parse(stdout)).to.have.property('commands').with.length(2);
+  });
+});
+
+describe('evenhand init with options', () => {
+  it('follows each option instead of the guess', async () => {
+    const cwd = loans('x.csv', 'id,origin,race,income,passed_on,fine');
+    const done = await init(cwd, 'x.csv', '--y-pred', 'passed_on', '--sensitive', 'origin', '--positive-label', 'no', '--features', 'income,race', '--threshold', '0.95', '--out', 'c.yml'); // prettier-ignore
+    expect(done.code, done.stderr).to.equal(0);
+    expect(configIn(cwd, 'c.yml')).to.deep.equal({
+      sensitive: ['origin'],
+      pipeline: [],
+      features: ['income', 'race'],
+      training: {
+        method: 'reductions',
+        target_column: 'passed_on',
+        positive_label: 'no',
+        params: { constraint: 'demographic_parity', difference_bound: 0.02 },
+      },
+      fairness_metric: 'demographic_parity_difference',
+      validation_threshold: 0.95,
+    });
+    expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
+  });
+
+  it('takes scores with their threshold', async () => {
+    const cwd = loans();
+    const args = ['--score', 'income', '--score-threshold', '50', '--sensitive', 'sex', '--sensitive', 'race'];
+    const done = await init(cwd, 'loans.csv', ...args);
+    expect(done.code, done.stderr).to.equal(0);
+    expect(done.stdout).to.include('--score income --score-threshold 50 --sensitive sex --sensitive race');
+    expect((await runProposed(done, cwd)).map(({ code }) => code)).to.deep.equal([0, 0]);
+  });
+});
+
+describe('evenhand init refuses', () => {
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['to guess without --yes and a terminal, and lists all that is missing', ['loans.csv'], /stdin is not a terminal, so init cannot ask. Missing: --sensitive, and one of --y-pred, --y-true and --score\. Give these options, or accept the guesses with --yes\./], // prettier-ignore
+    ['to work without a file', [], /Missing: a data file, --sensitive, and one of/],
+    ['to guess a file', ['--yes'], /Missing: a data file\. /],
+    ['an unknown column', ['loans.csv', '--yes', '--sensitive', 'sxe'], /--sensitive: .*no column 'sxe'. Did you mean 'sex'\?/], // prettier-ignore
+    ['one column in two roles', ['loans.csv', '--yes', '--sensitive', 'approved'], /--sensitive: 'approved' is already the column of decisions/], // prettier-ignore
+    ['decisions with too many values', ['loans.csv', '--yes', '--y-pred', 'income'], /--y-pred: 'income' has 101 different values/], // prettier-ignore
+    ['an unknown label', ['loans.csv', '--yes', '--positive-label', 'ja'], /--positive-label: .*'ja'.*'no' \(600 rows\), 'yes' \(400 rows\)/], // prettier-ignore
+    ['scores whose threshold is not known', ['loans.csv', '--yes', '--score', 'income', '--sensitive', 'sex'], /Missing: --score-threshold\. .*from 0 to 100/], // prettier-ignore
+    ['decisions and scores together', ['loans.csv', '--yes', '--score', 'income', '--y-pred', 'approved'], /either --y-pred or --score/], // prettier-ignore
+    ['a threshold that always passes', ['loans.csv', '--yes', '--threshold', '5'], /validation_threshold|--threshold/],
+    ['another format', ['loans.csv', '--yes', '--out', 'x.json'], /--out must end in \.yml or \.yaml/],
+    ['to replace its input', ['loans.csv', '--yes', '--out', 'loans.csv'], /--out|replace the input/],
+    ['a missing file', ['none.csv', '--yes'], /Cannot read 'none.csv': there is no such file/],
+  ];
+  for (const [title, args, message] of cases) {
+    it(title, async () => {
+      const cwd = loans();
+      const { code, stdout, stderr } = await init(cwd, ...args);
+      expect(stderr).to.match(message);
+      expect(stderr.trim().split('\n')).to.have.length(1);
+      expect([code, stdout, readdirSync(cwd)]).to.deep.equal([2, '', ['loans.csv']]);
+    });
+  }
+
+  it('to guess a sensitive column from nothing', async () => {
+    const cwd = loans('loans.csv', 'id,f1,f2,income,approved,repaid');
+    const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
+    expect(stderr).to.match(/Missing: --sensitive\. .*columns are 'id', 'f1', 'f2'/);
+    expect([code, readdirSync(cwd)]).to.deep.equal([2, ['loans.csv']]);
+  });
+
+  it('to guess which of two labels is positive from nothing', async () => {
+    const cwd = loans();
+    const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8').replaceAll(',yes,', ',2,').replaceAll(',no,', ',1,');
+    writeFileSync(path.join(cwd, 'loans.csv'), text);
+    const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
+    expect(stderr).to.match(/Missing: --positive-label\. .*'1' \(600 rows\), '2' \(400 rows\)/);
+    expect(code).to.equal(2);
+  });
+
+  it('to overwrite a file, unless --force is given', async () => {
+    const cwd = loans();
+    writeFileSync(path.join(cwd, 'evenhand.yml'), 'mine: 1\n');
+    const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
+    expect(stderr).to.match(/'evenhand.yml' exists.*--force/);
+    expect([code, configIn(cwd)]).to.deep.equal([2, { mine: 1 }]);
+    expect((await init(cwd, 'loans.csv', '--yes', '--force')).code).to.equal(0);
+    expect(configIn(cwd)).to.have.property('sensitive');
+  });
+});
+
+describe('evenhand init on a terminal', function () {
+  before(function () {
+    if (process.platform === 'linux' && spawnSync('script', ['--version']).status === 0) return;
+    console.log('      skipped: script, which makes a pseudo-terminal, is not installed');
+    this.skip();
+  });
+
+  /** Answers each question when it appears, and returns what the terminal shows. */
+  function talk(cwd: string, args: string, answers: readonly (readonly [question: string, keys: string])[]) {
+    const cli = path.join(projectRoot, 'dist/cli/main.js');
+    const command = `stty -echo; ${process.execPath} ${cli} init ${args}`;
+    return new Promise<{ readonly code: number | null; readonly shown: string }>((resolve, reject) => {
+      const child = spawn('script', ['-qec', command, '/dev/null'], { cwd, timeout: 20_000 });
+      let shown = '';
+      let from = 0;
+      const left = [...answers];
+      child.stdout.on('data', (data: Buffer) => {
+        shown += data.toString();
+        const [question, keys] = left[0] ?? [];
+        if (question === undefined || !shown.slice(from).includes(question)) return;
+        from = shown.length;
+        left.shift();
+        child.stdin.write(keys ?? '');
+      });
+      child.on('error', reject);
+      child.on('close', (code) => {
+        // eslint-disable-next-line no-control-regex -- the codes that move the cursor
+        resolve({ code, shown: shown.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '') });
+      });
+    });
+  }
+
+  it('asks for each column, takes the guess with Enter and corrections, and asks again after an error', async () => {
+    const cwd = loans();
+    const { code, shown } = await talk(cwd, '', [
+      ['Data file', 'loans.csv\r'],
+      ['Column of decisions [approved', 'aproved\r'],
+      ['Column of decisions', '\r'],
+      ['Column of true labels [repaid', '-\r'],
+      ['Sensitive columns, comma-separated [sex,race', 'race\r'],
+      ["Label of 'approved' that counts as positive: 'no' (600 rows), 'yes' (400 rows) [yes", '\r'],
+      ['Column of row weights', '\r'],
+      ["Columns from which a model predicts 'approved'", 'sex,income\r'],
+      ['Largest difference', '0.3\r'],
+    ]);
+    expect(shown).to.include("no column 'aproved'. Did you mean 'approved'?");
+    expect(shown).to.include('npx evenhand validate --csv loans.csv --y-pred approved --sensitive race');
+    expect(code).to.equal(0);
+    expect(configIn(cwd)).to.deep.include({
+      sensitive: ['race'],
+      features: ['sex', 'income'],
+      validation_threshold: 0.3,
+    });
+  });
+
+  for (const [name, keys] of [
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ] as const) {
+    it(`ends cleanly with ${name}, and says that nothing was written`, async () => {
+      const cwd = loans();
+      const { code, shown } = await talk(cwd, 'loans.csv', [
+        ['Column of decisions', '\r'],
+        ['Column of true labels', keys],
+      ]);
+      expect(shown).to.match(/Interrupted\. Nothing was written\.\s*$/);
+      expect(code).to.equal(130);
+      expect(readdirSync(cwd)).to.deep.equal(['loans.csv']);
+    });
+  }
+
+  it('asks before it replaces a file, and keeps it after any answer but yes', async () => {
+    const cwd = loans();
+    writeFileSync(path.join(cwd, 'evenhand.yml'), 'mine: 1\n');
+    const { code, shown } = await talk(cwd, 'loans.csv', [["'evenhand.yml' exists. Replace it? [no]", '\r']]);
+    expect(shown).to.include("'evenhand.yml' exists");
+    expect([code, configIn(cwd)]).to.deep.equal([2, { mine: 1 }]);
+  });
+});

@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+
+import { guessColumns, guessFeatures, guessPositiveLabel } from '../../src/table/guess-columns.ts';
+import { Table, type TableSource } from '../../src/table/index.ts';
+
+const ROWS = 40;
+
+/** Returns a column of 40 values made of the given ones, repeated. */
+const cycle = <Value>(...values: Value[]): Value[] =>
+  Array.from({ length: ROWS }, (_, row) => values[row % values.length] as Value);
+
+/** Returns the guessed column of each role, as `name` or a list of names. */
+function rolesIn(columns: Extract<TableSource, Record<string, unknown>>): Record<string, unknown> {
+  const { decision, truth, score, weight, sensitive } = guessColumns(Table.from(columns));
+  const name = (guess: { readonly column: string } | undefined): string | undefined => guess?.column;
+  return Object.fromEntries(
+    Object.entries({
+      decision: name(decision),
+      truth: name(truth),
+      score: name(score),
+      weight: name(weight),
+      sensitive: sensitive.length === 0 ? undefined : sensitive.map(({ column }) => column),
+    }).filter(([, value]) => value !== undefined),
+  );
+}
+
+const X = cycle(5, 2, 9, 4, 7, 1);
+
+describe('guessColumns', () => {
+  it('finds the roles by their usual names', () => {
+    expect(
+      rolesIn({
+        applicant_id: Array.from({ length: ROWS }, (_, row) => row),
+        sex: cycle('f', 'm'),
+        race: cycle('a', 'b', 'c'),
+        income: X,
+        risk_score: cycle(0.1, 0.5, 0.9, 0.4),
+        approved: cycle(1, 0, 0),
+        repaid: cycle('yes', 'no', 'yes', 'yes'),
+        sample_weight: cycle(1, 2.5),
+      }),
+    ).to.deep.equal({
+      decision: 'approved',
+      truth: 'repaid',
+      score: 'risk_score',
+      weight: 'sample_weight',
+      sensitive: ['sex', 'race'],
+    });
+  });
+
+  const one = (name: string, values: readonly (string | number)[]) => rolesIn({ x: X, [name]: values, y2: X });
+
+  for (const name of [
+    'sex',
+    'SEX',
+    'Gender',
+    'applicantGender',
+    'race',
+    'RAC1P',
+    'ethnicity',
+    'ethnic_group',
+    'age_group',
+    'religion',
+    'disability',
+  ]) {
+    // prettier-ignore
+    it(`takes ${name} for a sensitive column`, () => {
+      expect(one(name, cycle('a', 'b'))).to.deep.equal({ sensitive: [name] });
+    });
+  }
+
+  for (const name of [
+    'Essex',
+    'embrace',
+    'sexton',
+    'average',
+    'message',
+    'package',
+    'trace',
+    'group',
+    'region',
+    'language',
+    'zip',
+  ]) {
+    // prettier-ignore
+    it(`does not take ${name} for a sensitive column`, () => {
+      expect(one(name, cycle('a', 'b'))).to.deep.equal({});
+    });
+  }
+
+  for (const name of [
+    'approved',
+    'hired',
+    'Admitted',
+    'loan_granted',
+    'decision',
+    'y_pred',
+    'yPred',
+    'prediction',
+    'selected',
+  ]) {
+    // prettier-ignore
+    it(`takes ${name} for decisions if it has two values`, () => {
+      expect(one(name, cycle(0, 1))).to.deep.equal({ decision: name });
+      expect(one(name, cycle('no', 'yes'))).to.deep.equal({ decision: name });
+      expect(one(name, X)).to.deep.equal({});
+    });
+  }
+
+  for (const name of ['label', 'y_true', 'target', 'Outcome', 'ground_truth', 'class', 'defaulted', 'repaid']) {
+    it(`takes ${name} for true labels if it has two values`, () => {
+      expect(one(name, cycle(0, 1))).to.deep.equal({ truth: name });
+      expect(one(name, cycle('a', 'b', 'c'))).to.deep.equal({});
+    });
+  }
+
+  for (const name of ['score', 'prob', 'y_proba', 'probability', 'riskScore']) {
+    it(`takes ${name} for scores if its values lie between 0 and 1`, () => {
+      expect(one(name, cycle(0, 0.3, 1))).to.deep.equal({ score: name });
+      expect(one(name, cycle(1, 5, 10))).to.deep.equal({});
+      expect(one(name, cycle('low', 'mid', 'high'))).to.deep.equal({});
+    });
+  }
+
+  for (const name of ['sample_weight', 'sampleWeight', 'survey_weight', 'weights', 'fnlwgt', 'PWGTP']) {
+    it(`takes ${name} for weights if it has no negative number`, () => {
+      expect(one(name, cycle(0.5, 2, 3))).to.deep.equal({ weight: name });
+      expect(one(name, cycle(-0.5, 2, 3))).to.deep.equal({});
+    });
+  }
+
+  it('does not take the weight of a body for a weight of rows', () => {
+    expect(one('weight', cycle(61, 80, 75))).to.deep.equal({});
+  });
+
+  it('reports a sensitive column that has too many values, or only one, with a reason', () => {
+    const { sensitive, passedOver } = guessColumns(
+      Table.from({ age: Array.from({ length: ROWS }, (_, row) => row), sex: cycle('f'), score: cycle(1, 5, 10) }),
+    );
+    expect(sensitive).to.deep.equal([]);
+    expect(passedOver).to.deep.equal([
+      { column: 'age', reason: 'has 40 values, which is too many groups; a column of age groups can be compared' },
+      { column: 'sex', reason: 'has only one value' },
+      { column: 'score', reason: 'may hold scores, but from 1 to 10; name it with its threshold' },
+    ]);
+  });
+
+  it('takes the last column for true labels if no name says more and it has two values', () => {
+    expect(rolesIn({ sex: cycle('f', 'm'), x: X, income: cycle('<=50K', '>50K', '<=50K') })).to.deep.equal({
+      truth: 'income',
+      sensitive: ['sex'],
+    });
+    expect(rolesIn({ approved: cycle(0, 1), x: X, income: cycle('a', 'b') })).to.deep.equal({ decision: 'approved' });
+    expect(rolesIn({ x: X, sex: cycle('f', 'm') })).to.deep.equal({ sensitive: ['sex'] });
+  });
+
+  it('ignores missing values when it counts values', () => {
+    expect(one('approved', cycle('yes', 'no', 'NA', ''))).to.deep.equal({ decision: 'approved' });
+  });
+
+  it('gives each guess a reason', () => {
+    const { decision, truth, sensitive } = guessColumns(
+      Table.from({ Sex: cycle('f', 'm'), approved: cycle(0, 1), y_true: cycle(0, 1) }),
+    );
+    expect(sensitive).to.deep.equal([{ column: 'Sex', reason: 'its name, 2 groups' }]);
+    expect(decision?.reason).to.equal('its name, two values');
+    expect(truth?.reason).to.equal('its name, two values');
+  });
+
+  it('guesses nothing from an empty table, and is quick for many columns', () => {
+    expect(rolesIn({})).to.deep.equal({});
+    expect(rolesIn(Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`c${String(at)}`, X])))).to.deep.equal(
+      {},
+    );
+  });
+});
+
+describe('guessPositiveLabel', () => {
+  const guess = (...values: (string | number)[]) => guessPositiveLabel(Table.from({ y: values }).column('y'));
+
+  it('needs none for 0 and 1, true and false', () => {
+    expect(guess(0, 1, 1).isNeeded).to.equal(false);
+    expect(guess('True', 'False', 'NA').isNeeded).to.equal(false);
+  });
+
+  const cases: readonly (readonly [readonly (string | number)[], string])[] = [
+    [['no', 'yes', 'no'], 'yes'],
+    [['N', 'Y'], 'Y'],
+    [['denied', 'Approved'], 'Approved'],
+    [['not hired', 'hired'], 'hired'],
+    [['<=50K', '>50K'], '>50K'],
+    [['bad', 'good'], 'good'],
+  ];
+  for (const [values, label] of cases) {
+    it(`takes '${label}' of ${values.join(', ')}`, () => {
+      expect(guess(...values).label).to.equal(label);
+    });
+  }
+
+  it('has no guess for labels that say nothing, and lists them with their counts, the most frequent first', () => {
+    const { label, isNeeded, counts } = guess(1, 2, 1);
+    expect([label, isNeeded]).to.deep.equal([undefined, true]);
+    expect(counts).to.deep.equal([
+      { label: '1', count: 2 },
+      { label: '2', count: 1 },
+    ]);
+    expect(guess('yes', 'good').label).to.equal(undefined);
+  });
+});
+
+describe('guessFeatures', () => {
+  const y = cycle(0, 0, 1, 1);
+  const table = Table.from({
+    id: Array.from({ length: ROWS }, (_, row) => row),
+    name: Array.from({ length: ROWS * 2 }, (_, row) => `n${String(row)}`).slice(0, ROWS),
+    sex: cycle('f', 'm'),
+    education: X,
+    city: cycle('a', 'b', 'c'),
+    country: cycle('x'),
+    amount: cycle(1, 2, 30, 40),
+    grade: cycle('low', 'low', 'high', 'high'),
+    y,
+  });
+  const { features, left } = guessFeatures(table, { target: 'y', positiveLabel: undefined, used: ['sex'] });
+
+  it('are the columns without a role that can say something about other rows', () => {
+    expect(features).to.deep.equal(['education', 'city']);
+  });
+
+  it('leave out columns that may be computed from the target, with a reason', () => {
+    const reasons = Object.fromEntries(left.map(({ column, reason }) => [column, reason]));
+    expect(reasons).to.deep.equal({
+      id: 'has the name and the values of an identifier',
+      name: 'has a different text in almost every row',
+      country: 'has only one value',
+      amount: "separates the values of 'y' completely, so it may be computed from it",
+      grade: "separates the values of 'y' completely, so it may be computed from it",
+    });
+  });
+
+  it('are not checked against a target that has one value', () => {
+    const one = table.take([0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29, 32, 33, 36, 37, 38]);
+    const all = Table.from({ ...one.toColumns(), y: Array.from({ length: one.rowCount }, () => 0) });
+    expect(guessFeatures(all, { target: 'y', positiveLabel: undefined, used: ['sex'] }).features).to.include('amount');
+  });
+
+  it('are not left out because of labels that have few rows each', () => {
+    const rare = Table.from({ city: cycle('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), y: cycle(0, 0, 1, 1, 0, 1, 0, 1) });
+    expect(guessFeatures(rare, { target: 'y', positiveLabel: undefined, used: [] }).features).to.deep.equal(['city']);
+  });
+
+  it('are not checked against the target with too few rows, where they separate by chance', () => {
+    const few = table.take([0, 1, 2, 3]);
+    expect(guessFeatures(few, { target: 'y', positiveLabel: undefined, used: ['sex'] }).features).to.include('amount');
+  });
+});
