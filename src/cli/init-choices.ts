@@ -161,7 +161,12 @@ export class ColumnChooser {
       if (role === 'decisions' || role === 'true labels') this.#assertFewLabels(name);
       else this.#table.numeric(name);
     };
-    const name = await this.#answer({ ...question, guess: free?.column, hint: this.#columns(), check });
+    const name = await this.#answer({
+      ...question,
+      guess: free?.column,
+      hint: `Without decisions (--y-pred) or scores (--score), true labels are needed. ${this.#columns()}`,
+      check,
+    });
     if (name !== undefined) this.#assign(name, role, free);
     return name;
   }

@@ -216,6 +216,15 @@ describe('evenhand init refuses', () => {
     expect([code, readdirSync(cwd)]).to.deep.equal([2, ['loans.csv']]);
   });
 
+  it('to guess what is measured from nothing, and names each option that would say it', async () => {
+    const cwd = loans('loans.csv', 'id,sex,f2,f3,f4,f5');
+    const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8').replaceAll(/,[01]$/gm, ',x');
+    writeFileSync(path.join(cwd, 'loans.csv'), text);
+    const { code, stderr } = await init(cwd, 'loans.csv', '--yes');
+    expect(stderr).to.match(/Missing: --y-true\. .*--y-pred.*--score.*The columns are 'id'/);
+    expect([code, readdirSync(cwd)]).to.deep.equal([2, ['loans.csv']]);
+  });
+
   it('to guess which of two labels is positive from nothing', async () => {
     const cwd = loans();
     const text = readFileSync(path.join(cwd, 'loans.csv'), 'utf8').replaceAll(',yes,', ',2,').replaceAll(',no,', ',1,');
