@@ -3,33 +3,37 @@ import { Command, CommanderError, type Option } from 'commander';
 import { FairnessToolkitError } from '../exceptions/index.ts';
 import { parametersIn, renameParameters, toSnakeCase } from '../internal/arguments.ts';
 import { VERSION } from '../internal/version.ts';
-import { abTestCommand } from './commands/ab-test.ts';
-import { backendCommand } from './commands/backend.ts';
-import { calibrateCommand } from './commands/calibrate.ts';
-import { completionCommand } from './commands/completion.ts';
-import { configCommand } from './commands/config.ts';
-import { doctorCommand } from './commands/doctor.ts';
-import { initCommand } from './commands/init.ts';
-import { llmEvalCommand } from './commands/llm-eval.ts';
-import { monitorCommand } from './commands/monitor.ts';
-import { pipelineCommand } from './commands/pipeline.ts';
-import { predictCommand } from './commands/predict.ts';
-import { runPipelineCommand } from './commands/run-pipeline.ts';
-import { sampleDataCommand } from './commands/sample-data.ts';
-import { serveCommand } from './commands/serve.ts';
-import { trainLagrangianCommand } from './commands/train-lagrangian.ts';
-import { trainReductionsCommand } from './commands/train-reductions.ts';
-import { trainRegularizedCommand } from './commands/train-regularized.ts';
-import { validateCommand } from './commands/validate.ts';
-import { versionCommand } from './commands/version.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { addClosingHelp, fitHelp } from './help-layout.ts';
 import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { clearTransientLine, withoutControls } from './output.ts';
 
-/** Returns the command-line program with all commands. */
-function createProgram(): Command {
+/** The commands in the order of the help. A command is loaded only if it is needed, because loading all takes time. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  validate: async () => (await import('./commands/validate.ts')).validateCommand(),
+  'run-pipeline': async () => (await import('./commands/run-pipeline.ts')).runPipelineCommand(),
+  pipeline: async () => (await import('./commands/pipeline.ts')).pipelineCommand(),
+  'train-regularized': async () => (await import('./commands/train-regularized.ts')).trainRegularizedCommand(),
+  'train-reductions': async () => (await import('./commands/train-reductions.ts')).trainReductionsCommand(),
+  'train-lagrangian': async () => (await import('./commands/train-lagrangian.ts')).trainLagrangianCommand(),
+  'llm-eval': async () => (await import('./commands/llm-eval.ts')).llmEvalCommand(),
+  monitor: async () => (await import('./commands/monitor.ts')).monitorCommand(),
+  'ab-test': async () => (await import('./commands/ab-test.ts')).abTestCommand(),
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  predict: async () => (await import('./commands/predict.ts')).predictCommand(),
+  calibrate: async () => (await import('./commands/calibrate.ts')).calibrateCommand(),
+  'sample-data': async () => (await import('./commands/sample-data.ts')).sampleDataCommand(),
+  init: async () => (await import('./commands/init.ts')).initCommand(),
+  config: async () => (await import('./commands/config.ts')).configCommand(),
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  backend: async () => (await import('./commands/backend.ts')).backendCommand(),
+  completion: async () => (await import('./commands/completion.ts')).completionCommand(),
+  version: async () => (await import('./commands/version.ts')).versionCommand(),
+};
+
+/** Returns the command-line program with the named command, or with all commands if there is no command of that name. */
+async function createProgram(name: string | undefined): Promise<Command> {
   const program = new Command('evenhand')
     .description(
       'Measure the group fairness of model decisions with confidence intervals, train under fairness constraints, and test results against a gate.',
@@ -54,27 +58,10 @@ MLFLOW_TRACKING_URI, NO_COLOR, FORCE_COLOR.
 
 Run 'evenhand COMMAND --help' for the options and examples of a command.`,
   );
-  const commands = [
-    validateCommand(),
-    runPipelineCommand(),
-    pipelineCommand(),
-    trainRegularizedCommand(),
-    trainReductionsCommand(),
-    trainLagrangianCommand(),
-    llmEvalCommand(),
-    monitorCommand(),
-    abTestCommand(),
-    serveCommand(),
-    predictCommand(),
-    calibrateCommand(),
-    sampleDataCommand(),
-    initCommand(),
-    configCommand(),
-    doctorCommand(),
-    backendCommand(),
-    completionCommand(),
-    versionCommand(),
-  ];
+  // Completion describes all commands.
+  const isAlone = name !== undefined && name !== 'completion' && Object.hasOwn(COMMANDS, name);
+  const named = isAlone ? COMMANDS[name] : undefined;
+  const commands = await Promise.all((named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()));
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
     refuseRepeats(command);
@@ -109,10 +96,11 @@ function asSentence(text: string): string {
 /** Runs one command and sets `process.exitCode`. Errors are printed on stderr, not thrown. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   let running: Command | undefined;
-  const program = createProgram().hook('preAction', (_, command) => {
-    running = command;
-  });
   try {
+    const program = await createProgram(args[0]);
+    program.hook('preAction', (_, command) => {
+      running = command;
+    });
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) {

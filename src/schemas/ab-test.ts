@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dataSourceSchema } from './data-source.ts';
-import { minGroupSize } from './min-group-size.ts';
+import { minGroupSize } from './fields.ts';
 
 /** The options of `ab-test`. The analyzer fills in the other defaults and checks names against the data. */
 export const abTestSchema = z

@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** The number of rows per training step, or `auto`. */
 export const batchSize = z.union([z.int().min(1).max(1_000_000), z.literal('auto')]);
 
+/** The minimum number of rows of a group. Metrics and trackers fill in the default. */
+export const minGroupSize = z.number().int().min(1);
+
 /** The names of tensor backends. */
 export const backendName = z.enum(['auto', 'node-gpu', 'webgpu', 'node', 'wasm', 'cpu']);
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 
-import { described, optionalField } from './fields.ts';
+import { described, minGroupSize, optionalField } from './fields.ts';
 import { type BrokenRule, brokenRules, parseWire, ruleIssue } from './problems-of.ts';
 import { LLM_EVAL_FIELDS } from './llm-eval/llm-eval-document.ts';
-import { minGroupSize } from './min-group-size.ts';
 
 /** The options of `llm-eval`. The evaluation fills in the other defaults. */
 export const llmEvalRequestSchema = z

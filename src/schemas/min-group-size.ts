@@ -1,10 +1,5 @@
-import { z } from 'zod';
-
 /** The default minimum number of rows of a group; smaller groups are excluded and listed. */
 export const DEFAULT_MIN_GROUP_SIZE = 30;
 
 /** The sentence about the default at the end of the option's description. */
 export const MIN_GROUP_SIZE_DEFAULT = `Default: ${String(DEFAULT_MIN_GROUP_SIZE)}.`;
-
-/** The schema of the option. Metrics and trackers fill in the default. */
-export const minGroupSize = z.number().int().min(1);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dataSourceSchema } from './data-source.ts';
-import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
+import { minGroupSize } from './fields.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from './min-group-size.ts';
 
 /** The sizes before defaults are filled in. */
 interface SizesGiven {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { backendName, batchSize, lagrangianFairness, reductionConstraint } from './fields.ts';
-import { DEFAULT_MIN_GROUP_SIZE, minGroupSize } from './min-group-size.ts';
+import { backendName, batchSize, lagrangianFairness, minGroupSize, reductionConstraint } from './fields.ts';
+import { DEFAULT_MIN_GROUP_SIZE } from './min-group-size.ts';
 
 /** The defaults that trainers share. */
 export const TRAINING_DEFAULTS = { trainSize: 0.8, minGroupSize: DEFAULT_MIN_GROUP_SIZE, seed: 42 } as const;

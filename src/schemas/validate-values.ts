@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { decimalSchema } from './data-source.ts';
+import { minGroupSize } from './fields.ts';
 import { comparator, gatesSchema } from './gates.ts';
-import { minGroupSize } from './min-group-size.ts';
 
 /** The validation options that do not depend on the source of the rows, with their value ranges. */
 export const VALIDATE_VALUES = {

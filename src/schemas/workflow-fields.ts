@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-import { backendName, described, optionalField } from './fields.ts';
+import { backendName, described, minGroupSize, optionalField } from './fields.ts';
 import { parseWire } from './problems-of.ts';
-import { MIN_GROUP_SIZE_DEFAULT, minGroupSize } from './min-group-size.ts';
+import { MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { textBoolean, textNumber } from './text-values.ts';
 
 /** The field for a profile of the configuration. */

@@ -1,13 +1,28 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 import { expect } from 'chai';
 
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
+const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+
+/** A loader that writes the address of each ES module to stderr when it is loaded. */
+const LOADER = `import { writeSync } from 'node:fs';
+export function load(url, context, next) { writeSync(2, 'loads ' + url + '\\n'); return next(url, context); }`;
+const WITH_LOADER = `import { register } from 'node:module';
+register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(LOADER)}`)});`;
+
+/** Runs the built command line in a process and returns the files of the ES modules that it loads. */
+async function modulesLoadedBy(...args: readonly string[]): Promise<string[]> {
+  const preload = `data:text/javascript,${encodeURIComponent(WITH_LOADER)}`;
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', preload, cli, ...args]);
+  return [...stderr.matchAll(/^loads file:(.*)$/gm)].map(([, file]) => file as string);
+}
 
 describe('evenhand', () => {
   const commands = [
@@ -80,7 +95,6 @@ describe('evenhand', () => {
   it('exits with 130 on an interrupt and leaves no files', async () => {
     const rows = Array.from({ length: 20_000 }, (_, row) => `${row % 2},${row % 7},${Number(row % 7 > 3)}`);
     writeFileSync(path.join(folder(), 'long.csv'), ['s,x,y', ...rows].join('\n'));
-    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
     const child = spawn(
       process.execPath,
       [cli, 'train-regularized', '--csv', 'long.csv', '--epochs', '1000', '--patience', '1000', '--out-json', 'x.json'],
@@ -93,5 +107,20 @@ describe('evenhand', () => {
     expect(readdirSync(folder()).filter((name) => name.startsWith('x.json') || name.endsWith('.tmp'))).to.deep.equal(
       [],
     );
+  });
+});
+
+describe('the start of evenhand', () => {
+  it('loads at most 45 modules for --help, and no schemas', async () => {
+    const modules = await modulesLoadedBy('--help');
+    expect(modules.filter((file) => file.includes('/zod/'))).to.deep.equal([]);
+    expect(modules.length).to.be.within(10, 45);
+  });
+
+  it('loads one command for the help of a command', async () => {
+    const modules = await modulesLoadedBy('validate', '--help');
+    expect(modules.filter((file) => file.includes('/cli/commands/')).map((file) => path.basename(file))).to.deep.equal([
+      'validate.js',
+    ]);
   });
 });

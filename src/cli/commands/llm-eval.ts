@@ -11,7 +11,7 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { describeLlmEval, type LlmEvalReportPaths, writeLlmEvalReports } from '../llm-eval-text.ts';
+import type { LlmEvalReportPaths } from '../llm-eval-text.ts';
 import { assertExtension, assertOutputs } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
@@ -196,7 +196,10 @@ async function run(
 }
 
 async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
-  const { judgeLlmEval } = await import('../../integration/llm-eval-gate.ts');
+  const [{ judgeLlmEval }, { describeLlmEval, writeLlmEvalReports }] = await Promise.all([
+    import('../../integration/llm-eval-gate.ts'),
+    import('../llm-eval-text.ts'),
+  ]);
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
   await writeLlmEvalReports(result, verdict, options);
   const { llmEvalGateReport, llmEvalToJson } = await import('../../llm-evals/report/index.ts');

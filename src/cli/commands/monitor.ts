@@ -11,7 +11,6 @@ import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
-import { MAX_GROUPS } from '../../monitoring/tracker/group-codes.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
@@ -101,12 +100,15 @@ state are written first).`,
 async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
   const { csv, junit } = options;
   await assertPaths(request, csv, junit);
-  const { runMonitor, monitorToJson } = await import('../../integration/monitor/run-monitor.ts');
+  const [{ runMonitor, monitorToJson }, { MAX_GROUPS }] = await Promise.all([
+    import('../../integration/monitor/run-monitor.ts'),
+    import('../../monitoring/tracker/group-codes.ts'),
+  ]);
   const input = await prepareInput(request);
   try {
     const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
     await printResult(options, { json: () => monitorToJson(outcome), text: () => describe(outcome) });
-    for (const sentence of [...problemSentences(outcome), ...outcome.warnings]) warn(sentence);
+    for (const sentence of [...problemSentences(outcome, MAX_GROUPS), ...outcome.warnings]) warn(sentence);
     await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
     remarkWritten([...outcome.written, junit], options);
     if (outcome.isAlarmed) process.exitCode = CHECK_FAILED;
@@ -320,24 +322,24 @@ const PROBLEM_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns sentences about lines that were not counted and about problems with events. */
-function problemSentences({ view, refusedLines }: MonitorOutcome): string[] {
+function problemSentences({ view, refusedLines }: MonitorOutcome, maxGroups: number): string[] {
   return [
     ...(refusedLines > 0
       ? [`${counted(refusedLines, 'line')} ${refusedLines === 1 ? 'was' : 'were'} not counted.`]
       : []),
     ...Object.entries(view.faults).map(([problem, times]) => {
       const often = times === 1 ? 'once' : `${formatCount(times)} times`;
-      if (problem === 'too_many_groups') return `${tooManyGroups(view)}, ${often}. Is it an id?`;
+      if (problem === 'too_many_groups') return `${tooManyGroups(view, maxGroups)}, ${often}. Is it an id?`;
       return `Problem: ${PROBLEM_WORDS[problem] ?? problem.replaceAll('_', ' ')}, ${often}.`;
     }),
   ];
 }
 
-function tooManyGroups({ coverage }: MonitoringView): string {
+function tooManyGroups({ coverage }: MonitoringView, maxGroups: number): string {
   const groups = new Map<string, number>();
   for (const { attribute } of coverage) groups.set(attribute, (groups.get(attribute) ?? 0) + 1);
-  const full = [...groups].filter(([, known]) => known >= MAX_GROUPS).map(([name]) => `'${name}'`);
-  return `Problem: more than ${formatCount(MAX_GROUPS)} groups in ${full.join(' and ')}`;
+  const full = [...groups].filter(([, known]) => known >= maxGroups).map(([name]) => `'${name}'`);
+  return `Problem: more than ${formatCount(maxGroups)} groups in ${full.join(' and ')}`;
 }
 
 /** Formats a time, truncated to the minute: 2026-01-12T10:55Z. */
