@@ -4,7 +4,6 @@ import type { z } from 'zod';
 import { splitNames } from '../internal/arguments.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../schemas/min-group-size.ts';
 import type { DecimalSeparator } from '../schemas/data-source.ts';
-import { findConfig } from './bundled-config.ts';
 import { addClosingHelp } from './help-layout.ts';
 import { addAliases, assignOutput } from './option-aliases.ts';
 import {
@@ -133,7 +132,7 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
     assignOutput(command, parsed);
     requireOptions(parsed, required);
     const { config } = parsed;
-    const values = config === undefined ? parsed : { ...parsed, config: findConfig(config, parsed) };
+    const values = config === undefined ? parsed : { ...parsed, config: await findConfig(config, parsed) };
     await (parts.prepare ?? prepareLogs)(values);
     const request = (schema && (await parseOptions(name, await schema(), values))) as Request;
     const ticks = parts.isOpenEnded === true ? undefined : setInterval(runningLine(values), 1000).unref();
@@ -164,6 +163,10 @@ async function withInputs(
   const { withInputFiles } = await import('./input-files.ts');
   const paths = given.map((field) => [field, values[field as keyof CommonOptions] as readonly string[]] as const);
   return withInputFiles(Object.fromEntries(paths), values.decimal, work);
+}
+
+async function findConfig(config: string, options: CommonOptions): Promise<string> {
+  return (await import('./bundled-config.ts')).findConfig(config, options);
 }
 
 /** Returns all arguments of the program. Commander keeps them, but does not declare them. */

@@ -9,7 +9,7 @@ import {
   guessPositiveLabel,
 } from '../table/guess-columns.ts';
 import type { Table } from '../table/index.ts';
-import { flagName, parseNames, parseNumber } from './option-parsers.ts';
+import { flagName, formatNames, parseNames, parseNumber } from './option-parsers.ts';
 import type { Prompt } from './prompt.ts';
 
 /** The options of `init` that answer a question, as the user typed them. */
@@ -176,7 +176,7 @@ export class ColumnChooser {
     const answer = await this.#answer({
       field: 'sensitive',
       text: 'Sensitive columns, comma-separated',
-      guess: guesses.length === 0 ? undefined : joinNames(guesses.map(({ column }) => column)),
+      guess: guesses.length === 0 ? undefined : formatNames(guesses.map(({ column }) => column)),
       hint: this.#columns(),
       isRequired: true,
       check: (text) => {
@@ -235,7 +235,7 @@ export class ColumnChooser {
     const answer = await this.#answer({
       field: 'features',
       text: `Columns from which a model predicts '${target}', comma-separated`,
-      guess: guesses.features.length === 0 ? undefined : joinNames(guesses.features),
+      guess: guesses.features.length === 0 ? undefined : formatNames(guesses.features),
       isDerived: true,
       check: (text) => {
         for (const name of parseNames(text)) {
@@ -326,9 +326,4 @@ function checkOption(field: keyof GivenAnswers, answer: string, check: (answer: 
   throw new ConfigValidationError(`${flagName(field)}: ${problem}`, {
     context: { parameter: field, received: answer },
   });
-}
-
-/** Joins names as `parseNames` splits them. */
-export function joinNames(names: readonly string[]): string {
-  return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
 }

@@ -18,8 +18,11 @@ const OUTPUTS: readonly { readonly names: readonly string[]; readonly extensions
   { names: ['out-plot'], extensions: ['.svg', '.png', '.html'] },
 ];
 
-/** The formats that an option `--out <report>` writes, by the names of their own options. */
-const REPORTS = ['out-json', 'report-md', 'report-html'];
+/** The formats that the option `--out` writes, by its placeholder and the names of their own options. */
+const REPORTS: Readonly<Record<string, readonly string[]>> = {
+  '--out <report>': ['out-json', 'report-md', 'report-html'],
+  '--out <reports>': ['out-json', 'report-md', 'report-html', 'out-csv'],
+};
 
 /** The options that were typed under another name, by command: their own flag, and the flag that was typed. */
 const typedFlags = new WeakMap<Command, Map<string, string>>();
@@ -43,10 +46,11 @@ export function addAliases(command: Command): void {
     if (option !== undefined) accept(option, names);
   }
   const out = own.get('out');
-  if (out?.flags === '--out <report>') {
+  const reports = REPORTS[out?.flags ?? ''];
+  if (out !== undefined && reports !== undefined) {
     accept(
       out,
-      OUTPUTS.flatMap(({ names }) => (names.some((name) => REPORTS.includes(name)) ? names : [])),
+      OUTPUTS.flatMap(({ names }) => (names.some((name) => reports.includes(name)) ? names : [])),
     );
   }
   const targets = outputsOf(command);

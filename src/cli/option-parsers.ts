@@ -39,6 +39,11 @@ export function parseDecimal(text: string): DecimalSeparator {
   return text;
 }
 
+/** Joins names as `parseNames` splits them. */
+export function formatNames(names: readonly string[]): string {
+  return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
+}
+
 /** A parser of an option that may be repeated. It adds each value to the list of earlier values. */
 export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefined) => T[]) & {
   readonly repeats: true;

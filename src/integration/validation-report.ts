@@ -1,11 +1,18 @@
 import { documentToMarkdown } from '../document/document-to-markdown.ts';
-import { snakeFields } from '../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames, snakeFields } from '../internal/arguments.ts';
 import { own } from '../internal/values.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
 import type { ValidationManifest } from './validation-manifest.ts';
 import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
+
+/** What the Markdown of a validation contains in addition to its results. */
+type MarkdownParts = Pick<ValidationDocumentOptions, 'changes' | 'provenance'>;
+
+const MARKDOWN_PARTS: OptionNames<MarkdownParts> = { changes: true, provenance: true };
+
+const JSON_PARTS: OptionNames<ValidationJsonParts> = { manifest: true, changes: true };
 
 /** What the JSON of a validation contains in addition to its results. */
 export interface ValidationJsonParts {
@@ -24,8 +31,10 @@ export interface ValidationJsonParts {
  */
 export function validationToJson(
   { passed, threshold, gates, attributes, verdicts, labels, frames, measures }: FileValidation,
-  { manifest, changes }: ValidationJsonParts = {},
+  options: ValidationJsonParts = {},
 ): Record<string, unknown> {
+  assertKnownOptions('validationToJson', options, JSON_PARTS);
+  const { manifest, changes } = options;
   const attributeToJson = (name: string, metrics: FileValidation['attributes'][string]): Record<string, unknown> => {
     const control = own(frames, name);
     const frame = own(measures, name);
@@ -73,7 +82,8 @@ function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string
 export function validationToMarkdown(
   validation: ReportedValidation,
   source: string,
-  parts: Pick<ValidationDocumentOptions, 'changes' | 'provenance'> = {},
+  parts: MarkdownParts = {},
 ): string {
+  assertKnownOptions('validationToMarkdown', parts, MARKDOWN_PARTS);
   return documentToMarkdown(validationDocument(validation, { ...parts, source }));
 }

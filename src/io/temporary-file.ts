@@ -29,14 +29,14 @@ export async function writeTemporaryFile(
   limits: { readonly name: string; readonly maxBytes: number },
 ): Promise<TemporaryFile> {
   const { name, maxBytes } = limits;
-  // Synchronous, so that no signal is handled before the folder is registered.
-  const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
-  const forget = removeAtInterrupt(folder);
   const terminate = (): void => {
     removeUnfinished();
     process.exit(143);
   };
   process.once('SIGTERM', terminate);
+  // Synchronous, so that no signal is handled before the folder is registered.
+  const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
+  const forget = removeAtInterrupt(folder);
   const remove = async (): Promise<void> => {
     await rm(folder, { recursive: true, force: true });
     process.off('SIGTERM', terminate);

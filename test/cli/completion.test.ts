@@ -99,7 +99,7 @@ const CASES: readonly (readonly [title: string, words: readonly string[], expect
     ['bca', 'percentile', 'simultaneous'],
   ],
   ['choices by their start', ['validate', '--ci-method', 'p'], ['percentile']],
-  ['choices that the option itself lists', ['config', 'schema', '--kind', ''], ['llm-eval', 'pipeline']],
+  ['choices that the option itself lists', ['config', 'schema', '--kind', ''], ['gates', 'llm-eval', 'pipeline']],
   ['choices of an argument', ['sample-data', ''], ['berkeley', 'cps-wages']],
   ['shells', ['completion', ''], ['bash', 'fish', 'zsh']],
   ['nothing for a value that only the user knows', ['validate', '--seed', ''], []],

@@ -202,7 +202,7 @@ describe('evenhand doctor', function () {
     const { code, stdout } = await runCli(['doctor', '--backend', 'node']);
     expect(stdout).to.match(/^No backend node\n {2}The tensor backend 'node' cannot start: /);
     expect(stdout).to.match(
-      /\nnode\n\n1\. [^]+?Install it\swith:\n\n {2}npm install @tensorflow\/tfjs-node@4\.22\.0\n/,
+      /\nnode\n\n1\. [^]+?Build it against\sTensorFlow[^]+?:\n\n {2}npx evenhand backend install node\n/,
     );
     expect(code).to.equal(2);
   });

@@ -155,7 +155,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a report in an unknown format',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitive', 'sex', '--out', 'report.doc'],
-    /End the name in \.html, \.md or \.json/,
+    /End the name in \.html, \.md, \.json, \.csv, \.tsv or \.parquet/,
   ],
   [
     'a report under a file',

@@ -310,7 +310,7 @@ describe('evenhand init on a terminal', function () {
         ['Column of decisions', '\r'],
         ['Column of true labels', keys],
       ]);
-      expect(shown).to.match(/Interrupted\. Nothing was written\.\s*$/);
+      expect(shown).to.match(/Interrupted, nothing was written\.\s*$/);
       expect(code).to.equal(130);
       expect(readdirSync(cwd)).to.deep.equal(['loans.csv']);
     });

@@ -10,8 +10,8 @@ import { filesIn, projectRoot } from '../helpers/project-files.ts';
 /** The names of backends of this package and of TensorFlow.js. */
 const NAMES: ReadonlySet<string> = new Set([...TENSOR_BACKENDS, 'tensorflow', 'webgl']);
 
-/** The files that may distinguish backends, and the list of backend names. */
-const ALLOWED = ['src/tensor/', 'src/numerics/', 'src/schemas/fields.ts'];
+/** The files that may distinguish backends, the list of backend names, and the installation of packages by backend. */
+const ALLOWED = ['src/tensor/', 'src/numerics/', 'src/schemas/fields.ts', 'src/integration/install-backend.ts'];
 
 /** Calls that check whether a list or a text contains a name. */
 const LOOK_UPS: ReadonlySet<string> = new Set(['includes', 'has', 'indexOf', 'startsWith', 'endsWith', 'test']);

@@ -14,7 +14,11 @@ const GROUPS = { female: [100, 30], male: [200, 100], '=1+1': [7, 3] } as const;
 const rows = Object.entries(GROUPS).flatMap(([label, [n, selected]]) =>
   Array.from({ length: n }, (_, row) => ({ label, decided: Number(row < selected) })),
 );
-const input = { yPred: rows.map(({ decided }) => decided), sensitive: { sex: rows.map(({ label }) => label) } };
+const input = {
+  withCi: false,
+  yPred: rows.map(({ decided }) => decided),
+  sensitive: { sex: rows.map(({ label }) => label) },
+};
 
 describe('the table of a validation', () => {
   const folder = useTemporaryFolder();

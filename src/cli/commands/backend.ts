@@ -72,7 +72,7 @@ npm ci removes the package again. Exit codes: 0 installed, 2 something is missin
           [
             `Installed ${installed.package} with TensorFlow ${installed.tensorflow} in ${installed.folder}.`,
             `TensorFlow's library is in ${installed.library}; keep that folder.`,
-            name === 'node-gpu' && !installed.uses_gpu
+            installed.package.includes('-gpu@') && !installed.uses_gpu
               ? 'It computes on the CPU, because it finds no GPU. evenhand doctor says what is missing.'
               : `It computes${installed.uses_gpu ? ' on the GPU' : ''}. Check its numbers with: evenhand doctor --backend ${name} --numerics`,
           ].join('\n'),

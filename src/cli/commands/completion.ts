@@ -84,7 +84,7 @@ function valuesOf(placeholder: string, choices: readonly string[] | undefined): 
   // Words such as <= would need quotes, which each shell adds in its own way.
   if (choices !== undefined) return choices.filter((word) => /^[\w.-]+$/.test(word));
   if (/folder/i.test(placeholder)) return 'folders';
-  return /path|file/i.test(placeholder) ? 'files' : undefined;
+  return /path|file|data|report/i.test(placeholder) ? 'files' : undefined;
 }
 
 /** Returns the values that the schema of a command allows, by option. */

@@ -8,12 +8,12 @@ import type { Table } from '../../table/index.ts';
 import { defineCommand } from '../define-command.ts';
 import { INTERRUPTED } from '../exit-codes.ts';
 import { briefReport, type ReportBlock } from '../../document/report-document.ts';
-import { type GivenAnswers, type InitChoices, joinNames } from '../init-choices.ts';
-import { repeatable } from '../option-parsers.ts';
+import type { GivenAnswers, InitChoices } from '../init-choices.ts';
+import { formatNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 import { describeInterrupt } from '../progress-bar.ts';
-import { type Prompt, PromptClosed } from '../prompt.ts';
+import type { Prompt } from '../prompt.ts';
 
 interface InitOptions extends OutputOptions, Omit<GivenAnswers, 'sensitive'> {
   readonly sensitive?: readonly string[];
@@ -70,7 +70,8 @@ Exit codes: 0 written, 2 invalid options or data, or the configuration exists; 1
       const { yes = false } = options;
       const isTerminal = process.stdin.isTTY && process.stderr.isTTY;
       let names: readonly string[] = [];
-      const prompt = isTerminal && !yes ? (await import('../prompt.ts')).openPrompt(() => names) : undefined;
+      const { openPrompt, PromptClosed } = await import('../prompt.ts');
+      const prompt = isTerminal && !yes ? openPrompt(() => names) : undefined;
       try {
         await init(options, file, prompt, (found) => {
           names = found;
@@ -202,7 +203,7 @@ function proposedCommands(choices: InitChoices, csv: string, out: string): Propo
     ...option('score', score),
     ...option('score-threshold', scoreThreshold),
     ...(isOnlyTruth ? [] : option('y-true', truth)),
-    ...sensitive.flatMap((name) => option('sensitive', joinNames([name]))),
+    ...sensitive.flatMap((name) => option('sensitive', formatNames([name]))),
     ...option('sample-weight', weight),
     ...labelOptions(choices),
     ...option('metric', threshold === undefined ? undefined : `demographic_parity_difference<=${String(threshold)}`),

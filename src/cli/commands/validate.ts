@@ -15,7 +15,6 @@ import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
-import { provenanceOf } from '../provenance.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: FoundFiles;
@@ -68,7 +67,7 @@ ${OPTION.naValues}
 --gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each applies to its attributes, or to all; all gates must pass
 --strict-missing  fail the gate if missing values are more common in some groups than in others (default: warn only)
 --measures <names>  comma-separated list of measures to report for every group, such as selection_rate,precision,count
---out <path>  write a report: .html (with charts), .md or .json; or a table with a row for each attribute, metric and group: .csv, .tsv or .parquet. Repeat for several formats
+--out <reports>  write a report: .html (with charts), .md or .json; or a table with a row for each attribute, metric and group: .csv, .tsv or .parquet. Repeat for several formats
 --out-plot <path>  draw the groups of each measure with their intervals: .svg, .png or .html
 ${OPTION.junit}
 ${OPTION.rawCsv}
@@ -126,8 +125,8 @@ async function run(
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
   // The checksums of files are computed while the rows are counted, and only if the result shows them.
-  const pending =
-    options.json === true || out !== undefined || earlier !== undefined ? provenanceOf(call, [csv]) : undefined;
+  const isShown = options.json === true || out !== undefined || earlier !== undefined;
+  const pending = isShown ? (await import('../provenance.ts')).provenanceOf(call, [csv]) : undefined;
   // If the file cannot be read, validateFile has the better message.
   pending?.catch(() => undefined);
   const [{ validateFile }, { validationManifest }, { validationToJson, validationToMarkdown }] = await Promise.all([

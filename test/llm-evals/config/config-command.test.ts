@@ -25,11 +25,12 @@ describe('evenhand config check of an evaluation', () => {
     expect(stdout).to.equal(
       [
         'llm.yml is a valid configuration of a language-model evaluation.',
-        'Model: stub (local).',
-        'Scores: counterfactual, refusal, toxicity_sentiment, stereotype.',
-        'Compares: a, g: 1 item of woman, man; differing in woman/man.',
-        'Prompts of templates: 2, each asked once, so that there is no noise floor.',
-        'Limits: 2 US dollars.',
+        '',
+        '- Model: stub (local).',
+        '- Scores: counterfactual, refusal, toxicity_sentiment, stereotype.',
+        '- Compares: a, g: 1 item of woman, man; differing in woman/man.',
+        '- Prompts of templates: 2, each asked once, so that there is no noise floor.',
+        '- Limits: 2 US dollars.',
         '',
       ].join('\n'),
     );
@@ -38,7 +39,7 @@ describe('evenhand config check of an evaluation', () => {
 
   it('accepts the sample configuration', async () => {
     const { code, stdout } = await check('--config', path.join(projectRoot, 'config/llm-eval.yml'));
-    expect(stdout).to.include('\nPrompts of templates: 149, each asked 2 times.\n');
+    expect(stdout).to.include('\n- Prompts of templates: 149, each asked 2 times.\n');
     expect(code).to.equal(0);
   });
 
