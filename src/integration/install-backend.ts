@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 
 import { ConfigValidationError, DependencyError } from '../exceptions/index.ts';
+import { decodeUtf8 } from '../internal/decode-utf8.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { writeFolderAtomic } from '../io/atomic-write.ts';
 import type { MissingPart } from '../tensor/diagnosis/host.ts';
@@ -328,7 +329,7 @@ function pipArguments(wheels: string | undefined): string[] {
 /** Returns the packages of CUDA's and cuDNN's libraries that the wheel names for `tensorflow[and-cuda]`. */
 async function cudaPackages(wheel: string): Promise<string[]> {
   const info = (await readdir(wheel)).find((name) => /^tensorflow-.*\.dist-info$/.test(name)) ?? '';
-  const metadata = await readFile(path.join(wheel, info, 'METADATA'), 'utf8');
+  const metadata = decodeUtf8(await readFile(path.join(wheel, info, 'METADATA')), 'METADATA');
   return [...metadata.matchAll(/^Requires-Dist: (nvidia-[^;]*);.*and-cuda/gm)].map(([, name = '']) =>
     name.replaceAll(' ', ''),
   );
@@ -359,7 +360,10 @@ async function fetchPackage({ name, folder: installed }: Place, folder: string, 
 /** Returns whether a folder is the package of this name and version, and not another package under its name. */
 function isPackage(folder: string, name: string): boolean {
   try {
-    const found = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const found = JSON.parse(decodeUtf8(readFileSync(path.join(folder, 'package.json')), 'package.json')) as Record<
+      string,
+      unknown
+    >;
     return found['name'] === name && found['version'] === PACKAGE_VERSION;
   } catch {
     return false;
@@ -449,14 +453,16 @@ const runProcess: RunTool = (command, args, { cwd, env = {}, onLine } = {}) =>
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const output = { stdout: '', stderr: '' };
     let rest = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    // Only ASCII parts of the output are used, and other bytes are shown as they are.
+    child.stdout.on('data', (bytes: Buffer) => {
+      const text = bytes.toString('latin1');
       output.stdout += text;
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) onLine?.(line);
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      output.stderr += text;
+    child.stderr.on('data', (bytes: Buffer) => {
+      output.stderr += bytes.toString('latin1');
     });
     child.on('error', (cause) => {
       reject(toolFailed(command, cause.message, cause));

@@ -54,6 +54,9 @@ describe('an option with several names', () => {
           // A repeated --sensitive of these commands adds an attribute, also under another name.
           if (own === 'sensitive' && ['validate', 'monitor', 'ab-test'].includes(command)) {
             expect(stderr).to.match(/^error: Missing: /);
+          } else if (own === 'out' && command === 'validate') {
+            // validate writes several reports. The name of an option determines the format.
+            expect(stderr).to.match(/^error: (?:Missing: |option .* must end in )/);
           } else {
             expect(stderr).to.include(`options '--${own}' and '--${other}' are the same option. Give one of them.`);
           }
@@ -107,8 +110,10 @@ describe('an option with several names', () => {
       await runCli(['validate', ...other, '--out-json', out('b.json')]),
     ];
     expect(first.code).to.equal(0);
-    expect(second.stdout).to.equal(first.stdout);
-    expect(readFileSync(out('b.json'), 'utf8')).to.equal(readFileSync(out('a.json'), 'utf8'));
+    // The manifest has the command as it was typed.
+    const resultOf = (json: string): object => ({ ...(JSON.parse(json) as object), manifest: undefined });
+    expect(resultOf(second.stdout)).to.deep.equal(resultOf(first.stdout));
+    expect(resultOf(readFileSync(out('b.json'), 'utf8'))).to.deep.equal(resultOf(readFileSync(out('a.json'), 'utf8')));
   });
 
   it('is named in errors as it was typed', async () => {

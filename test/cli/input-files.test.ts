@@ -76,7 +76,11 @@ function numbersOf({ stdout, stderr, code }: CliRun): unknown {
   expect(code).to.be.oneOf([0, 1]);
   return JSON.parse(stdout, (key, value: unknown) =>
     // The manifest names the files.
-    key === 'seconds' || key === 'manifest' ? undefined : typeof value === 'number' ? Number(value.toPrecision(9)) : value,
+    key === 'seconds' || key === 'manifest'
+      ? undefined
+      : typeof value === 'number'
+        ? Number(value.toPrecision(9))
+        : value,
   );
 }
 

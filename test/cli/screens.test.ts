@@ -22,7 +22,11 @@ type Shown = readonly [command: string, ...runs: (readonly string[])[]];
 const TRAINING = ['--csv', 'wages.csv', ...WAGES, '--backend', 'cpu'];
 
 const COMMANDS: readonly Shown[] = [
-  ['validate'],
+  [
+    'validate',
+    ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group'],
+    ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group', '--sensitive', 'site', '--metric', 'demographic_parity_difference<=0.2', '--measures', 'selection_rate,count'], // prettier-ignore
+  ],
   ['run-pipeline', ['--config', 'workflow.yml', '--csv', 'wages.csv', '--backend', 'cpu']],
   ['pipeline', ['--config', 'workflow.yml', '--csv', 'wages.csv']],
   ['train-regularized', [...TRAINING, '--etas', '0,1', '--epochs', '1', '--threads', '1']],
@@ -43,8 +47,11 @@ const COMMANDS: readonly Shown[] = [
   ['predict', ['--model', 'model', '--csv', 'wages.csv', '--out-csv', 'decisions.csv', '--backend', 'cpu']],
   ['calibrate', ['--csv', 'scored.csv']],
   ['sample-data', ['berkeley']],
+  ['init', ['wages.csv', '--yes', '--force', '--out', 'first.yml']],
   ['config check', ['--config', 'workflow.yml']],
   ['config schema'],
+  ['backend install'],
+  ['completion'],
 ];
 
 /** The layouts of a result. Colours change nothing else, so that one layout shows them. */

@@ -16,7 +16,7 @@ function validationOf(groups: Groups, options: Partial<ValidateRowsInput> = {}) 
     Array.from({ length: n }, (_, row) => ({ label, decided: Number(row < selected) })),
   );
   const sensitive = { sex: rows.map(({ label }) => label) };
-  return validateRowsNow({ yPred: rows.map(({ decided }) => decided), sensitive, ...options });
+  return validateRowsNow({ yPred: rows.map(({ decided }) => decided), sensitive, withCi: false, ...options });
 }
 
 const manifest: ValidationManifest = {

@@ -120,7 +120,7 @@ async function init(
           {
             kind: 'table',
             caption: 'Choices',
-            columns: ['Role', 'Choice', 'Reason'].map((name) => ({ name })),
+            columns: [{ name: 'Role' }, { name: 'Choice' }, { name: 'Reason', wraps: true, isEssential: true }],
             rows: choices.reasons,
           },
           ...commands.flatMap(({ purpose, args }): ReportBlock[] => [

@@ -34,8 +34,8 @@ describe('bbqReplayRecords', () => {
 
   it('requires a model if a file has several, and uses the given one', () => {
     const file = writeLines([{ ...LINE, one_pred_race: 'x', two_pred_race: 'y' }]);
-    expect(() => bbqReplayRecords(file)).to.throw(DataValidationError, /answers of one, two/);
-    expect(() => bbqReplayRecords(file, { model: 'three' })).to.throw(DataValidationError, /not of three/);
+    expect(() => bbqReplayRecords(file)).to.throw(DataValidationError, /answers from one, two/);
+    expect(() => bbqReplayRecords(file, { model: 'three' })).to.throw(DataValidationError, /not from three/);
     expect(bbqReplayRecords(file, { model: 'two' }).map(({ text }) => text)).to.deep.equal(['y']);
   });
 
