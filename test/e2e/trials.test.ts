@@ -17,7 +17,7 @@ describe('the worst cases of new users and hostile clients @slow', function () {
   // The number of cases of each role, so that none is dropped by accident.
   for (const [role, cases] of [
     ['scientist', 10],
-    ['gate', 10],
+    ['gate', 20],
     ['platform', 5],
     ['auditor', 4],
   ] as const) {

@@ -4,6 +4,8 @@ import path from 'node:path';
 
 import * as tf from '@tensorflow/tfjs';
 
+import { diagnose } from '../../src/tensor/diagnosis/diagnose.ts';
+import { thisHost } from '../../src/tensor/diagnosis/this-host.ts';
 import { loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 import { hasPackage } from './peers.ts';
 
@@ -114,9 +116,10 @@ export function describeOn(backend: TensorBackend, title: string, body: () => vo
 
 function describeOnNative(title: string, body: () => void): void {
   describe(`${title} @slow`, () => {
-    if (!hasPackage('@tensorflow/tfjs-node')) {
-      it('needs the native backend; install it with `npx evenhand backend install node`', function () {
-        if (process.env['EVENHAND_REQUIRE_NATIVE'] === '1') throw new Error('The native backend is not installed.');
+    const [missing] = diagnose('node', thisHost());
+    if (missing !== undefined) {
+      it(`needs the native backend (\`npx evenhand backend install node\`): ${missing.what}`, function () {
+        if (process.env['EVENHAND_REQUIRE_NATIVE'] === '1') throw new Error(missing.what);
         this.skip();
       });
       return;

@@ -55,12 +55,12 @@ describe('limits of DuckDB', function () {
 
 describe('withDuckDb', () => {
   const folder = useTemporaryFolder();
-  const create = DuckDBInstance.create;
+  const create = DuckDBInstance.create.bind(DuckDBInstance);
   let opened = 0;
   before(() => {
     DuckDBInstance.create = (...given) => {
       opened++;
-      return create.apply(DuckDBInstance, given);
+      return create(...given);
     };
   });
   after(() => {
