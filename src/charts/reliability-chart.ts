@@ -211,7 +211,7 @@ function columnsFor(count: number): number {
   return count <= 9 ? 3 : 4;
 }
 
-/** The step between the labels of an axis, by the upper end of the axis. */
+/** The step between the labels of an axis, for each upper end of the axis. */
 const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
   [0.05, 0.01],
   [0.1, 0.02],

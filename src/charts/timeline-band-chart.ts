@@ -115,8 +115,9 @@ const PLOT = 230;
 const SETTLED = 0.5;
 
 /**
- * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream, so the
- * range of the axis includes every line but only the later half of the bands. The earlier half may be cut off.
+ * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream. The
+ * range of the axis therefore covers all lines, and only the later half of each band. The earlier half may be cut
+ * off.
  */
 export function timelineBandChart(timeline: BandTimeline, style: TimelineStyle = {}): Chart {
   const palette = style.palette ?? LIGHT;

@@ -90,7 +90,7 @@ export class ColumnChooser {
   /**
    * Makes all choices.
    * @throws {ConfigValidationError} if an option is invalid, or an answer is missing and cannot be asked for
-   * @throws {PromptClosed} if the user ends the questions
+   * @throws {PromptClosed} if the user ends the dialogue before all questions are answered
    */
   async choose(): Promise<InitChoices> {
     const guesses = this.#guesses;

@@ -93,7 +93,7 @@ export async function assertFileWritable(target: string): Promise<void> {
 }
 
 /**
- * Makes an interrupt remove a temporary file or folder.
+ * Registers a temporary file or folder that is removed if the process is interrupted.
  * @returns a function to call after it was removed
  */
 export function removeAtInterrupt(path: string): () => void {

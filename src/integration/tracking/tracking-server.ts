@@ -130,7 +130,7 @@ export function textAt(answer: unknown, ...names: readonly string[]): string | u
 }
 
 /**
- * Returns the text at a path of keys that every answer of MLflow has.
+ * Returns the text at a path of keys in a response of MLflow. Every response must contain this path.
  * @throws {TrackingFailure} if it is missing or empty
  */
 export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {

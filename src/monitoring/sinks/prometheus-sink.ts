@@ -36,7 +36,8 @@ const GAUGES: readonly Gauge[] = [
  * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the others.
  *
  * There are also two metrics over all attributes: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These
- * two metrics count alarms but not watches. A watch has no guarantee, so it should not trigger a rule that pages. Both
+ * two metrics count alarms but not watches. A watch has no guaranteed rate of false alarms, so it should not call
+ * the person on duty. Both
  * start at 0 when the sink is created.
  * @example
  * ```ts

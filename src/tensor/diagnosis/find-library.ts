@@ -13,7 +13,7 @@ const ARCH_NAMES: Readonly<Record<string, { readonly inCache: string; readonly i
   arm64: { inCache: 'AArch64', inFolder: 'aarch64-linux-gnu' },
 };
 
-/** Common folders of CUDA and NVIDIA's driver that the linker may not search. */
+/** The usual folders of CUDA and of NVIDIA's driver, which the linker might not search by default. */
 const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/opt/cuda/lib64', '/usr/lib/wsl/lib'];
 
 /**

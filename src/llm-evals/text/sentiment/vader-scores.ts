@@ -195,7 +195,7 @@ function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: n
 /**
  * Returns the factor for the rating of a word, determined by the word at a given distance before it. At distance three,
  * "so" or "this" directly before the rated word always strengthens the rating. This behaviour follows the precedence of
- * "and" and "or" in the reference implementation, on which its published ratings depend.
+ * "and" and "or" in the reference implementation, because the published ratings depend on that precedence.
  */
 function negationFactor(lower: readonly string[], index: number, distance: number): number {
   const word = lower[index - distance] as string;

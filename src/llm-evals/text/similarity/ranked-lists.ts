@@ -37,8 +37,9 @@ function ranksOf(list: readonly string[]): Map<string, number> {
  * Computes the share of pairs of recommendations that two lists rank in the same order. This is the pairwise ranking
  * accuracy gap (PRAG). Despite its name, it grows with agreement.
  *
- * The first list has K items and therefore K (K - 1) / 2 pairs. A pair counts if its earlier item is also in the second
- * list, and its later item is missing there or comes after the earlier item. The `unit` scale divides the number of
+ * The first list has K items and therefore K (K - 1) / 2 pairs. A pair (a, b), with a before b in the first list,
+ * counts if a is in the second list and b is missing there or also comes after a. The `unit` scale divides the
+ * number of
  * counted pairs by the number of all pairs, as the paper's code does. It goes from 0 to 1 (equal lists). The
  * `published` scale of LangFair divides the number of counted pairs by K (K + 1). It goes from 0 to (K - 1) / (2 (K +
  * 1)), so compare its values only between lists of the same length.
