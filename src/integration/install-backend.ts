@@ -106,11 +106,13 @@ export async function installBackend(
   step(0, 'checking the machine');
   const missing = await missingToInstall(backend, options);
   if (missing.length > 0) throw cannotInstall(backend, missing);
-  const getLibrary = (): Promise<void> =>
-    writeFolderAtomic(path.dirname(place.library), (folder) => fetchLibrary(place, folder, runTool, onProgress), never);
   if (!hasLibrary(place.library)) {
     step(1, `downloading TensorFlow ${TENSORFLOW_VERSION} (${PARTS[backend].size})`);
-    await getLibrary();
+    await writeFolderAtomic(
+      path.dirname(place.library),
+      (folder) => fetchLibrary(place, folder, runTool, onProgress),
+      () => false,
+    );
   }
   step(2, `getting ${place.name} ${PACKAGE_VERSION}`);
   let usesGpu = false;
@@ -134,10 +136,6 @@ export async function installBackend(
     library: place.library,
     uses_gpu: usesGpu,
   };
-}
-
-function never(): boolean {
-  return false;
 }
 
 /** The names and folders of an installation. */

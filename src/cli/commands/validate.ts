@@ -124,6 +124,7 @@ async function run(
   await assertOutputs([...(out ?? []), outPlot, junit], [csv, compare, gate]);
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
+  const gated = await withGates(request, options);
   // The checksums of files are computed while the rows are counted, and only if the result shows them.
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
   const pending = isShown ? (await import('../provenance.ts')).provenanceOf(call, [csv]) : undefined;
@@ -134,7 +135,7 @@ async function run(
     import('../../integration/validation-manifest.ts'),
     import('../../integration/validation-report.ts'),
   ]);
-  const validation = await validateFile(csv, await withGates(request, options));
+  const validation = await validateFile(csv, gated);
   const found = await pending;
   const provenance = found && { ...found, rows: validation.rows };
   const manifest = provenance && validationManifest(provenance, optionsOf(options));
