@@ -23,6 +23,15 @@ export { LogisticRegression, type LogisticRegressionOptions } from './estimators
 export { MlLogisticRegression, type MlLogisticRegressionOptions } from './estimators/ml-logistic-regression.ts';
 
 // Networks
+export {
+  compileFair,
+  type CompileFairOptions,
+  type FairnessWatch,
+  type FairTraining,
+  type OutputError,
+  type WatchedEpoch,
+  type WatchedRows,
+} from './networks/compile-fair.ts';
 export type { NetworkFitOptions } from './networks/fit-inputs.ts';
 export { FairnessRegularizerLoss, type FairnessRegularizerLossOptions } from './networks/fairness-regularizer-loss.ts';
 export {
