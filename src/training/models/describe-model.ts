@@ -1,4 +1,7 @@
+import type { LayersModel } from '@tensorflow/tfjs';
+
 import { TrainingError, ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { ConstantClassifier } from '../estimators/constant-classifier.ts';
 import { type Estimator, type EstimatorJson, isEstimator } from '../estimators/estimator.ts';
@@ -97,7 +100,12 @@ function unitOf(part: LinearPart, { areValues, range }: WeightedPool): Omit<Unit
 
 /** A fitted model that {@link saveModel} can save. */
 export type SavableModel =
-  LagrangianFairnessTrainer | RegularizedFairnessTrainer | ReductionsWrapper | GridSearchReduction | Estimator;
+  | LagrangianFairnessTrainer
+  | RegularizedFairnessTrainer
+  | ReductionsWrapper
+  | GridSearchReduction
+  | Estimator
+  | LayersModel;
 
 /** The description of a model, with the parts of the model to save. */
 export interface ModelParts {
@@ -110,6 +118,8 @@ export interface ModelParts {
   readonly inputs: number | undefined;
   /** Returns the layers for the given number of inputs; undefined if layers cannot represent the model. */
   readonly layersFor: (inputs: number) => readonly DenseLayer[] | undefined;
+  /** A TensorFlow.js model of the user's own, which is written instead of layers. */
+  readonly userModel?: LayersModel;
   /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;
   readonly constraint: Readonly<Record<string, unknown>> | null;
@@ -128,8 +138,9 @@ export function describeModel(model: SavableModel): ModelParts {
   }
   if (model instanceof ReductionsWrapper) return describeReductions(model);
   if (model instanceof GridSearchReduction) return describeGridSearch(model);
+  if (isLayersModel(model)) return describeLayersModel(model);
   if (isEstimator(model)) return describeEstimator(model);
-  throw new ValueError('The model parameter must be a trainer, a reduction or an estimator.', {
+  throw new ValueError('The model parameter must be a trainer, a reduction, an estimator or a LayersModel.', {
     context: { parameter: 'model' },
     suggestion: 'Pass the model that fit returned.',
   });
@@ -155,6 +166,38 @@ export function networkLayers(
       'linear',
     );
   });
+}
+
+function isLayersModel(model: object): model is LayersModel {
+  return 'layers' in model && 'outputs' in model && 'getWeights' in model;
+}
+
+function describeLayersModel(model: LayersModel): ModelParts {
+  const [input, output] = [model.inputs, model.outputs].map((symbols) => symbols.map(({ shape }) => shape));
+  const inputs = input?.[0]?.[1] ?? undefined;
+  const isMatrix = input?.length === 1 && input[0]?.length === 2 && inputs !== undefined;
+  if (!isMatrix || output?.length !== 1 || output[0]?.length !== 2 || output[0][1] !== 1) {
+    const shapes = [input, output].map((one) => JSON.stringify(one)).join(' and ');
+    throw invalidParameter(
+      'model',
+      'have one input of shape [null, features] and one output of shape [null, 1]',
+      shapes,
+    );
+  }
+  const isProbability = model.layers.at(-1)?.getConfig()['activation'] === 'sigmoid';
+  return {
+    method: 'layers_model',
+    task: isProbability ? 'binary' : 'regression',
+    output: isProbability ? 'probability of the positive label' : 'value',
+    specs: undefined,
+    inputs,
+    layersFor: () => undefined,
+    userModel: model,
+    json: null,
+    constraint: null,
+    seed: null,
+    backend: null,
+  };
 }
 
 function describeTrainer(model: LagrangianFairnessTrainer | RegularizedFairnessTrainer): ModelParts {

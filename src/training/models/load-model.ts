@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import type { LayersModel, Tensor } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
@@ -7,7 +8,7 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
 import type { Table } from '../../table/index.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedMatrix, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { encodedMatrix, encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
 import { type Matrix, readMatrix } from '../data/read-matrix.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import type { Estimator } from '../estimators/estimator.ts';
@@ -110,6 +111,69 @@ async function readWeights(folder: string, count: number): Promise<Float32Array>
   return values;
 }
 
+/** The schema of a user's model. TensorFlow.js checks the topology itself. */
+const userSchema = z.object({
+  modelTopology: z.record(z.string(), z.unknown()),
+  weightsManifest: z.tuple([
+    z.object({
+      paths: z.tuple([z.literal(WEIGHTS_FILE)]),
+      weights: z.array(
+        z.object({ name: z.string(), shape: z.array(z.int().min(0)), dtype: z.enum(['float32', 'int32', 'bool']) }),
+      ),
+    }),
+  ]),
+});
+
+/** The number of rows per forward pass of a user's model. */
+const ROWS_AT_ONCE = 8192;
+
+/**
+ * Reads a `LayersModel` of the user's own, and returns the predictor that applies it.
+ * @throws {DataValidationError} if a file is damaged, or the model does not match the card
+ */
+async function readUserModel(
+  folder: string,
+  specs: readonly FeatureSpec[],
+  { backend }: LoadModelOptions,
+): Promise<Predictor> {
+  const json = parseModelFile(folder, TOPOLOGY_FILE, userSchema, await readModelJson(folder, TOPOLOGY_FILE));
+  const bytes = await readModelFile(folder, WEIGHTS_FILE);
+  const { tf } = await loadTensorflow({ backend });
+  const inputs = encodedWidth(specs);
+  let model: LayersModel;
+  try {
+    model = await tf.loadLayersModel(
+      tf.io.fromMemory({
+        modelTopology: json.modelTopology,
+        weightSpecs: json.weightsManifest[0].weights,
+        weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer,
+      }),
+    );
+  } catch (cause) {
+    throw badModelFile(folder, TOPOLOGY_FILE, cause instanceof Error ? cause.message : String(cause), cause);
+  }
+  const [shape] = model.inputs.map((input) => input.shape);
+  if (shape?.[1] !== inputs) {
+    const problem = `it takes ${String(shape?.[1])} inputs, but the card describes ${String(inputs)}`;
+    throw badModelFile(folder, TOPOLOGY_FILE, problem);
+  }
+  return {
+    specs,
+    restored: undefined,
+    async scores(table) {
+      const { tf: active } = await loadTensorflow({ backend });
+      if (table.rowCount === 0) return new Float64Array(0);
+      const x = active.tensor2d(encodeFeatures(table, specs), [table.rowCount, inputs]);
+      const outputs = model.predict(x, { batchSize: ROWS_AT_ONCE }) as Tensor;
+      try {
+        return Float64Array.from(await outputs.data());
+      } finally {
+        active.dispose([x, outputs]);
+      }
+    },
+  };
+}
+
 const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
 
 /**
@@ -184,7 +248,8 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
   if (inside !== undefined) return loadModel(path.join(folder, inside), { backend: options.backend });
   const card = parseModelFile(folder, CARD_FILE, cardSchema, json);
   const specs = card.features.map(featureFromJson);
-  const layers = card.files.includes(TOPOLOGY_FILE) ? await readLayers(folder) : undefined;
+  const isUserModel = card.method === 'layers_model';
+  const layers = !isUserModel && card.files.includes(TOPOLOGY_FILE) ? await readLayers(folder) : undefined;
   if (layers !== undefined) assertLayers(folder, layers, card, encodedWidth(specs));
   const predictor = await readPredictor(folder, card, specs, layers, options);
   await checkFiles(folder, card);
@@ -209,7 +274,7 @@ async function readPredictor(
   card: ModelCard,
   specs: readonly FeatureSpec[],
   layers: readonly DenseLayer[] | undefined,
-  { backend }: LoadModelOptions,
+  options: LoadModelOptions,
 ): Promise<Predictor> {
   switch (card.method) {
     case 'regularized':
@@ -219,10 +284,12 @@ async function readPredictor(
         specs,
         restored: undefined,
         async scores(table) {
-          const { backend: used } = await loadTensorflow({ backend });
+          const { backend: used } = await loadTensorflow({ backend: options.backend });
           return applyNetwork({ task: card.task, specs, layers, target: { mean: 0, scale: 1 }, backend: used }, table);
         },
       };
+    case 'layers_model':
+      return readUserModel(folder, specs, options);
     case 'reductions': {
       const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => ReductionsWrapper.fromJSON(json), specs);
       return reductionsPredictor(wrapper, specs);

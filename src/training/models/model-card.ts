@@ -86,6 +86,7 @@ export const MODEL_METHODS = [
   'linear_regression',
   'constant_classifier',
   'estimator',
+  'layers_model',
 ] as const;
 
 /** One of {@link MODEL_METHODS}. */

@@ -17,7 +17,15 @@ import {
   type ModelData,
   plainFeatures,
 } from './model-card.ts';
-import { checksumsOf, toJsonText, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from './write-layers.ts';
+import {
+  checksumsOf,
+  toJsonText,
+  TOPOLOGY_FILE,
+  WEIGHTS_FILE,
+  writeCard,
+  writeLayers,
+  writeModel,
+} from './write-layers.ts';
 
 /** Information about a model that the model itself does not contain. All fields are written to the card. */
 export interface ModelDescription {
@@ -33,6 +41,12 @@ export interface ModelDescription {
    * @defaultValue null
    */
   readonly data?: ModelData | undefined;
+  /**
+   * The constraint under which a LayersModel was trained, for example `{ penalty: 'mean_gap', eta: 1 }`. Other models
+   * know their own constraint.
+   * @defaultValue null
+   */
+  readonly constraint?: Readonly<Record<string, unknown>> | undefined;
   /**
    * The number of training rows by group.
    * @defaultValue null
@@ -69,6 +83,7 @@ export interface ModelDescription {
 const MODEL_DESCRIPTION_NAMES: OptionNames<ModelDescription> = {
   features: true,
   data: true,
+  constraint: true,
   groups: true,
   metrics: true,
   backend: true,
@@ -95,7 +110,10 @@ const NO_LAYERS =
  * - linear estimators: one layer;
  * - `ReductionsWrapper` over linear estimators: the probability that the randomised model decides 1, sum_k w_k 1[x
  *   b_k + c_k >= 0], which is not a probability of the label;
- * - `GridSearchReduction`: its best predictor.
+ * - `GridSearchReduction`: its best predictor;
+ * - a TensorFlow.js `LayersModel` of your own, with one input of shape [rows, features] and one output of shape [rows,
+ *   1]: the model itself. Its output is a probability if the last layer has a sigmoid activation, and a value otherwise.
+ *   If the model outputs logits, set `decisionThreshold` to 0.
  *
  * Estimators and reductions are also saved as JSON (`estimator.json`, `reductions.json`), from which `loadModel`
  * restores them exactly, including randomisation. If predictors are not linear, only this JSON file and the card are
@@ -125,10 +143,18 @@ export async function saveModel(
   assertKnownOptions('saveModel', description, MODEL_DESCRIPTION_NAMES);
   const parts = describeModel(model);
   const specs = featuresOf(parts, description.features);
+  if (description.constraint !== undefined && parts.userModel === undefined) {
+    throw invalidParameter(
+      'constraint',
+      'be left out: this model knows its own',
+      JSON.stringify(description.constraint),
+    );
+  }
   const layers = parts.layersFor(encodedWidth(specs));
+  const hasLayers = layers !== undefined || parts.userModel !== undefined;
   const attachments = Object.entries(description.attachments ?? {});
   const files = [
-    ...(layers === undefined ? [] : [TOPOLOGY_FILE, WEIGHTS_FILE]),
+    ...(hasLayers ? [TOPOLOGY_FILE, WEIGHTS_FILE] : []),
     ...jsonFile(parts),
     ...attachments.map(([name]) => name),
   ];
@@ -138,6 +164,7 @@ export async function saveModel(
     folder,
     async (target) => {
       if (layers !== undefined) await writeLayers(tf, target, layers);
+      if (parts.userModel !== undefined) await writeModel(tf, target, parts.userModel);
       for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
       for (const [name, text] of attachments) await writeFile(path.join(target, name), text);
       card = Object.freeze({ ...card, checksums: await checksumsOf(target, files) });
@@ -205,11 +232,12 @@ function renamed(
 
 function cardOf(
   tf: Tf,
-  { method, task, output, constraint, seed, backend }: ModelParts,
+  { method, task, output, seed, backend, ...parts }: ModelParts,
   specs: readonly FeatureSpec[],
   { data, groups, metrics = [], ...more }: ModelDescription,
   files: readonly string[],
 ): ModelCard {
+  const constraint = more.constraint ?? parts.constraint;
   return {
     kind: MODEL_KIND,
     method,

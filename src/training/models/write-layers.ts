@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { LayersModel } from '@tensorflow/tfjs';
+
 import { checksumOf, withChecksum } from '../../io/checksum.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
@@ -55,20 +57,25 @@ export async function writeLayers(tf: Tf, folder: string, layers: readonly Dense
         ]),
       );
     });
-    await model.save(
-      tf.io.withSaveHandler(async ({ modelTopology, weightSpecs, weightData, format, generatedBy }) => {
-        const weightsManifest = [{ paths: [WEIGHTS_FILE], weights: weightSpecs }];
-        await writeFile(
-          path.join(folder, TOPOLOGY_FILE),
-          toJsonText({ format, generatedBy, modelTopology, weightsManifest }),
-        );
-        await writeFile(path.join(folder, WEIGHTS_FILE), Buffer.from(tf.io.CompositeArrayBuffer.join(weightData)));
-        return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } };
-      }),
-    );
+    await writeModel(tf, folder, model);
   } finally {
     model.dispose();
   }
+}
+
+/** Writes a model's topology and weights in the files that plain `@tensorflow/tfjs` reads. */
+export async function writeModel(tf: Tf, folder: string, model: LayersModel): Promise<void> {
+  await model.save(
+    tf.io.withSaveHandler(async ({ modelTopology, weightSpecs, weightData, format, generatedBy }) => {
+      const weightsManifest = [{ paths: [WEIGHTS_FILE], weights: weightSpecs }];
+      await writeFile(
+        path.join(folder, TOPOLOGY_FILE),
+        toJsonText({ format, generatedBy, modelTopology, weightsManifest }),
+      );
+      await writeFile(path.join(folder, WEIGHTS_FILE), Buffer.from(tf.io.CompositeArrayBuffer.join(weightData)));
+      return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } };
+    }),
+  );
 }
 
 /** Returns the SHA-256 of each file, for use in the card. */

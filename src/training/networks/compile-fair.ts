@@ -1,7 +1,7 @@
 import type { CustomCallbackArgs, LayersModel, Logs, Optimizer, Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
-import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
 import { metricOf } from '../../metrics/compute-metric.ts';
 import type { ClassificationRows } from '../../metrics/reduce/reduce-classification.ts';
 import { reduceClassificationTensors } from '../../metrics/reduce/reduce-tensors.ts';
@@ -164,8 +164,10 @@ export function compileFair(model: LayersModel, options: CompileFairOptions): Fa
     const { labels } = rows.take(currentTensorflow(), numbers);
     return outputs.greaterEqual(threshold).cast('float32').reshape([1, -1]).equal(labels).cast('float32');
   };
+  // A model that was never compiled has no optimizer, although its type says otherwise.
+  const compiled = Reflect.get(model, 'optimizer') as Optimizer | undefined;
   model.compile({
-    optimizer: optimizer ?? (model.optimizer as Optimizer | undefined) ?? 'adam',
+    optimizer: optimizer ?? compiled ?? 'adam',
     loss: fairLoss,
     metrics: isEntropy ? [accuracy] : [],
   });
@@ -194,7 +196,7 @@ function outputKind(model: LayersModel, isEntropy: boolean, given: ModelOutputKi
   if (activation === 'linear') return 'logit';
   throw invalidParameter(
     'output',
-    `be 'probability' or 'logit', because the activation of the last layer (${String(activation)}) does not tell`,
+    `be 'probability' or 'logit', because the activation of the last layer is neither sigmoid nor linear`,
     given,
   );
 }
@@ -379,18 +381,14 @@ function isBit(value: number): boolean {
 function uploaded(tf: Tf, source: Numbers | undefined, name: ValueRule['name']): Tensor {
   if (isTensorLike(source)) {
     assertNotDisposed(source, name);
-    const tensor = source as unknown as Tensor;
+    const tensor = source;
     const isColumn = tensor.rank === 1 || (tensor.rank === 2 && tensor.shape[1] === 1);
     if (isColumn && tensor.dtype !== 'string') return tf.tidy(() => tensor.cast('float32').flatten().clone());
     throw wrongArgument(name, `has shape [${tensor.shape.join(', ')}] and type ${tensor.dtype}`);
   }
-  if (typeof source !== 'object' || (source as ArrayLike<number> | null)?.length === undefined) {
-    throw wrongArgument(name, `is ${source === null ? 'null' : typeof source}`);
-  }
-  const values: ArrayLike<unknown> = source;
-  const other = Array.from(values).find((value) => typeof value !== 'number' && typeof value !== 'boolean');
-  if (other !== undefined)
-    throw wrongArgument(name, `holds ${typeof other === 'string' ? `'${other}'` : String(other)}`);
+  if (!Array.isArray(source) && !ArrayBuffer.isView(source)) throw wrongArgument(name, `is ${quote(source)}`);
+  const other = Array.from<unknown>(source).find((value) => typeof value !== 'number' && typeof value !== 'boolean');
+  if (other !== undefined) throw wrongArgument(name, `holds ${quote(other)}`);
   return tf.tensor1d(Float32Array.from(source));
 }
 

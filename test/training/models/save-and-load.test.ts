@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
@@ -43,6 +44,21 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
 function expectClose(found: ArrayLike<number>, expected: ArrayLike<number>): void {
   expect(found.length).to.equal(expected.length);
   expect(Math.max(...Array.from(found, (value, row) => Math.abs(value - (expected[row] ?? NaN))))).to.be.below(1e-6);
+}
+
+/** A network of the user's own, with layers that the trainers do not have. */
+function userModel(activation: 'sigmoid' | 'linear', seed: number): tf.LayersModel {
+  const given = tf.input({ shape: [2] });
+  const kernel = (): ReturnType<typeof tf.initializers.glorotNormal> => tf.initializers.glorotNormal({ seed });
+  const dense = tf.layers.dense({ units: 5, activation: 'tanh', kernelInitializer: kernel() }).apply(given);
+  const normal = tf.layers.batchNormalization().apply(tf.layers.dropout({ rate: 0.5 }).apply(dense));
+  const joined = tf.layers.concatenate().apply([given, normal as tf.SymbolicTensor]);
+  const outputs = tf.layers.dense({ units: 1, activation, kernelInitializer: kernel() }).apply(joined);
+  return tf.model({ inputs: given, outputs: outputs as tf.SymbolicTensor });
+}
+
+function userScores(model: tf.LayersModel): Promise<ArrayLike<number>> {
+  return Promise.resolve(tf.tidy(() => (model.predict(tf.tensor2d(matrix)) as tf.Tensor).dataSync()));
 }
 
 interface Case {
@@ -140,6 +156,18 @@ const cases: Readonly<Record<string, Case>> = {
     input: 'matrix',
     card: { method: 'reductions', task: 'regression', output: 'value' },
     close: 1e-3,
+  },
+  'your own network': {
+    fit: () => Promise.resolve(userModel('sigmoid', 3)),
+    scores: userScores,
+    input: 'matrix',
+    card: { method: 'layers_model', task: 'binary', output: 'probability of the positive label', constraint: null },
+  },
+  'your own network of values': {
+    fit: () => Promise.resolve(userModel('linear', 4)),
+    scores: userScores,
+    input: 'matrix',
+    card: { method: 'layers_model', task: 'regression', output: 'value' },
   },
   'a grid search': {
     fit: () =>
@@ -250,13 +278,57 @@ describe('saved models', () => {
     expect([...(await (await loadModel(location)).predictProba(x))]).to.deep.equal([0.875, 0.625, 0.375, 0.625, 0.375]);
   });
 
+  it('keeps the features, groups, constraint and threshold of a network of your own', async () => {
+    const model = userModel('linear', 8);
+    const location = path.join(folder(), 'own-described');
+    const card = await saveModel(model, location, {
+      features: ['age', 'priors'],
+      groups: { a: 30, b: 20 },
+      constraint: { penalty: 'mean_gap', eta: 2 },
+      decisionThreshold: 0,
+    });
+    expect(card).to.deep.include({ constraint: { penalty: 'mean_gap', eta: 2 }, groups: { a: 30, b: 20 } });
+    const expected = Uint8Array.from(await userScores(model), (score) => Number(score >= 0));
+    expect(await (await loadModel(location, { backend: 'cpu' })).predict(named)).to.deep.equal(expected);
+  });
+
+  it('refuses a network of your own with other inputs, and a constraint for a model that has its own', async () => {
+    const twoOutputs = tf.sequential({ layers: [tf.layers.dense({ units: 2, inputShape: [2] })] });
+    const sequence = tf.sequential({
+      layers: [tf.layers.flatten({ inputShape: [2, 3] }), tf.layers.dense({ units: 1 })],
+    });
+    const trainer = await (cases['a lagrangian network'] as Case).fit();
+    const attempts: [SavableModel, ModelDescription][] = [
+      [twoOutputs, {}],
+      [sequence, {}],
+      [userModel('sigmoid', 1), { features: ['age'] }],
+      [trainer, { constraint: { eta: 1 } }],
+    ];
+    for (const [index, [model, description]] of attempts.entries()) {
+      const error = await errorOf(saveModel(model, path.join(folder(), `own-refused-${String(index)}`), description));
+      expect(error, String(index)).to.be.instanceOf(ValueError);
+    }
+  });
+
+  it('reports a damaged network of your own', async () => {
+    const location = path.join(folder(), 'own-damaged');
+    await saveModel(userModel('sigmoid', 5), location, { features: ['age', 'priors'] });
+    const file = path.join(location, 'weights.bin');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.subarray(0, bytes.length - 4));
+    expect(await errorOf(loadModel(location))).to.be.instanceOf(DataValidationError);
+    bytes[5] = (bytes[5] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    expect(await errorOf(loadModel(location))).to.be.instanceOf(DataValidationError);
+  });
+
   it('a randomised model keeps its draw, and accepts another seed or randomisation', async () => {
     const wrapper = await (cases['reductions, a randomised mixture of logistic regressions'] as Case).fit();
     const location = path.join(folder(), 'draws');
     await saveModel(wrapper, location, { features: ['age', 'priors'] });
     const model = await loadModel(location);
     expect(model.isRandomized).to.equal(true);
-    expect(await model.predict(named)).to.deep.equal(await wrapper.predict(matrix));
+    expect(await model.predict(named)).to.deep.equal(await (wrapper as ReductionsWrapper).predict(matrix));
     for (const options of [{ seed: 9 }, { randomization: 'row' as const }]) {
       expect(await model.predict(named, options)).to.deep.equal(await (wrapper as ReductionsWrapper).predict(matrix, options)); // prettier-ignore
     }
@@ -342,7 +414,7 @@ describe('saved models', () => {
     ],
     ['an unfitted reduction', () => saveModel(new ReductionsWrapper(), index()), TrainingError, /not been fitted/],
     ['an unfitted estimator', () => saveModel(new LogisticRegression(), index()), TrainingError, /not been fitted/],
-    ['no model', () => saveModel({} as never, index()), ValueError, /must be a trainer, a reduction or an estimator/],
+    ['no model', () => saveModel({} as never, index()), ValueError, /must be a trainer, a reduction, an estimator or a LayersModel/],
     [
       'too few features',
       async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index(), { features: ['a'] }),
