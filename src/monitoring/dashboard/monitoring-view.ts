@@ -21,7 +21,7 @@ export interface WatchedMetric {
   readonly overall: readonly MonitoringRecord[];
 }
 
-/** An intersection of two attributes, with one cell for each group that occurs. */
+/** An intersection of two attributes, with one cell for each combination of their groups that occurs. */
 export interface CrossedCells {
   /** The attribute's name: `sex||race`. */
   readonly attribute: string;
@@ -49,7 +49,10 @@ export interface MonitoringView {
   /** The engine's error budget for false alarms. */
   readonly alpha: number;
   readonly watched: readonly WatchedMetric[];
-  /** Records of groups and gaps in both windows, oldest first, thinned to the number of times that a chart can show. */
+  /**
+   * Past records of groups and gaps, over all events and in the sliding window, oldest first. The number of timestamps
+   * is limited to what a chart can show.
+   */
   readonly history: readonly MonitoringRecord[];
   readonly alerts: readonly AlertHistory[];
   readonly coverage: readonly LabelCoverage[];

@@ -15,7 +15,7 @@ export type Given<Parameters> = { readonly [Name in keyof Parameters]?: Paramete
 
 /**
  * Fills in defaults, and checks each parameter by its rule.
- * @throws {ValueError} if a parameter is unknown or invalid; the error names the first
+ * @throws {ValueError} if a parameter is unknown or invalid; the error names the first such parameter
  */
 export function fillParameters<Parameters extends object>(
   table: ParameterTable<Parameters>,
