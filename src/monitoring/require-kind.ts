@@ -3,8 +3,8 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
 /**
- * Returns a value as text for messages. Objects are described by their kind, because they may not be convertible to
- * text.
+ * Returns a value as text for messages. For an object, the text names only its kind, because not every object can be
+ * converted to text.
  */
 export function shownKind(given: unknown): string {
   if (Array.isArray(given)) return 'a list';
