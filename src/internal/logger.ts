@@ -37,7 +37,7 @@ export function createLogger(environment: Readonly<Record<string, string | undef
       context: { variable: 'EVENHAND_LOG_LEVEL', value: level },
     });
   }
-  // pino is loaded on demand, since most commands log nothing.
+  // pino is loaded on demand, because most commands log nothing.
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   const file = environment['EVENHAND_LOG_FILE'];
   let destination: { write(text: string): unknown };

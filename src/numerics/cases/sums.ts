@@ -68,7 +68,7 @@ const BY_GROUP: readonly NumericsCase[] = [
     () => {
       const values = between(3, 257, 0, 2);
       const given = codes(4, 257, 4);
-      // The fourth code excludes a row: it belongs to an extra group that is not compared.
+      // Rows with the fourth code are excluded: they belong to an extra group that is not compared.
       const squares = each(values, (value) => value * value);
       return {
         given: (tf) => vectors(tf, { values, codes: given }),
@@ -107,7 +107,7 @@ const SIZES: readonly (readonly [rows: number, columns: number, withProducts: bo
 
 const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProducts]) => {
   const name = `${String(rows)} rows of ${String(columns)} columns${withProducts ? '' : ', without products'}`;
-  // These are sums of up to 4,096 products, each with an additional factor.
+  // The entries are sums of up to 4,096 products, each with an additional factor.
   const tolerance = sumOf(Math.min(rows, 4096)) + roundings(2);
   return hostCase({ op: 'normalEquations', name, tolerance }, () => {
     const x = uniform(rows, rows * columns);
