@@ -24,7 +24,7 @@ export function problemAt(path: string, line: number, problem: string, cause?: u
   return new DataValidationError(`Cannot read '${path}', line ${String(line)}: ${problem}.`, {
     code: 'unreadable-file',
     context: { path, line },
-    suggestion: 'Fix or remove that line.',
+    suggestion: 'Fix or remove the line.',
     cause,
   });
 }
