@@ -4,7 +4,7 @@ import { type Column, isNumber, numbersOf } from './column.ts';
 /**
  * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. The list applies to
  * predictions, true labels, scores, weights and features. In columns of groups, only the empty text means a missing
- * value, since `None` or `NA` may be the name of a group.
+ * value, because `None` or `NA` may be the name of a group.
  */
 export const MISSING_TEXTS: readonly string[] = Object.freeze([
   '',
