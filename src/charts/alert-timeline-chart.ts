@@ -39,9 +39,9 @@ const ROW_HEIGHT = 56;
 const LABEL_LETTERS = 40;
 
 /**
- * Draws a line for each alert. The line starts when the alert is raised. It ends when the alert is cleared or resolved,
- * or at `end` if the alert is open. A dotted line before it starts at the suspected start of the change. Shapes mark
- * the events.
+ * Draws a line for each alert. The line starts when the alert is raised. The line ends when the alert is cleared or
+ * resolved, or at `end` if the alert is open. A dotted line connects the suspected start of the change with the start
+ * of the line. Shapes mark the events.
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */

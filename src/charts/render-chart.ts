@@ -13,7 +13,7 @@ export type ChartFormat = 'svg' | 'png' | 'html';
 
 const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
-/** The number of pixels per unit of length in a PNG. With 2, the image is sharp on high-density screens. */
+/** The number of pixels per unit of length in a PNG. A value of 2 makes the image sharp on high-density screens. */
 const PNG_SCALE = 2;
 
 /**
@@ -160,7 +160,7 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
  *
  * The renderer caches the widths of texts in a plain object whose keys are the texts (zrender 6.1, core/LRU). For the
  * label `__proto__`, the renderer finds Object.prototype, treats it as a cache entry and modifies it for the whole
- * process. The label `constructor` gets no width.
+ * process. For the label `constructor`, the renderer finds no valid width.
  */
 export function withoutInheritedNames<T>(value: T): T {
   if (typeof value === 'string') return (INHERITED.has(value) ? `${value} ` : value) as T;

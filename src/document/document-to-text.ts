@@ -15,7 +15,7 @@ import { cutAnswer, plainText } from './report-text.ts';
 import { tableToText } from './table-to-text.ts';
 import { displayWidth, padText, wrapText } from './text-width.ts';
 
-/** How a report is laid out as text. */
+/** The layout of a report as text. */
 export interface TextLayout {
   /**
    * The maximum width of tables, in terminal columns; Infinity if nothing must be cut. Prose is wrapped at this width

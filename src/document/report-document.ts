@@ -32,7 +32,7 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Pairs of untrusted texts. They are shown literally, never as markup, links or images. */
+/** Pairs of untrusted texts. The texts are shown literally, never as markup, links or images. */
 interface ReportPairs {
   readonly kind: 'pairs';
   readonly pairs: readonly ReportPair[];

@@ -103,7 +103,7 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 }
 `;
 
-/** The content security policy. It prevents the page from loading or sending anything. */
+/** The content security policy of the page. The policy prevents the page from loading or sending anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** The parts of a page. */

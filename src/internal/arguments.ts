@@ -96,7 +96,8 @@ const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 /**
  * Replaces parameter names in a text with their names in another interface: `yTrue` becomes `--y-true` on the command
  * line and `y_true` in a request. Camel-case words outside quotes are replaced. A lowercase word may be ordinary
- * English. It is replaced only if `certain` lists the word and the word is in parentheses or after "The".
+ * English. Therefore, a lowercase word is replaced only if `certain` lists the word, and the word is in parentheses or
+ * after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
  * @param certain parameter names that the text is known to contain
  */

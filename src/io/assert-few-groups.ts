@@ -5,7 +5,7 @@ import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
-/** The maximum length of a group label, in characters. It is checked if the number of groups is limited. */
+/** The maximum length of a group label, in characters. Lengths are checked if the number of groups is limited. */
 export const MAX_LABEL_LENGTH = 1000;
 
 /**

@@ -105,7 +105,7 @@ export function removeAtInterrupt(path: string): () => void {
   };
 }
 
-/** Removes unfinished files and folders. It is synchronous because it is called on interrupts. */
+/** Removes unfinished files and folders. The function is synchronous because it is called on interrupts. */
 export function removeUnfinished(): void {
   for (const name of unfinished) rmSync(name, { recursive: true, force: true });
   unfinished.clear();
@@ -184,7 +184,9 @@ function isTemporary(target: string): boolean {
   return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
 
-/** Reasons of failed writes, by system code. They assume that missing folders are created and links are followed. */
+/**
+ * Reasons of failed writes, by system code. The reasons assume that missing folders are created and links are followed.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   EMPTY: 'the path is empty',
   ENAMETOOLONG: 'the name is too long',

@@ -19,7 +19,7 @@ interface InvalidRow {
   readonly value: string;
 }
 
-/** Returns a check that a column holds finite numbers. */
+/** Returns checks that a column contains finite numbers. */
 export function numberChecks(relation: Relation, name: string): Check[] {
   if (columnKind(relation, name) === 'integer') return [];
   const number = numberExpression(relation, name);
@@ -27,7 +27,7 @@ export function numberChecks(relation: Relation, name: string): Check[] {
   return [{ column: name, condition: `(${isText}) OR isinf(${number})`, errorFor: (found) => notNumber(name, found) }];
 }
 
-/** Returns checks that a column holds finite weights of 0 or more. */
+/** Returns checks that a column contains finite weights of 0 or more. */
 export function weightChecks(relation: Relation, name: string | undefined): Check[] {
   if (name === undefined) return [];
   const isNegative: Check = {

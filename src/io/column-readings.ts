@@ -75,7 +75,10 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
 }
 
-/** Returns the SQL condition that a value is one of the texts; undefined if the column cannot contain any of them. */
+/**
+ * Returns a SQL condition that is true if a value is one of the texts; undefined if the column cannot contain any of
+ * the texts.
+ */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;

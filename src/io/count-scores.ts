@@ -52,7 +52,8 @@ export interface ScoreReduction extends SourceReduction<ScoreCell> {
 
 /**
  * If an estimate of the number of distinct scores exceeds the limit by this factor, SQL rounds the scores. The estimate
- * counts scores separately for each true label, so it can be twice too large. Its standard error is 13%.
+ * counts scores separately for each true label, so it can be twice too large. The standard error of the estimate is
+ * 13%.
  */
 const SURELY_MORE = 4;
 
@@ -131,7 +132,7 @@ async function assertTruth(
   await assertLabelsCounted(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
 }
 
-/** Returns the SQL condition that a row is complete. Labels other than 0 and 1 were rejected earlier. */
+/** Returns a SQL condition that is true if a row is complete. Labels other than 0 and 1 were rejected earlier. */
 function isComplete(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }

@@ -106,7 +106,7 @@ export function droppedRows(
 }
 
 /**
- * Returns SQL that selects rows for grouping. It renames all columns, so that names from the data cannot collide with
+ * Returns SQL that selects rows for grouping. All columns are renamed, so that names from the data cannot collide with
  * other names.
  */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {

@@ -60,8 +60,8 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
  * line (.ndjson, .jsonl), and returns a table.
  *
  * The source is a path, a glob or a folder, or a list of paths, globs and folders. The rows of several files form one
- * table, so their columns must be the same. Below a folder or the first wildcard of a glob, subfolders named
- * `key=value` become columns.
+ * table, so their columns must be the same. Subfolders named `key=value` become columns if they are below a folder, or
+ * match the part of a glob from its first wildcard on.
  *
  * Numbers become numeric columns; text, booleans, dates and all other values become categorical columns. An empty field
  * is missing. The first line of a text file is its header.

@@ -28,7 +28,7 @@ class YamlNodeReader {
     this.source = source;
   }
 
-  /** @param key the key of which the node is the value */
+  /** @param key the key whose value is the node */
   read(node: unknown, key?: string): unknown {
     if (this.source.yaml.isAlias(node)) return this.readAlias(node, key);
     if (this.source.yaml.isMap(node)) return this.readMap(node);
@@ -156,10 +156,7 @@ function describeYamlError(code: string, message: string): Description {
   };
 }
 
-/**
- * The maximum number of anchors. It is limited because the parser's time grows with the square of the number of
- * anchors.
- */
+/** The maximum number of anchors. The parser's time grows with the square of the number of anchors. */
 const MAX_ANCHORS = 100;
 
 /**

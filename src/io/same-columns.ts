@@ -39,14 +39,14 @@ export function assertSameNames(files: readonly DataFile[], described: readonly 
 /** SQL that reads the values of several files without conversion, and adds {@link FILE_COLUMN}. */
 interface RawValues {
   readonly relation: string;
-  /** Returns the SQL condition that a text is a number, for files without types. */
+  /** Returns a SQL condition that is true if a text is a number. It is used for files without types. */
   readonly isNumber?: (text: string) => string;
 }
 
 /**
  * Returns column kinds that fit the values of all files. The values of a column are read again only if its kinds differ
  * between files.
- * @throws {DataValidationError} if a column holds text in one file and numbers in another
+ * @throws {DataValidationError} if a column contains text in one file and numbers in another file
  */
 export async function agreeOnKinds(
   session: SqlSession,

@@ -62,7 +62,7 @@ export function labelOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns the SQL condition that a named number is not missing. */
+/** Returns a SQL condition that is true if the number with the given name is not missing. */
 export function isKnown(name: string): string {
   return `${name} IS NOT NULL AND NOT isnan(${name})`;
 }

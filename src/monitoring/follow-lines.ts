@@ -31,7 +31,7 @@ export interface FollowOptions {
   /** Called after each check, with the number of lines read so far. */
   readonly onCheck?: ((lines: number) => Promise<void> | void) | undefined;
   /**
-   * The interval between additional checks in milliseconds. These checks also run while no line arrives.
+   * The interval between additional checks in milliseconds. Additional checks also run while no line arrives.
    * @defaultValue none: checks depend only on events
    */
   readonly refreshMillis?: number | undefined;

@@ -54,7 +54,7 @@ export interface TensorQuestion {
 
 /** A case for an op that itself reads its result from the device. */
 export interface HostQuestion<T> {
-  /** Creates the inputs. They are disposed of after the op. */
+  /** Creates the inputs. The inputs are disposed of after the op. */
   readonly given: (tf: Tf) => T;
   readonly ask: (tf: Tf, given: T) => Promise<Lists>;
   readonly expected: Lists;

@@ -31,8 +31,8 @@ export function sumOf(terms: number): number {
 export const QUOTIENT = 2.5 * LAST_PLACE;
 
 /**
- * Returns the tolerance for weighted means of numbers in [0, 1]. It covers a quotient and two sums, in which each term
- * rounds a share up or down.
+ * Returns the tolerance for weighted means of numbers in [0, 1]. The tolerance covers a quotient and two sums, in which
+ * each term rounds a share up or down.
  */
 export function meanOf(terms: number): number {
   return 2 * roundings(1 + 2 * Math.sqrt(terms)) + QUOTIENT;

@@ -70,8 +70,8 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
 }
 
 /**
- * Converts a column to numbers if all its labels except the missing texts are numbers. Otherwise returns the result of
- * {@link withoutTexts}.
+ * Converts a column to numbers if all its labels except the missing texts are numbers. If any other label is not a
+ * number, returns the result of {@link withoutTexts}.
  */
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);

@@ -27,7 +27,7 @@ export interface AbsentLabel {
   readonly column: 'yPred' | 'yTrue';
   readonly label: string;
   /**
-   * Whether both columns use this positive label. If so, the label may be absent from the predictions, provided that
+   * Whether both columns use this positive label. If true, the label may be absent from the predictions, provided that
    * the labels of the predictions occur in the true labels.
    */
   readonly isShared: boolean;

@@ -102,9 +102,7 @@ function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: FieldCon
   return [wrongValue(full, value, schemaAt(json, document[name], path) ?? {}, wording)];
 }
 
-/**
- * The maximum number of errors of one kind that get a suggestion. It is limited because finding suggestions is slow.
- */
+/** The maximum number of errors of one kind that get a suggestion. Finding suggestions is slow. */
 export const MAX_SUGGESTED = 50;
 
 /**

@@ -25,8 +25,8 @@ export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
 }
 
 /**
- * Returns one table per attribute with each group's number of predictions and how many of them have a true label. The
- * group with the lowest share of labelled predictions comes first.
+ * Returns one table per attribute with the number of predictions and the number of labelled predictions of each group.
+ * The group with the lowest share of labelled predictions comes first.
  */
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
@@ -72,7 +72,8 @@ export function problemTable({ faults: problems }: MonitoringView): ReportTable 
 const MAX_ROWS = 100;
 
 /**
- * Returns the table of all watched metrics, worst first. It shows their gaps over all events and in the sliding window.
+ * Returns the table of all watched metrics, worst first. The table shows the gap of each metric over all events and in
+ * the sliding window.
  */
 export function stateTable({ watched, windowSize }: MonitoringView): ReportTable {
   const rest = watched.length - MAX_ROWS;

@@ -39,7 +39,7 @@ export interface CrossedCells {
 
 /** The content of a dashboard at one time, as plain data. */
 export interface MonitoringView {
-  /** ISO 8601: the time of the latest event; null before the first. */
+  /** The time of the latest event, in ISO 8601; null before the first event. */
   readonly timestamp: string | null;
   readonly firstTimestamp: string | null;
   readonly nEvents: number;

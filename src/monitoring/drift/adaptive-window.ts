@@ -31,7 +31,7 @@ export class AdaptiveWindow {
   readonly #delta: number;
   readonly #minWindowLength: number;
   readonly #maxBuckets: number;
-  /** The capacity of a row: `maxBuckets` plus one, for the bucket that triggers a merge. */
+  /** The capacity of a row: `maxBuckets` + 1. The additional bucket triggers a merge. */
   readonly #indices: number;
   #rows = 1;
   #counts = new Int32Array(FIRST_ROWS);
@@ -193,8 +193,8 @@ export class AdaptiveWindow {
         const olderFree = older - minWindowLength + 1;
         const newerFree = newer - minWindowLength + 1;
         const m = (olderFree + newerFree) / (olderFree * newerFree);
-        // This is the difference of the means times older x newer. It avoids divisions, which would take most of the
-        // time.
+        // This is the difference of the means times older x newer. Divisions are avoided, because they would take most
+        // of the time.
         const separate = Math.abs(olderTotal * newer - newerTotal * older);
         if (separate > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
       }

@@ -13,8 +13,8 @@ export interface DdmParameters {
    */
   readonly warmStart: number;
   /**
-   * A warning is raised if the rate is this number of standard deviations above its lowest value. At most
-   * `driftThreshold`.
+   * A warning is raised if the rate is this number of standard deviations above its lowest value. The number must be at
+   * most `driftThreshold`.
    * @defaultValue 2
    */
   readonly warningThreshold: number;
@@ -84,10 +84,10 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
  * change if p + s is above p_min + 3 s_min. The change is suspected to begin at the first of the consecutive warnings
  * before it.
  *
- * DDM detects only increases. It detects late changes slowly, because p is a mean over all past values. If the first
- * values are all 0 (rare errors), s_min is 0, and the first 1 is detected as a change. To avoid this, increase
- * `warmStart` to several times 1 / rate. The comparison with the lowest of many values makes false alarms frequent; see
- * the documentation of drift detectors.
+ * DDM detects only increases. DDM detects late changes slowly, because the rate p is a mean over all past values. If
+ * the first values are all 0 (rare errors), s_min is 0, and the first 1 is detected as a change. To avoid this,
+ * increase `warmStart` to several times 1 / rate. The comparison with the lowest of many values makes false alarms
+ * frequent; see the documentation of drift detectors.
  * @see J. Gama, P. Medas, G. Castillo and P. Rodrigues, Learning with drift detection, SBIA 2004
  * @example
  * ```ts

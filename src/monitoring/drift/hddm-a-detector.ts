@@ -123,9 +123,9 @@ function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 
  * suspected to begin at the first of the consecutive warnings before it. With `twoSidedTest`, decreases are detected in
  * the same way.
  *
- * Values are in [0, 1]: errors, decisions or shares. The detector is designed for abrupt changes. It finds late changes
- * slowly, because it uses the mean over all past values. The confidence holds for a single value, not for the complete
- * stream.
+ * Values are in [0, 1]: errors, decisions or shares. The detector is designed for abrupt changes. Late changes are
+ * found slowly, because the detector uses the mean over all past values. The confidence holds for a single value, not
+ * for the complete stream.
  * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE
  *   27 (2015)
  * @example

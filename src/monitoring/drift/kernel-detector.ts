@@ -27,7 +27,7 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   load?(saved: Saved, parameters: Parameters): Memory;
 }
 
-/** The base class of detectors. It checks values, restarts after a detection, and saves and restores states. */
+/** The base class of detectors. The class checks values, restarts after a detection, and saves and restores states. */
 export abstract class KernelDetector<Parameters extends object, Memory, Saved = Memory> implements DriftDetector {
   readonly name: string;
   /** The parameters in use, with defaults filled in. */

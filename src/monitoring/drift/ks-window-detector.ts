@@ -129,7 +129,8 @@ function largestCount(first: Float64Array, second: Float64Array): number {
 
 /**
  * Detects changes by comparing two adjacent windows with a Kolmogorov-Smirnov test: the latest `windowSize` values with
- * the same number of values before them. It detects any change of the distribution, not only of the mean.
+ * the same number of values before them. The detector finds any change of the distribution, not only changes of the
+ * mean.
  *
  * The test runs every `clock` values, once both windows are full. There is a change if the exact two-sided p-value of
  * the maximum distance of the two empirical distribution functions is at most `alpha`. The change is suspected where

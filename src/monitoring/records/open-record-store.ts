@@ -43,9 +43,9 @@ const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
  * created.
  *
  * Each append is one write at the end of the file; existing content is never rewritten. Appended records are kept if
- * the process dies. They can be lost in a power failure before the disk has stored them (`close` waits for the disk).
- * An incomplete last line is removed when the file is opened. A CSV file of an older layout, with a `timestamp` column,
- * is rotated and kept.
+ * the process dies. A power failure can lose records that the disk has not stored yet (`close` waits for the disk). An
+ * incomplete last line is removed when the file is opened. A CSV file of an older layout, with a `timestamp` column, is
+ * rotated and kept.
  *
  * A file that would exceed `maxBytes` is renamed to `path.1`, the previous `path.1` to `path.2`, and so on. Each file
  * has its own header. No record is lost before the oldest of `maxFiles` files is removed.

@@ -22,7 +22,7 @@ import { parseIsoTime } from './record-time.ts';
  * Monitoring records in memory, stored as columns. Times are not a column: they are the index, in ascending order. A
  * late record is inserted at its time; records with the same time stay in the order in which they were added.
  *
- * Memory use is about 70 bytes per record. It grows without limit unless {@link RecordLog.thin} is called.
+ * Memory use is about 70 bytes per record. The log grows without limit unless {@link RecordLog.thin} is called.
  * @example
  * ```ts
  * import { RecordLog } from 'evenhand/monitoring';
@@ -140,10 +140,10 @@ export class RecordLog {
   }
 
   /**
-   * If the log holds more than `most` distinct times, drops the records of every second time, and repeats this until at
-   * most `most` times are left. The first and last times are always kept. To limit memory, call this method regularly
-   * as records arrive. Past times are kept at even steps, and the steps double as the log grows. New records are kept
-   * at finer steps while there is room.
+   * If the log contains more than `most` distinct times, drops the records of every second time, and repeats this until
+   * at most `most` times are left. The first and last times are always kept. To limit memory, call this method
+   * regularly as records arrive. Past times are kept at even steps, and the steps double as the log grows. New records
+   * are kept at finer steps while there is room.
    * @param most at least 2
    * @returns the number of dropped records
    * @throws {ValueError} if `most` is not a whole number of at least 2

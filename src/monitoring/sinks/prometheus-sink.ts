@@ -33,7 +33,7 @@ const GAUGES: readonly Gauge[] = [
  *
  * - `evenhand_fairness_gap`, `evenhand_fairness_gap_low`, `evenhand_fairness_limit`, `evenhand_fairness_events`: NaN if
  *   the value is undefined;
- * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the others.
+ * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the other states.
  *
  * There are also two metrics over all attributes: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These two
  * metrics count alarms but not watches. A watch has no guaranteed rate of false alarms, so it should not call the

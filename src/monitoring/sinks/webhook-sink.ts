@@ -33,8 +33,8 @@ function endWithin<Result>(
 }
 
 /**
- * The maximum delay before a retry, even if the server requests a longer delay. It is limited because later alerts wait
- * for this alert.
+ * The maximum delay before a retry, even if the server requests a longer delay. The delay is limited because later
+ * alerts wait for this alert.
  */
 const MAX_WAIT_MILLIS = 300_000;
 
@@ -111,7 +111,7 @@ async function tryOnce(
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
         body,
-        // A redirect would turn a POST into a GET, or carry credentials elsewhere.
+        // A redirect would turn a POST into a GET, or send credentials to another host.
         redirect: 'manual',
         signal,
       }),
@@ -172,7 +172,7 @@ function failureOf(cause: unknown): string {
  * alert have the same `Idempotency-Key` (the alert's id, the change and its time), because an alert arrives twice if a
  * response is lost.
  *
- * Alerts wait in memory. Await `close` before the process ends. Otherwise, waiting alerts are lost.
+ * Alerts wait in memory. Await `close` before the process ends, because waiting alerts would be lost.
  * @throws {ValueError} if the address is not http or https, or an option is out of range
  * @throws {ConfigValidationError} if the variable that `secretFromEnvironment` names is not set
  * @example

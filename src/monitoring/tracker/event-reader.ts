@@ -171,7 +171,8 @@ export class EventReader {
     }
     const parts = (this.#options.attributes[index] as TrackedAttribute).parts;
     if (parts.length > 0) {
-      // If the intersection has no group, one of its attributes has no group. That problem was already counted.
+      // If the intersection has no group, one of its attributes has no group. The missing group was already counted as
+      // a problem.
       own[row] = (this.groups[index] as CrossedCodes).codeAt(codes, parts, row);
       return;
     }
@@ -214,7 +215,10 @@ export class EventReader {
   }
 }
 
-/** The values of a number of events. Each value has been read and checked, but the events have not been validated. */
+/**
+ * The values of a number of events. Each value has been converted to its type, but ranges and missing values have not
+ * been checked.
+ */
 interface Fields {
   readonly length: number;
   readonly predictions: Float64Array;

@@ -25,7 +25,7 @@ export interface LabelOutcome {
   readonly refused: number;
 }
 
-/** The state of a stream: all sums of a tracker. Its size does not grow with the number of events. */
+/** The state of a stream: all sums of a tracker. The size of the state does not grow with the number of events. */
 export class EventStream {
   readonly options: FilledTrackerOptions;
   readonly faults = new ProblemCounts();

@@ -52,7 +52,7 @@ function numberOfText(text: string): number | undefined {
 
 /**
  * Returns a function that reads decisions and true labels. If no positive label is given, the values must be numbers.
- * Otherwise the positive label is 1 and every other label is 0.
+ * If a positive label is given, it is read as 1, and every other label is read as 0.
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;

@@ -24,7 +24,7 @@ export const FIRST_UNKNOWN_CELL = 4;
 
 /**
  * The latest events with ids, in a ring buffer. These events can still be labelled, and their ids cannot be used again.
- * The memory use is constant.
+ * The memory use of the buffer is constant.
  */
 export class LateLabels {
   readonly horizon: number;

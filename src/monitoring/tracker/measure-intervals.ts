@@ -140,9 +140,9 @@ export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, lev
 }
 
 /**
- * Returns an ordinary interval of the largest gap between groups, valid for one check. It uses a Bonferroni correction
- * over all pairs of groups (for rates, with the interval of Agresti and Caffo 2000). Returns null if a group has too
- * few events for a variance.
+ * Returns an ordinary interval of the largest gap between groups, valid for one check. The interval has a Bonferroni
+ * correction over all pairs of groups. For rates, the interval of a pair is that of Agresti and Caffo (2000). Returns
+ * null if a group has too few events for a variance.
  * @param groups the sums of at least two groups
  * @param level the confidence level of this interval
  */

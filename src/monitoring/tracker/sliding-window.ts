@@ -49,7 +49,7 @@ export class SlidingWindow {
   }
 
   /**
-   * Skips events that the next call of `add` would remove from the window again. That call must fill the complete
+   * Skips events that the next call of `add` would remove from the window again. The next call must fill the complete
    * window.
    */
   skip(events: number): void {

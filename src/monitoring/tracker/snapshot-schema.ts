@@ -51,7 +51,7 @@ export const count = z.int().min(0);
 /** A time in milliseconds since 1970. */
 export const time = z.number().min(EARLIEST_TIME).max(LATEST_TIME);
 
-/** A column of numbers as base64. Its length is determined by other fields. */
+/** A column of numbers as base64. Other fields determine the length of the column. */
 const column = z.string();
 
 const waitingEvent = z.object({

@@ -17,9 +17,9 @@ export interface TrackerColumns {
   readonly yPred: string;
   /** The field with the true label, if it arrives with the event. Labels that arrive later are set with `label`. */
   readonly yTrue?: string | undefined;
-  /** Sensitive attributes. Each is monitored separately. */
+  /** The fields with sensitive attributes. Each attribute is monitored separately. */
   readonly protected: readonly string[];
-  /** Intersections of these attributes. Each is monitored as an additional attribute. */
+  /** Intersections of the protected attributes. Each intersection is monitored as an additional attribute. */
   readonly intersections?: readonly (readonly string[])[] | undefined;
   /** The field with the id of the event. Late labels refer to this id. */
   readonly id?: string | undefined;
@@ -53,7 +53,7 @@ export interface TrackerOptions {
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
-  /** The store to which records are written as they are taken. The tracker does not close the store. */
+  /** The store to which every new record is written. The tracker does not close the store. */
   readonly store?: RecordStore | undefined;
   /**
    * Scores of at least this value are positive decisions.

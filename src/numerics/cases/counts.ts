@@ -76,7 +76,7 @@ const WEIGHED: readonly NumericsCase[] = [
   ),
   weighed('weights of 200,000 rows, four chunks: exact although float32 would round', 1, () => ({
     codes: new Int32Array(200_000),
-    // The weights are integers of 18 bits. Their sums have 35 bits, and no bit may be lost.
+    // The weights are integers of 18 bits. The sums of the weights have 35 bits, and no bit may be lost.
     weights: Float32Array.from(codes(12, 200_000, 2 ** 18)),
   })),
 ];

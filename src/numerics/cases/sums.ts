@@ -97,7 +97,9 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
   }),
 );
 
-/** The sizes of matrices for `normalEquations`. They fit in one block of rows, or have one row more than a block. */
+/**
+ * The sizes of matrices for `normalEquations`. The rows fit in one block, or there is one row more than a block has.
+ */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],
   [257, 1, true],

@@ -102,7 +102,7 @@ function missingLibraries(
 
 /**
  * Returns a clause if only other versions are installed, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
- * 11". Otherwise returns an empty text.
+ * 11". In other cases, returns an empty text.
  */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);

@@ -41,8 +41,8 @@ export function driverVersion(host: Host): string | null {
 }
 
 /**
- * Returns the missing parts of the NVIDIA driver that CUDA needs: the driver itself, a recent version, its library, or a
- * device.
+ * Returns the missing parts of the NVIDIA driver that CUDA needs: the driver itself, a recent version, its library, or
+ * a device file.
  */
 export function missingOfDriver(host: Host, cuda: CudaVersion): readonly MissingPart[] {
   const ofDriver = host.platform === 'win32' ? missingOnWindows(host, cuda) : missingOnLinux(host, cuda);
@@ -109,7 +109,7 @@ function hasDeviceFile(host: Host): boolean {
 }
 
 /**
- * Returns whether Linux runs inside Windows (WSL). In that case, Linux accesses the Windows driver through a separate
+ * Returns whether Linux runs inside Windows (WSL). Under WSL, Linux accesses the Windows driver through a separate
  * device and library.
  */
 function isUnderWindows(host: Host): boolean {

@@ -233,7 +233,7 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
 
 /**
  * Reads several tensors in one transfer, because each read makes the host wait for the device.
- * @param tensors the tensors, float32, which are not disposed of
+ * @param tensors the tensors, float32; they are not disposed of
  * @returns the values of each tensor, as a flat array
  */
 export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {

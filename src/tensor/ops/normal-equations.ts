@@ -3,7 +3,7 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows that one kernel sums in float32. It is small enough that only the last digits are lost to
+ * The number of rows that one kernel sums in float32. The number is small enough that only the last digits are lost to
  * rounding, and large enough that few kernels are needed.
  */
 const ROWS_PER_BLOCK = 2 ** 12;

@@ -79,7 +79,7 @@ export interface LineForm {
   isComplete(line: string): boolean;
 }
 
-/** The numbers of records that a store has written, holds in memory, and has dropped. */
+/** The numbers of records that a store has written, still has in memory, and has dropped. */
 export interface StoreStatus {
   /** The number of records on disk. */
   readonly written: number;

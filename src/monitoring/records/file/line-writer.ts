@@ -10,7 +10,7 @@ const TRANSIENT = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOS
 function describeFileProblem(cause: unknown): string {
   const { code, reason } = fileProblemOf(cause);
   if (code === '') return cause instanceof Error ? cause.message : String(cause);
-  return `${reason ?? 'the system refuses'} (${code})`;
+  return `${reason ?? 'the operating system rejected the operation'} (${code})`;
 }
 
 /** Returns whether a retry may succeed. */

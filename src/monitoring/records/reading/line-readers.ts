@@ -29,7 +29,7 @@ export function problemAt(path: string, line: number, problem: string, cause?: u
   });
 }
 
-/** The window of records in older files. These files do not name a window, and their values cover the last events. */
+/** The window of records in older files. Older files do not name a window, and their values cover the last events. */
 const OLDER_WINDOW: MonitoringWindow = 'sliding';
 
 /**
