@@ -10,9 +10,9 @@ let logger: Logger | undefined;
 let chosenLevel: Level | 'silent' | undefined;
 
 /**
- * Returns the logger of the package. The logger is created on first use from the environment variables
- * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a path to append to; stderr if unset) and
- * `EVENHAND_JSON_LOGS` (1 for one JSON object per line).
+ * Returns the logger of the package. The logger is created on first use from three environment variables:
+ * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a file to append to; stderr if unset) and
+ * `EVENHAND_JSON_LOGS` (1 for JSON lines).
  * @throws {ConfigValidationError} if the level is unknown or the file cannot be opened
  */
 export function getLogger(): Logger {

@@ -136,8 +136,8 @@ export function sumColumns(rows: readonly (readonly unknown[])[], from: number, 
 }
 
 /**
- * Returns the grouping query. A row of its result has the values of the columns, the GROUPING flag of each column (0 if
- * the row is grouped by the column), the keys, the sums and the checks.
+ * Returns the grouping query. A row of its result has the values and the GROUPING flags of the columns, the keys, the
+ * sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
  */
 function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
   const { attributes, keys, sums, checks } = query;

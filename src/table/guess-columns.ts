@@ -49,8 +49,8 @@ const [MIN_ROWS, MIN_ROWS_PER_LABEL] = [20, 10];
 
 /**
  * Guesses the roles of columns from their names and values. A sensitive column is guessed only by its name. If no name
- * suggests decisions or true labels, and the last column has two values, the last column is guessed to contain the true
- * labels, as in most published data.
+ * suggests decisions or true labels, the last column is guessed to contain true labels if it has two values. This is
+ * usual in published data.
  */
 export function guessColumns(table: Table): ColumnGuesses {
   const found = table.columnNames.map((name) => guessRole(name, table.column(name)));

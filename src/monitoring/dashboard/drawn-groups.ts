@@ -50,8 +50,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * The number of groups drawn from each end of the ranking if there are too many groups for one chart: those with the
- * lowest rates and those with the highest rates. The remaining lines show the largest of the other groups.
+ * If there are too many groups for one chart, this number of groups with the lowest rates is drawn, and the same number
+ * of groups with the highest rates. The remaining lines show the largest of the other groups.
  */
 const EXTREMES = 3;
 

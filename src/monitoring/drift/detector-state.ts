@@ -102,8 +102,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * The fields of a memory with warnings: whether the latest value was a warning but not a change, and the position of
- * the value at which the current run of warnings began (null if there is none).
+ * The fields of a memory with warnings. `isWarning` is true if the latest value was a warning but not a change.
+ * `warnedAt` is the position of the first value of the current run of warnings; null if there is no such run.
  */
 export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull };
 

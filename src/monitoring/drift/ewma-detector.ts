@@ -64,8 +64,8 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
 }
 
 /**
- * Detects changes with a chart of an exponentially weighted moving average: there is a change if the average of the
- * latest values is far from the mean of all values.
+ * Detects changes with a control chart of an exponentially weighted moving average. There is a change if this average
+ * of the latest values is far from the mean of all values.
  *
  * For each value x, the moving average is z = alpha x + (1 - alpha) z, and v is the exponentially weighted variance
  * with the same alpha. There is a change if |z - mean| is above threshold sqrt(v alpha / (2 - alpha) (1 - (1 -

@@ -20,8 +20,8 @@ class TimeLimitError extends Error {}
  * Runs work with a signal that is aborted when the time limit is reached or when `outer` is aborted. The returned
  * promise then settles even if the work ignores the signal. A custom `fetch` may ignore it.
  * @param millis the limit, in milliseconds
- * @throws {TimeLimitError} when the time limit is reached; if `outer` is aborted, the promise rejects with its reason,
- *   and if the work fails, with the error of the work
+ * @throws {TimeLimitError} when the time limit is reached; the promise also rejects if `outer` is aborted or the work
+ *   fails
  */
 function endWithin<Result>(
   millis: number,
@@ -165,12 +165,12 @@ function failureOf(cause: unknown): string {
  * Returns a sink that posts each transition as JSON: `{ change, timestamp, alert, text }`, with keys in snake_case.
  * `text` is a one-line summary. Transitions are sent in order, one at a time.
  *
- * A request is retried after a network failure, a timeout, 429 or 5xx. Before retry k, from 0, the sink waits for a
- * random time between half of `backoffMillis` x 2^k and the full value, or for the time that `Retry-After` requests if
- * it is longer. The wait is at most 5 minutes. Other responses, including redirects, are not retried. Alerts that
- * cannot be delivered are counted in `failures`. Log messages name only the server's origin. All attempts to send an
- * alert have the same `Idempotency-Key` (the alert's id, the change and its time), because an alert arrives twice if a
- * response is lost.
+ * A request is retried after a network failure, a timeout, 429 or 5xx. Before retry k (counted from 0), the sink waits
+ * for a random time between half of `backoffMillis` x 2^k and the full value. If `Retry-After` requests a longer wait,
+ * the sink waits for that time. The wait is at most 5 minutes. Other responses, including redirects, are not retried.
+ * Alerts that cannot be delivered are counted in `failures`. Log messages name only the server's origin. All attempts
+ * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time), because an alert arrives
+ * twice if a response is lost.
  *
  * Alerts wait in memory. Await `close` before the process ends, because waiting alerts would be lost.
  * @throws {ValueError} if the address is not http or https, or an option is out of range

@@ -179,8 +179,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the number of events between records: a tenth of the largest power of ten that is at most the event count,
-   * but at least 100 and at most `recordEvery`.
+   * Returns the number of events between records: a tenth of the largest power of ten up to the event count. The result
+   * is at least 100 and at most `recordEvery`.
    */
   #recordStep(): number {
     const { recordEvery } = this.options;

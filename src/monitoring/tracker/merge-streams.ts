@@ -8,10 +8,10 @@ import type { LateLabels, WaitingEvent } from './late-labels.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
 /**
- * Adds everything that another stream has counted, as if both streams were shards of one stream. Sums are added. If the
- * events of both streams do not fit into the sliding window, each stream drops the same share of its events, oldest
- * first, because the order of events across shards is unknown. Windows that began at a restart are joined with the
- * other stream's windows of the same index.
+ * Adds everything that another stream has counted, as if both streams were shards of one stream. Sums are added. The
+ * order of events across shards is unknown. If the events of both streams do not fit into the sliding window, each
+ * stream therefore drops the same share of its events, oldest first. Windows that began at a restart are joined with
+ * the other stream's windows of the same index.
  * @throws {ValueError} if the streams have different options
  */
 export function mergeStreams(stream: EventStream, other: EventStream): void {

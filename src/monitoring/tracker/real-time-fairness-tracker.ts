@@ -78,9 +78,9 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
  *
  * Events may arrive one by one, in batches of columns, or in shards that are merged. The sums are the same in all three
  * cases. A true label may arrive with its event, or later with the event's id. Problems are counted in `faults` by
- * reason: an event without a prediction, an undeclared group, a duplicate id, a label for an unknown id, or a clock
- * that went backwards. Events with an earlier time than the event before them are counted in the order of arrival. An
- * invalid value raises an error, and nothing from that call is counted.
+ * reason. Examples are an event without a prediction, an undeclared group, a duplicate id, a label for an unknown id,
+ * and a clock that went backwards. Events with an earlier time than the event before them are counted in the order of
+ * arrival. An invalid value raises an error, and nothing from that call is counted.
  *
  * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. When the
  * history is full, the records of some timestamps are dropped.

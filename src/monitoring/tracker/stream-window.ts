@@ -34,9 +34,10 @@ export function groupShare(group: number, { early, isClosed }: KnownGroups): num
 }
 
 /**
- * Returns the share of a metric's error budget for windows that begin at one start: half for the full stream, and 1/(k
- * (k + 1)) of the other half for the k-th restart. In an endless stream, all shares add up to 1. A later start has a
- * smaller share and therefore wider intervals, but the width grows only with the logarithm of the start's index.
+ * Returns the share of a metric's error budget for windows that begin at one start. The full stream gets half of the
+ * budget, and the k-th restart gets 1/(k (k + 1)) of the other half. In an endless stream, all shares add up to 1. A
+ * later start has a smaller share and therefore wider intervals, but the width grows only with the logarithm of the
+ * start's index.
  * @param start the start's index; 0 is the beginning of the stream
  */
 export function startShare(start: number): number {

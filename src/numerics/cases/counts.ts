@@ -112,8 +112,8 @@ function binOf(value: number, { width, first, count, rounding }: HistogramBins):
 }
 
 /**
- * Returns values on the edges of bins, values one unit in the last place below and above the edges, values beyond both
- * ends of the histogram, and missing values.
+ * Returns values for edge cases: on the edges of bins, one unit in the last place below and above the edges, beyond
+ * both ends of the histogram, and missing values.
  */
 function edges({ width, first, count }: HistogramBins): Float32Array {
   const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);

@@ -4,8 +4,8 @@ import type { Tf } from '../runtime.ts';
 
 /**
  * The number of rows between two reads of a table that is accumulated on the device. The number is small enough for
- * exact sums in int32 (if a row adds at most 2^8) and exact counts in float32, and large enough that the cost of reads
- * is negligible.
+ * exact sums in int32 (if a row adds at most 2^8) and for exact counts in float32. It is large enough that the cost of
+ * reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
