@@ -40,8 +40,8 @@ const LABEL_LETTERS = 40;
 
 /**
  * Draws a line for each alert. The line starts when the alert is raised. The line ends when the alert is cleared or
- * resolved, or at `end` if the alert is open. A dotted line begins where the change is suspected to have begun. Shapes
- * mark the events.
+ * resolved, or at `end` if the alert is open. A dotted line connects the suspected start of the change with the start
+ * of the line. Shapes mark the events.
  * @param alerts the alerts, from top to bottom
  * @param end the time of the latest event, in milliseconds since 1970
  */
@@ -132,7 +132,7 @@ function points(alerts: readonly TimelineAlert[], mark: TimelineMark, palette: P
     clip: false,
     symbol: SYMBOLS[mark],
     symbolSize: 12,
-    // A ring for a suspected change.
+    // The mark of a suspected change is a ring.
     itemStyle:
       mark === 'suspected'
         ? { color: palette.surface, borderColor: color, borderWidth: 2, opacity: 1 }

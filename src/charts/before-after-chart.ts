@@ -56,7 +56,7 @@ function sideDots(side: Side, sideName: string, unit: Unit, rows: readonly Compa
 
 /** Texts of the chart. */
 interface BeforeAfterText {
-  /** The line under the title. The line below it shows the gaps before and after. */
+  /** The first line under the title. The second line shows the gaps before and after. */
   readonly subtitle?: string | undefined;
   /**
    * The names of the two sides.
@@ -82,7 +82,7 @@ const BEFORE_AFTER = [
 
 const ROW_HEIGHT = 34;
 
-/** The width of the column with both values, in pixels. */
+/** The width of the text column with the values of both sides, in pixels. */
 const RIGHT = 132;
 
 /**
@@ -91,8 +91,8 @@ const RIGHT = 132;
  * gaps before and after the change.
  *
  * A group with only one of the two values has one dot. A group without values is not drawn. If there are more than 40
- * groups, only the 20 groups with the lowest and the 20 groups with the highest values are drawn. A note in the chart
- * says so.
+ * groups, only the 20 groups with the lowest and the 20 groups with the highest values are drawn. In this case, the
+ * chart contains a note.
  */
 export function beforeAfterChart(measure: ComparedMeasure, text: BeforeAfterText = {}): Chart {
   const sides = text.sides ?? BEFORE_AFTER;
@@ -149,8 +149,8 @@ function byValue(a: ComparedGroup, b: ComparedGroup): number {
 }
 
 /**
- * Returns the value that determines the position of a group: the value after the change, or the value before it if
- * there is no value after.
+ * Returns the value that determines the position of a group: the value after the change or, if there is no such value,
+ * the value before the change.
  */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;

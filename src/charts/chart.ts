@@ -59,8 +59,8 @@ export interface GroupRow<Group> {
 }
 
 /**
- * Returns a row for each group. If there are many groups, it returns the first and the last groups, and a row between
- * them that counts the others.
+ * Returns a row for each group. If there are many groups, returns only the first and the last groups, with a row
+ * between them that counts the omitted groups.
  */
 export function bothEnds<Group extends { readonly label: string }>(sorted: readonly Group[]): GroupRow<Group>[] {
   const rows = sorted.map((group): GroupRow<Group> => ({ label: group.label, group }));
@@ -150,8 +150,8 @@ export interface ChartText {
 }
 
 /**
- * The maximum widths of a title and of a line under it, in lower-case letters. These widths apply to charts of {@link
- * CHART_WIDTH}.
+ * The maximum widths of a title and of a line under it, as a number of lower-case letters. The widths apply to charts
+ * with the width {@link CHART_WIDTH}.
  */
 const HEADLINE_WIDTHS = { title: 78, line: 108 };
 

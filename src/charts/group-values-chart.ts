@@ -36,7 +36,10 @@ interface ChartedMeasure {
 
 /** Texts of the chart. */
 interface GroupValuesText {
-  /** The line under the title. The line below it shows the gap between the extreme groups. */
+  /**
+   * The first line under the title. The second line shows the gap between the groups with the smallest and the largest
+   * value.
+   */
   readonly subtitle?: string | undefined;
 }
 
@@ -47,7 +50,7 @@ const ROW_HEIGHT = 24;
  * the smallest to the largest value shows the gap.
  *
  * Groups without a finite value are not drawn. If there are more than 40 groups, only the 20 groups with the lowest and
- * the 20 groups with the highest values are drawn. A note in the chart says so.
+ * the 20 groups with the highest values are drawn. In this case, the chart contains a note.
  */
 export function groupValuesChart(measure: ChartedMeasure, { subtitle }: GroupValuesText = {}): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
@@ -247,7 +250,7 @@ export function intervals(unit: Unit, rows: readonly Row[]): unknown {
   return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
 }
 
-/** Returns a note that says which groups are drawn if there are many groups. */
+/** If there are too many groups to draw all of them, returns a note about which groups are drawn. */
 export function omission(groups: number, values: string): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);

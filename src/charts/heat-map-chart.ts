@@ -29,7 +29,10 @@ const LETTER = 7;
 const MIN_CELL = 72;
 const MIN_WIDTH = 740;
 
-/** Maximum widths in lower-case letters: of the title, a line under it, a row label and a column label. */
+/**
+ * The maximum widths of the title, of a line under it, of a row label and of a column label, as numbers of lower-case
+ * letters.
+ */
 const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
 const COLUMN_WIDTH = 22;
@@ -44,7 +47,7 @@ const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 /**
  * Draws a table of values from 0 to 1 with the number in every cell. Cells below the threshold are blue. Cells at or
  * above the threshold are orange, and their numbers are bold. The rows with the largest values come first. If there are
- * more than 60 rows, only the first 60 are drawn, and a note in the chart says so.
+ * more than 60 rows, only the first 60 are drawn, and the chart contains a note.
  */
 export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   const order = strongestFirst(map);

@@ -36,8 +36,8 @@ const TOPS = [70, 288] as const;
 const DASHES = ['solid', [6, 4], [2, 3]] as const;
 
 /**
- * Draws two plots over the epochs: the gap in decisions with the tolerance as a dashed line, and the multipliers below.
- * Both plots mark the epoch whose weights were kept.
+ * Draws two plots over the epochs. The upper plot shows the gap in decisions, with the tolerance as a dashed line. The
+ * lower plot shows the multipliers. Both plots mark the epoch whose weights were kept.
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;

@@ -22,7 +22,7 @@ export interface ParetoChartPoint {
   readonly dominated: boolean;
   readonly accuracyCi: readonly [low: number, high: number];
   readonly dpDiffCi: readonly [low: number, high: number] | null;
-  /** Equalized odds difference, for the tooltip. */
+  /** The equalized odds difference, which is shown in the tooltip. */
   readonly eoDiff?: number | undefined;
 }
 

@@ -34,7 +34,10 @@ const FARTHEST = 200;
 
 const STEP = 9;
 
-/** The directions to try, in order: first to the upper right, last along the interval crosses. */
+/**
+ * The directions in which positions for a label are tried, in order: first to the upper right, last along the interval
+ * crosses.
+ */
 const DIRECTIONS = [-45, 45, -135, 135, -65, 65, -115, 115, -25, 25, -155, 155, -90, 90, 0, 180].map((degrees) => [
   Math.cos((degrees * Math.PI) / 180),
   Math.sin((degrees * Math.PI) / 180),
@@ -52,7 +55,7 @@ const MARK = 7;
  * label, the label is omitted. Labels are placed in the order of the points.
  *
  * Takes O(points^2) time for a fixed number of candidate positions.
- * @returns [points] the position of each label, or null if the label is omitted
+ * @returns for each point, the position of its label, or null if the label is omitted
  */
 export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): (LabelPosition | null)[] {
   const taken: Rectangle[] = [];

@@ -38,7 +38,7 @@ export interface ReliabilityPanel {
 /** Texts of the chart. */
 interface ReliabilityChartText extends ChartText {
   /**
-   * Confidence level of the intervals.
+   * The confidence level of the intervals.
    * @defaultValue 0.95
    */
   readonly level?: number | undefined;
@@ -57,7 +57,7 @@ const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
  * Draws a panel for each group, with the share of positives against the mean score of each bin. On the diagonal, the
  * share equals the mean score. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that
  * includes every dot. Intervals are cut off at the end of the scale. If there are more than 16 groups, only the 16
- * largest groups are drawn, and a note in the chart says so.
+ * largest groups are drawn, and the chart contains a note.
  */
 export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
   const drawn = largest(panels);
@@ -140,7 +140,7 @@ function meanDistance(dots: readonly ReliabilityDot[]): string {
   return (sum / n).toFixed(3);
 }
 
-/** The position of a panel, and which of its axes have labels. */
+/** The position of a panel, and whether its axes have labels. */
 interface PanelPosition {
   readonly left: number;
   readonly top: number;

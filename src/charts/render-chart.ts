@@ -13,12 +13,12 @@ export type ChartFormat = 'svg' | 'png' | 'html';
 
 const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
-/** The number of pixels per unit of length in a PNG. With 2, the image is sharp on high-density screens. */
+/** The number of pixels per unit of length in a PNG. A value of 2 makes the image sharp on high-density screens. */
 const PNG_SCALE = 2;
 
 /**
- * Returns the format that the extension of a path names.
- * @throws {DataValidationError} if the extension names no format
+ * Returns the chart format for the extension of a path.
+ * @throws {DataValidationError} if there is no chart format for the extension
  */
 export function chartFormat(savePath: string): ChartFormat {
   const extension = path.extname(savePath).slice(1).toLowerCase();
@@ -33,7 +33,7 @@ export function chartFormat(savePath: string): ChartFormat {
 
 /**
  * Draws charts below each other in one picture; see {@link renderChart}.
- * @param charts at least one
+ * @param charts the charts, at least one
  */
 export async function renderCharts(charts: readonly Chart[], format: ChartFormat): Promise<string | Uint8Array> {
   if (format === 'html') return renderHtml(charts);
@@ -55,8 +55,8 @@ function stacked(charts: readonly Chart[], panels: readonly string[]): string {
 }
 
 /**
- * Makes the ids of a chart unique among the charts of a page, since every chart counts its ids from 0. Only attributes
- * match the pattern, because quotes in text are escaped.
+ * Makes the ids of a chart unique among the charts of a page, because the ids of every chart start at 0. Only
+ * attributes match the pattern, because quotes in text are escaped.
  */
 export function withOwnIds(svg: string, picture: number): string {
   return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
@@ -101,7 +101,8 @@ async function renderPng(svg: string): Promise<Uint8Array> {
   const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: PNG_SCALE },
     font: {
-      // Without a font file, resvg silently drops all text. Characters that Inter lacks use the fonts of the system.
+      // Without a font file, resvg silently drops all text. Characters that Inter does not have are drawn in system
+      // fonts.
       fontFiles: fontFiles(),
       loadSystemFonts: true,
       defaultFontFamily: 'Inter',
@@ -159,7 +160,7 @@ const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object
  *
  * The renderer caches the widths of texts in a plain object whose keys are the texts (zrender 6.1, core/LRU). For the
  * label `__proto__`, the renderer finds Object.prototype, treats it as a cache entry and modifies it for the whole
- * process. The label `constructor` gets no width.
+ * process. For the label `constructor`, the renderer finds no valid width.
  */
 export function withoutInheritedNames<T>(value: T): T {
   if (typeof value === 'string') return (INHERITED.has(value) ? `${value} ` : value) as T;

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The label formats, by the minimum length of the time range. */
+/** The formats of time labels. Each entry has the minimum length of the time range for which its format is used. */
 const FORMATS: readonly (readonly [least: number, format: string])[] = [
   [900 * DAY, '{yyyy}'],
   [90 * DAY, '{MMM} {yyyy}'],
@@ -30,8 +30,8 @@ const FORMATS: readonly (readonly [least: number, format: string])[] = [
 
 /**
  * Returns a time axis in UTC.
- * @param times milliseconds since 1970. For a single time, the axis includes one minute before and after it. For an
- *   empty list, the axis shows a day of 1970
+ * @param times milliseconds since 1970. For a single time, the axis also includes one minute before and one minute
+ *   after it. For an empty list, the axis shows a day of 1970
  */
 export function timeAxis(times: readonly number[], palette: Palette): unknown {
   const first = times.reduce((least, time) => Math.min(least, time), times[0] ?? 0);
@@ -62,7 +62,7 @@ export function timelineTooltip(trigger: 'axis' | 'item', palette: Palette): unk
   };
 }
 
-/** A value over time, with a band around it or around another value of the same quantity. */
+/** A value over time, with a band around this value or around another value of the same quantity. */
 export interface BandedLine {
   readonly label: string;
   /** The value at each time; null if there is no value. */
@@ -82,8 +82,8 @@ export interface BandedLine {
 export interface BandTimeline {
   readonly title: string;
   /**
-   * The unit of the values. Shares are drawn in percent on an axis that fits their range. The axis of numbers starts at
-   * 0.
+   * The unit of the values. Shares are drawn in percent, on an axis that fits the range of the shares. The axis of
+   * numbers starts at 0.
    */
   readonly unit: Unit;
   /** The times in milliseconds since 1970, ascending. */
@@ -111,12 +111,15 @@ export interface TimelineStyle {
 
 const PLOT = 230;
 
-/** The share of early times whose bands do not affect the range of the axis. Bands are wide early in a stream. */
+/**
+ * The share of times at the start of the chart whose bands do not affect the range of the axis. Bands are wide early in
+ * a stream.
+ */
 const SETTLED = 0.5;
 
 /**
- * Draws lines over time with bands behind them and a limit as a dashed line. Bands are wide early in a stream. The
- * range of the axis therefore covers all lines, and only the later half of each band. The earlier half may be cut
+ * Draws lines over time, with bands behind the lines, and the limit as a dashed line. Bands are wide early in a stream.
+ * The range of the axis therefore covers all lines, and only the later half of each band. The earlier half may be cut
  * off.
  */
 export function timelineBandChart(timeline: BandTimeline, style: TimelineStyle = {}): Chart {
@@ -260,7 +263,10 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Returns whether any value has no neighbours. No line can connect such a value, so it needs a dot. */
+/**
+ * Returns whether any value has no value directly before or after it. A line cannot show such a value, so it needs a
+ * dot.
+ */
 function hasLonePoint(values: readonly (number | null)[]): boolean {
   const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;
   return values.some((value, row) => !isMissing(value) && isMissing(values[row - 1]) && isMissing(values[row + 1]));

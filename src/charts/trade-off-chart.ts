@@ -12,7 +12,7 @@ import {
   title,
 } from './chart.ts';
 
-/** A model by its accuracy and its unfairness. */
+/** A model, given by its accuracy and its unfairness. */
 export interface TradeOffChartPoint {
   readonly label: string;
   readonly accuracy: number;

@@ -62,7 +62,7 @@ ${blocks.map((block) => markup`${blockToHtml(block, drawn)}\n`)}</section>
   });
 }
 
-/** Renders how a report was made: names and values, and the command that makes it again. */
+/** Renders the section on how a report was made: names and values, and the command that creates the report again. */
 export function madeSection({ made, provenance }: Pick<ReportDocument, 'made' | 'provenance'>): Html {
   const lines = [...(provenance === undefined ? [] : provenanceLines(provenance)), ...made];
   return markup`<h2 id="made">How this was made</h2>
@@ -177,7 +177,7 @@ function sideToHtml({ name, asked, said }: ReportSide): Html {
 }
 
 /**
- * Draws a static chart for a page, without the attributes and styles that only interactive or separate SVG files need.
+ * Draws a static chart for a page. Attributes and styles that only interactive or separate SVG files need are removed.
  */
 export async function drawSvg(chart: Chart): Promise<string> {
   const svg = String(await renderChart(chart, 'svg'));

@@ -12,7 +12,7 @@ import {
 } from './report-document.ts';
 import { cutAnswer, plainText, shownText } from './report-text.ts';
 
-/** Renders a report as Markdown. Charts are omitted, since the tables contain their numbers. */
+/** Renders a report as Markdown. Charts are omitted, because the tables contain the same numbers. */
 export function documentToMarkdown(report: ReportDocument): string {
   const { title, subject, verdict, sections } = report;
   const opening = [
@@ -70,7 +70,7 @@ function table({ caption, columns, rows }: ReportTable): string[] {
   return [`${text(caption)}:`, markdownTable(header, cells)];
 }
 
-/** Escapes plain text for Markdown, also at the start of a line. */
+/** Escapes plain text for Markdown, including characters that have a meaning only at the start of a line. */
 function text(plain: string): string {
   return escapeMarkdown(plainText(plain))
     .replaceAll(/[~&]/g, '\\$&')
@@ -82,8 +82,8 @@ function text(plain: string): string {
 const LINE_LETTERS = 100;
 
 /**
- * Renders a pair as Markdown. The answers are in code fences, where nothing is markup and addresses do not become
- * links.
+ * Renders a pair as Markdown. The answers are in code fences. In a code fence, nothing is markup, and addresses do not
+ * become links.
  */
 function pairToMarkdown({ title, sides }: ReportPair): string[] {
   return [`**${text(title)}**`, ...sides.flatMap(sideToMarkdown)];
@@ -115,7 +115,7 @@ function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }
 
-/** Wraps lines in a code fence that is longer than any fence in them. */
+/** Puts lines into a code fence. The fence is longer than any fence within the lines. */
 function fenced(language: 'text' | 'sh', lines: readonly string[]): string {
   const longest = Math.max(2, ...(lines.join('\n').match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -15,14 +15,17 @@ import { cutAnswer, plainText } from './report-text.ts';
 import { tableToText } from './table-to-text.ts';
 import { displayWidth, padText, wrapText } from './text-width.ts';
 
-/** How a report is laid out as text. */
+/** The layout of a report as text. */
 export interface TextLayout {
-  /** The columns that tables may take; Infinity if nothing must be cut. Prose is wrapped at 100 columns at most. */
+  /**
+   * The maximum width of tables, in terminal columns; Infinity if nothing must be cut. Prose is wrapped at this width
+   * or at 100 columns, whichever is smaller.
+   */
   readonly width: number;
   readonly colours: boolean;
 }
 
-/** The maximum width of prose, since longer lines are hard to read. */
+/** The maximum width of prose, in terminal columns. Longer lines are hard to read. */
 const PROSE_WIDTH = 100;
 
 /** The maximum width of the names of facts. */
@@ -38,8 +41,8 @@ const VERDICT_STYLES: Readonly<Record<ReportVerdict['kind'], Style>> = {
 };
 
 /**
- * Renders a report as plain text for a terminal or a pipe: the verdict first, tables that fit the width, and no charts.
- * Empty titles are left out.
+ * Renders a report as plain text for a terminal or a pipe. The verdict comes first, tables fit the width, and charts
+ * and empty titles are omitted.
  */
 export function documentToText(report: ReportDocument, layout: TextLayout): string {
   const { title, subject, verdict, sections, made } = report;
@@ -62,10 +65,10 @@ export function documentToText(report: ReportDocument, layout: TextLayout): stri
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-/** Styles a text of one or more lines. Each line is styled separately, so that a pager can show any of them. */
+/** Styles a text of one or more lines. Each line is styled separately, so that a pager shows every line correctly. */
 function styled(text: string, style: Style, { colours }: TextLayout): string {
   if (!colours || text === '') return text;
-  // The layout has decided about colours; by default, styleText would decide by the state of stdout.
+  // The layout decides whether colours are used. By default, styleText would decide based on stdout.
   return text.split('\n').map((line) => styleText(style, line, { validateStream: false })).join('\n'); // prettier-ignore
 }
 
@@ -105,7 +108,7 @@ function prose(text: string, { width }: TextLayout): string[] {
   return plain === '' ? [] : wrapText(plain, Math.min(width, PROSE_WIDTH));
 }
 
-/** Wraps a text after a mark; further lines are indented by the width of the mark. */
+/** Wraps a text that follows a mark. The second and later lines are indented by the width of the mark. */
 function hanging(mark: string, text: string, layout: TextLayout): string {
   const indent = ' '.repeat(displayWidth(mark));
   const room = Math.min(layout.width, PROSE_WIDTH) - indent.length;

@@ -6,23 +6,23 @@ import { labelText, plainText } from './report-text.ts';
 
 /** One gate on one attribute, for the reports of continuous integration. */
 export interface GateCase {
-  /** What the gate judges: an attribute, or a part of the run. */
+  /** The subject of the gate: an attribute, or a part of the run. */
   readonly attribute: string;
-  /** The gate: `demographic_parity_difference <= 0.1`. */
+  /** The gate as text, for example `demographic_parity_difference <= 0.1`. */
   readonly name: string;
-  /** The verdict; null if there is none, which is never a pass. */
+  /** The verdict; null if no gate was applied. Null never counts as a pass. */
   readonly status: 'pass' | 'fail' | 'undefined' | null;
   /** The verdict in one sentence. */
   readonly message: string;
-  /** What was measured. */
+  /** A text with the measured values. */
   readonly output?: string | undefined;
 }
 
 /** The gates of one run of a command. */
 export interface GateReport {
-  /** The command, which names the test suite: `evenhand validate`. */
+  /** The command, for example `evenhand validate`. The test suite has the same name. */
   readonly command: string;
-  /** Whether the run passed; null without a gate. */
+  /** Whether the run passed; null if there is no gate. */
   readonly passed: boolean | null;
   readonly cases: readonly GateCase[];
   /** The options of the run, by name. */
@@ -31,7 +31,10 @@ export interface GateReport {
   readonly seconds?: number | undefined;
 }
 
-/** The elements and types of tests that did not pass. An undefined metric was not measured, which JUnit calls an error. */
+/**
+ * The XML elements and types of tests that did not pass. An undefined metric could not be measured, so its test is an
+ * error in JUnit.
+ */
 const OUTCOMES = {
   fail: { element: 'failure', type: 'FairnessAssertionError' },
   undefined: { element: 'error', type: 'UndefinedMetric' },
@@ -83,7 +86,9 @@ const WORDS = new Map<GateCase['status'], string>([
   [null, 'none'],
 ]);
 
-/** Renders the gates of a run as Markdown for the summary of a step in GitHub Actions. It contains no links. */
+/**
+ * Renders the gates of a run as Markdown for the summary of a step in GitHub Actions. The Markdown contains no links.
+ */
 export function gateReportToSummary({ command, passed, cases }: GateReport): string {
   const ordered = [...WORDS.keys()].flatMap((status) => cases.filter((one) => one.status === status));
   const shown = ordered.slice(0, MAX_ROWS);
@@ -108,8 +113,8 @@ export function gateReportToSummary({ command, passed, cases }: GateReport): str
 }
 
 /**
- * Escapes a text for a table cell. An empty comment prevents GitHub from turning addresses and mentions into links,
- * which no escape does.
+ * Escapes a text for a table cell. An empty comment prevents GitHub from turning addresses and mentions into links.
+ * Escape characters do not prevent this.
  */
 function summaryText(text: string): string {
   const escaped = escapeMarkdown(text.replaceAll('&', '&amp;'));

@@ -1,17 +1,17 @@
 import { formatCount } from '../internal/format.ts';
 import type { InputFile } from '../io/checksum.ts';
 
-/** Where a report comes from. */
+/** The origin of a report: its date, its input files and its command. */
 export interface Provenance {
   readonly date: Date;
-  /** The command that makes the report again; see {@link shellCommand}. */
+  /** The command that creates the report again; see {@link shellCommand}. */
   readonly command: string;
   readonly inputs: readonly InputFile[];
-  /** The number of rows that were read; undefined if it is not known. */
+  /** The number of rows that were read; undefined if the number is not known. */
   readonly rows?: number | undefined;
 }
 
-/** Returns provenance as names and values, for the end of a report. */
+/** Returns the provenance as pairs of a name and a value, for the end of a report. */
 export function provenanceLines({ date, inputs, rows }: Provenance): [name: string, value: string][] {
   return [
     ['Date', `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`],
@@ -29,15 +29,18 @@ export function reproducibleSentence(provenance: Provenance | undefined): string
   return `The same data, version and options reproduce this page byte for byte${date}.`;
 }
 
-/** Matches arguments that a shell does not change. A word that starts with `~` or `-` alone is quoted too. */
+/** Matches arguments that a shell does not change. An argument that starts with `~` or `=` is quoted too. */
 const PLAIN = /^[\w@%+:,./-][\w@%+=:,./-]*$/;
 
-/** Matches characters that a terminal does not show: control, formatting, line separators, half pairs. */
+/**
+ * Matches characters that a terminal does not show: control and format characters, line separators, and unpaired
+ * surrogates.
+ */
 const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
  * Returns the command line for arguments of `evenhand`, quoted for a POSIX shell, on one line. An argument with
- * characters that do not print is quoted as `$'…'`, which bash, zsh and POSIX.1-2024 read.
+ * invisible characters is quoted as `$'…'`, a form that bash, zsh and POSIX.1-2024 support.
  */
 export function shellCommand(args: readonly string[]): string {
   return ['evenhand', ...args.map(quoteArgument)].join(' ');

@@ -2,7 +2,7 @@ import { cutItems, shortenBetween } from './report-text.ts';
 import type { Chart } from '../charts/chart.ts';
 import type { Provenance } from './provenance.ts';
 
-/** A block of a report. All text is plain; the renderer escapes it. */
+/** A block of a report. All text is plain text, which the renderer escapes. */
 export type ReportBlock =
   | { readonly kind: 'heading'; readonly text: string }
   | { readonly kind: 'paragraph'; readonly text: string }
@@ -24,7 +24,7 @@ export interface ReportFact {
   readonly remark?: string | undefined;
 }
 
-/** A table; the first column names its rows. */
+/** A table. The first column contains the names of the rows. */
 export interface ReportTable {
   readonly kind: 'table';
   readonly caption: string;
@@ -32,13 +32,13 @@ export interface ReportTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Pairs of untrusted texts. They are shown literally, never as markup, links or images. */
+/** Pairs of untrusted texts. The texts are shown literally, never as markup, links or images. */
 interface ReportPairs {
   readonly kind: 'pairs';
   readonly pairs: readonly ReportPair[];
 }
 
-/** Two prompts that differ in few words, and the answer to each. */
+/** Two prompts that differ in a few words, and the answer to each prompt. */
 export interface ReportPair {
   readonly title: string;
   readonly sides: readonly [ReportSide, ReportSide];
@@ -54,17 +54,17 @@ export interface ReportSide {
 /** A piece of text. The pieces of a side are joined without spaces. */
 export interface MarkedText {
   readonly text: string;
-  /** Whether this piece differs from the other side. */
+  /** Whether this piece differs from the text of the other side. */
   readonly isMarked: boolean;
 }
 
-/** The name of a column, its alignment, and how it gives way in a narrow terminal. */
+/** The name of a column, its alignment, and how it is shortened in a narrow terminal. */
 export interface ReportColumn {
   readonly name: string;
   readonly isNumber?: boolean | undefined;
-  /** Whether the column is shown at every width, because it has the value or the finding. */
+  /** Whether the column is shown at every width, because it contains the value or the finding. */
   readonly isEssential?: boolean | undefined;
-  /** Whether long texts continue on further lines; otherwise they are shortened. */
+  /** Whether long texts are wrapped. If false, long texts are shortened. */
   readonly wraps?: boolean | undefined;
 }
 
@@ -91,7 +91,7 @@ export interface ReportDocument {
   readonly sections: readonly ReportSection[];
   /** The names and values that are needed to reproduce the numbers of the report. */
   readonly made: readonly (readonly [name: string, value: string])[];
-  /** The date, the input files and the command; undefined if they are not known, as in a library call. */
+  /** The date, the input files and the command; undefined if they are not known, for example in a library call. */
   readonly provenance?: Provenance | undefined;
 }
 
@@ -122,8 +122,8 @@ export function noteBlocks(title: string, items: readonly string[]): ReportBlock
 }
 
 /**
- * Returns the pieces of a prompt, shortened if they are long. In an unmarked piece, the text next to marked pieces is
- * kept.
+ * Returns the pieces of a prompt, shortened if they are long. If an unmarked piece is shortened, the text next to
+ * marked pieces is kept.
  */
 export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
   const last = pieces.length - 1;

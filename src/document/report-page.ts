@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto';
 
 import { type Html, markup, trusted } from '../internal/html.ts';
 
-/** The style of reports: for screens from 360 px and for print. Information is never shown by colour alone. */
+/**
+ * The style of reports, for print and for screens that are at least 360 px wide. Information is never shown by colour
+ * alone.
+ */
 const REPORT_STYLE = `
 :root { color-scheme: light; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa; --accent: #00527f; }
 * { box-sizing: border-box; }
@@ -100,7 +103,7 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
 }
 `;
 
-/** The content security policy. It prevents the page from loading or sending anything. */
+/** The content security policy of the page. The policy prevents the page from loading or sending anything. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /** The parts of a page. */
@@ -115,8 +118,8 @@ export interface ReportPage {
   /** Additional CSS rules, added after the rules that all reports share. */
   readonly style?: string | undefined;
   /**
-   * JavaScript at the end of the page. No script may contain the text that ends a script element. The content security
-   * policy allows only these scripts, by their hashes.
+   * JavaScript code at the end of the page. A script must not contain the text that ends a script element. The content
+   * security policy allows only these scripts, by their hashes.
    * @defaultValue none: no script may run
    */
   readonly scripts?: readonly string[] | undefined;

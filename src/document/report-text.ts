@@ -8,13 +8,13 @@ const SHOWN_BETWEEN = 240;
 
 /**
  * Matches control characters, characters that change the text direction, and invisible characters. Joiners are not
- * matched, since writing systems and emoji need them. Line breaks and tabs are not matched either.
+ * matched, because writing systems and emoji need them. Line breaks and tabs are not matched either.
  */
 const STEERING = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\uFFFE\uFFFF]/gu;
 
 /**
- * Matches more combining marks on one letter than any writing system needs. So many marks would cover the neighbouring
- * lines.
+ * Matches the excess combining marks on a letter that has more marks than any writing system needs. Without this limit,
+ * the marks could cover the neighbouring lines.
  */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
 
@@ -69,7 +69,7 @@ export function plainText(text: string): string {
   return text.trim() === '' ? '' : shortenLabel(text, TEXT_WIDTH);
 }
 
-/** Returns the name of a group, a column or a step. A very long name is cut, and its length is added. */
+/** Returns the name of a group, a column or a step for a report. A very long name is cut, and its length is shown. */
 export function labelText(label: string): string {
   const short = shortenLabel(label, REPORT_LABEL_WIDTH);
   return short.endsWith('\u2026') && !label.trim().endsWith('\u2026')
@@ -79,7 +79,7 @@ export function labelText(label: string): string {
 
 /**
  * Joins names as in "a, b and c". If there are more than `most` names, the result lists the first names and the number
- * of the others.
+ * of the remaining names.
  */
 export function listed(names: readonly string[], most = 12): string {
   const shown = names.slice(0, most).map(labelText);
@@ -88,8 +88,8 @@ export function listed(names: readonly string[], most = 12): string {
 }
 
 /**
- * Returns the items of a list. If there are more than `most` items, returns the first items and the number of the
- * others.
+ * Returns the items of a list. If there are more than `most` items, returns the first items and a last item with the
+ * number of the remaining items.
  */
 export function cutItems(items: readonly string[], most = 20): string[] {
   if (items.length <= most) return [...items];

@@ -5,13 +5,15 @@ import { cutText, displayWidth, padText, wrapText } from './text-width.ts';
 /** The space between two columns. */
 const GAP = '  ';
 
-/** The columns to which the text of a cell is shortened before a column is left out. */
+/** The width in terminal columns to which the text of a cell is shortened before columns of the table are left out. */
 const MIN_TEXT = 16;
 
-/** The longest word that is not broken, in columns that wrap. */
+/** The maximum length of a word that is not broken, in columns that wrap. */
 const MAX_WORD = 28;
 
-/** The columns to which text is shortened if only the columns are left that must stay. */
+/**
+ * The width in terminal columns to which text is shortened if only the first column and the essential columns are left.
+ */
 const MIN_LAST = 6;
 
 /** A column of a table with its texts. */
@@ -19,7 +21,7 @@ interface TextColumn extends ReportColumn {
   readonly cells: readonly string[];
 }
 
-/** A table as lines, and the names of the columns that are not in it. */
+/** A table as lines of text, and the names of the columns that were left out. */
 interface TextTable {
   readonly header: readonly string[];
   readonly rule: string;
@@ -28,8 +30,8 @@ interface TextTable {
 }
 
 /**
- * Renders a table as lines of at most `width` columns. A table that is too wide first gets names of columns on several
- * lines, then shorter texts, and last fewer columns.
+ * Renders a table as lines of at most `width` terminal columns. If a table is too wide, column names are first wrapped
+ * to several lines, then texts are shortened, and last, columns are left out.
  */
 export function tableToText({ columns, rows }: Pick<ReportTable, 'columns' | 'rows'>, width: number): TextTable {
   const all = columns
@@ -51,14 +53,20 @@ export function tableToText({ columns, rows }: Pick<ReportTable, 'columns' | 'ro
   };
 }
 
-/** Leaves out columns from the right until the table fits. The first column and essential columns stay. */
+/**
+ * Leaves out columns, starting from the right, until the table fits. The first column and essential columns are always
+ * kept.
+ */
 function columnsThatFit(columns: readonly TextColumn[], width: number): readonly TextColumn[] {
   if (columnWidths(columns, width, MIN_TEXT) !== undefined) return columns;
   const index = columns.findLastIndex(({ isEssential }, position) => position > 0 && isEssential !== true);
   return index < 0 ? columns : columnsThatFit(columns.toSpliced(index, 1), width);
 }
 
-/** Returns the widths of columns in a table that fits, or undefined if it does not fit with texts of `minText`. */
+/**
+ * Returns column widths with which the table fits, or undefined if the table does not fit even if texts are shortened
+ * to `minText`.
+ */
 function columnWidths(columns: readonly TextColumn[], width: number, minText: number): number[] | undefined {
   const room = width - GAP.length * (columns.length - 1);
   const full = columns.map(({ name, cells }) => widest([name, ...cells]));
@@ -76,7 +84,7 @@ function columnWidths(columns: readonly TextColumn[], width: number, minText: nu
   return spread(widths, full, room).map((each, index) => Math.min(each, usedWidth(columns[index], each)));
 }
 
-/** Gives the space that is left to the columns whose names or cells have more text, from left to right. */
+/** Distributes the remaining space, from left to right, to columns whose names or cells are cut or wrapped. */
 function spread(widths: readonly number[], full: readonly number[], room: number): number[] {
   let free = room - sum(widths);
   return widths.map((each, index) => {
@@ -86,7 +94,7 @@ function spread(widths: readonly number[], full: readonly number[], room: number
   });
 }
 
-/** Returns the width that a column takes if its name is wrapped. */
+/** Returns the width that a column needs if its name is wrapped. */
 function usedWidth(column: TextColumn | undefined, width: number): number {
   return column === undefined ? width : widest([...wrapText(column.name, width), ...column.cells]);
 }
@@ -95,7 +103,7 @@ function nameWidth({ name }: TextColumn): number {
   return widest(name.split(' '));
 }
 
-/** Returns the width that wrapping needs to keep words complete; words may be broken if they are very long. */
+/** Returns the width at which wrapping keeps words complete. Very long words may still be broken. */
 function wordWidth({ cells, wraps }: TextColumn): number {
   return wraps === true ? Math.min(MAX_WORD, widest(cells.flatMap((cell) => cell.split(' ')))) : 0;
 }
@@ -107,14 +115,14 @@ function minWidth(column: TextColumn): number {
     : Math.max(MIN_LAST, nameWidth(column));
 }
 
-/** Returns the lines of each cell of a column. Texts are wrapped if shortening would make two of them equal. */
+/** Returns the lines of each cell of a column. Texts are wrapped if shortening would make two different texts equal. */
 function cellLines({ cells, wraps }: TextColumn, width: number): (readonly string[])[] {
   const cut = cells.map((cell) => cutText(cell, width));
   const isClear = new Set(cut).size === new Set(cells).size;
   return wraps !== true && isClear ? cut.map((text) => [text]) : cells.map((text) => wrapText(text, width, true));
 }
 
-/** Joins the cells of a row, which may have several lines. */
+/** Joins the cells of a row. A cell may have several lines. */
 function linesOf(
   columns: readonly TextColumn[],
   cells: readonly (readonly string[])[],

@@ -1,15 +1,18 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
-/** Splits text into what a reader sees as one character, such as a letter with its combining marks. */
+/** Splits text into units that a reader sees as one character, such as a letter with its combining marks. */
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Characters that take no column. */
+/** Matches characters that take no terminal column. */
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Surrogate}]*$/u;
 
-// A literal with the flag v needs a newer compiler target.
+// A regular expression literal with the flag v requires a newer compiler target.
 const EMOJI = new RegExp('^\\p{RGI_Emoji}$', 'v');
 
-/** Returns the number of terminal columns that a text takes. Wide characters and emoji take two, combining marks none. */
+/**
+ * Returns the number of terminal columns that a text takes. Wide characters and emoji take two columns, and combining
+ * marks take no column.
+ */
 export function displayWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : charactersOf(text).reduce((sum, each) => sum + characterWidth(each), 0);
 }
@@ -21,7 +24,7 @@ function charactersOf(text: string): string[] {
 function characterWidth(character: string): number {
   if (INVISIBLE.test(character)) return 0;
   if (EMOJI.test(character)) return 2;
-  // Spacing marks, as in Devanagari, take a column of their own.
+  // Spacing marks, for example in Devanagari, take one column each.
   return eastAsianWidth(character.codePointAt(0) ?? 0) + (character.match(/\p{Mc}/gu)?.length ?? 0);
 }
 
@@ -38,7 +41,8 @@ export function cutText(text: string, width: number): string {
 
 /**
  * Splits a text into lines of at most `width` columns, at spaces.
- * @param breaksWords whether to break words that are longer than a line; otherwise they stay complete on longer lines
+ * @param breaksWords whether to break words that are longer than a line; if false, such words are kept complete on
+ *   longer lines
  */
 export function wrapText(text: string, width: number, breaksWords = false): string[] {
   const lines: string[] = [];

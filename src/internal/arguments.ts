@@ -2,7 +2,10 @@ import { distance } from 'fastest-levenshtein';
 
 import { ValueError } from '../exceptions/index.ts';
 
-/** The maximum edit distance that is treated as a typing error. A name at a larger distance may be an abbreviation. */
+/**
+ * The maximum edit distance between two names that is treated as a typing error. A name at a larger distance may be an
+ * abbreviation.
+ */
 const TYPO_DISTANCE = 2;
 
 /** Returns up to three known names that are similar to a mistyped name, most similar first. */
@@ -33,8 +36,8 @@ function maxDistance(wrong: string, name: string): number {
 }
 
 /**
- * Returns whether a text abbreviates a name: it has at least three letters and results from removing letters after the
- * first.
+ * Returns whether a text abbreviates a name: the text has at least three letters and results from removing letters
+ * after the first letter of the name.
  */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;
@@ -43,7 +46,7 @@ function abbreviates(text: string, name: string): boolean {
   return next === text.length;
 }
 
-/** Returns "Did you mean 'a' or 'b'?", or the list of known names if none is similar. */
+/** Returns "Did you mean 'a' or 'b'?", or the list of known names if no known name is similar. */
 export function suggestNames(
   wrong: string,
   known: readonly string[],
@@ -74,7 +77,7 @@ export function invalidParameter(parameter: string, required: string, given: unk
 }
 
 /**
- * Returns the names in a comma-separated list, without spaces around them. A comma in a name is written `\,`. Empty
+ * Returns the names in a comma-separated list, without surrounding spaces. A comma in a name is written `\,`. Empty
  * names are kept, so that the caller can reject them.
  */
 export function splitNames(text: string): string[] {
@@ -93,7 +96,8 @@ const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
 /**
  * Replaces parameter names in a text with their names in another interface: `yTrue` becomes `--y-true` on the command
  * line and `y_true` in a request. Camel-case words outside quotes are replaced. A lowercase word may be ordinary
- * English. It is replaced only if `certain` lists the word and the word is in parentheses or after "The".
+ * English. Therefore, a lowercase word is replaced only if `certain` lists the word, and the word is in parentheses or
+ * after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
  * @param certain parameter names that the text is known to contain
  */
@@ -200,7 +204,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * check.
  * @param owner the name of the constructor or function, as in the caller's code: `ReductionsWrapper`
  * @param given the options as the caller passed them
- * @throws {ValueError} if an option is unknown; the message names it and the nearest known options
+ * @throws {ValueError} if an option is unknown; the message names the option and the nearest known options
  */
 export function assertKnownOptions(owner: string, given: unknown, known: object): void {
   if (given === undefined || given === null) return;

@@ -5,7 +5,7 @@ import { DataValidationError } from '../exceptions/index.ts';
  * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD. Such a decoder would turn é and è in
  * Latin-1 into the same label.
  * @param what the source, as the subject of the message: `The body`
- * @throws {DataValidationError} if a byte is invalid; `context.offset` is its index
+ * @throws {DataValidationError} if a byte is invalid; `context.offset` is the index of this byte
  */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
   const decoder = new Utf8Stream(what);
@@ -38,7 +38,7 @@ export class Utf8Stream {
   }
 
   /**
-   * Ends the stream. Also ends a part of the stream that must not end inside a character, such as a line.
+   * Ends the stream, or a part of the stream that must not end inside a character, such as a line.
    * @returns an empty text, so that results can be concatenated
    * @throws {DataValidationError} if the last sequence is incomplete
    */
@@ -65,8 +65,8 @@ export class Utf8Stream {
 
 /**
  * Splits UTF-8 bytes into lines. A line ends with a line feed, or with a carriage return and a line feed. Unicode line
- * separators do not end a line, since they may occur in JSON.
- * @yields each line without its line end, also the last line if it has no line end
+ * separators do not end a line, because they may occur in JSON.
+ * @yields each line without its line ending, including a last line that has no line ending
  * @throws {DataValidationError} if a chunk has an invalid byte
  */
 export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, void> {
@@ -84,11 +84,14 @@ export async function* utf8Lines(chunks: AsyncIterable<Uint8Array>, what: string
 function invalidUtf8(what: string, byte: number, offset: number): DataValidationError {
   return new DataValidationError(
     `${what} is not UTF-8: byte 0x${byte.toString(16).padStart(2, '0')} at offset ${String(offset)}.`,
-    { code: 'invalid-encoding', context: { offset, byte }, suggestion: 'Save or send it as UTF-8.' },
+    { code: 'invalid-encoding', context: { offset, byte }, suggestion: 'Save or send the text as UTF-8.' },
   );
 }
 
-/** Returns the length of the incomplete sequence at the end of the bytes; 0 if there is none. */
+/**
+ * Returns the length of the incomplete UTF-8 sequence at the end of the bytes; 0 if the bytes end with a complete
+ * sequence.
+ */
 function openLength(bytes: Uint8Array): number {
   for (let length = 1; length <= Math.min(3, bytes.length); length++) {
     const byte = bytes[bytes.length - length] as number;
@@ -98,7 +101,7 @@ function openLength(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Returns the length of the sequence that starts with a byte; 0 if the byte cannot start a sequence. */
+/** Returns the length of the UTF-8 sequence that starts with a byte; 0 if the byte cannot start a sequence. */
 function sequenceLength(first: number): number {
   if (first < 0x80) return 1;
   if (first < 0xc2 || first > 0xf4) return 0;
@@ -106,8 +109,8 @@ function sequenceLength(first: number): number {
 }
 
 /**
- * The allowed range of the second byte, by first byte, if the first byte restricts this range. A second byte outside
- * this range would make the sequence overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
+ * The allowed range of the second byte for each first byte that restricts this range. A second byte outside this range
+ * would make the sequence overlong, a surrogate, or larger than U+10FFFF (RFC 3629, section 4).
  */
 const SECOND_BYTES: Readonly<Record<number, readonly [least: number, most: number]>> = {
   0xe0: [0xa0, 0xbf],

@@ -9,12 +9,12 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Formats a count with thousands separators: `12,345`. A sum of weights has at most one decimal. */
+/** Formats a count with thousands separators: `12,345`. A sum of weights gets at most one decimal. */
 export function formatCount(count: number): string {
   return count.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
-/** Formats a count for a table. A sum of weights has at most four decimals, and a missing count is a dash. */
+/** Formats a count for a table. A sum of weights gets at most four decimals, and a missing count becomes a dash. */
 export function tableCount(count: number | null | undefined): string {
   return count?.toLocaleString('en-US', { maximumFractionDigits: 4 }) ?? NOTHING;
 }

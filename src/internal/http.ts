@@ -132,7 +132,7 @@ export async function readLimitedText({ body }: Response, maxBytes: number): Pro
     text += decoder.write(value.subarray(0, room));
     room -= value.byteLength;
     if (room >= 0) continue;
-    // The cancellation is not awaited, since a server that keeps sending must not delay the result.
+    // The cancellation is not awaited, because a server that keeps sending must not delay the result.
     void reader.cancel().catch(() => undefined);
     return { text, isComplete: false };
   }
@@ -146,8 +146,8 @@ export interface FetchFailure {
 }
 
 /**
- * Returns the cause of a `fetch` error, since the message of the error itself is only "fetch failed". Returns undefined
- * if the thrown value is not an error.
+ * Returns the cause of a `fetch` error, because the message of the error itself is only "fetch failed". Returns
+ * undefined if the thrown value is not an error.
  */
 export function fetchFailureOf(thrown: unknown): FetchFailure | undefined {
   if (!(thrown instanceof Error)) return undefined;

@@ -2,8 +2,8 @@
 const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]*$/;
 
 /**
- * The powers of ten at which JavaScript's number notation changes. From `1e+21` upwards, and below `0.000001`,
- * JavaScript writes exponents.
+ * The powers of ten at which JavaScript's number notation changes. JavaScript writes numbers of at least `1e+21` and
+ * numbers below `0.000001` with an exponent.
  */
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
@@ -36,8 +36,8 @@ export function canonicalLabel(label: string): string {
 }
 
 /**
- * Returns whether a float64 cannot hold all digits of a number in a text. Two different texts may then become the same
- * number.
+ * Returns whether a number in a text has more digits than a float64 can represent. Two different texts may then become
+ * the same number.
  */
 export function losesDigits(number: string): boolean {
   const shown = String(Number(number));

@@ -10,9 +10,9 @@ let logger: Logger | undefined;
 let chosenLevel: Level | 'silent' | undefined;
 
 /**
- * Returns the logger of the package. The logger is created on first use from the environment variables
- * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a path to append to; stderr if unset) and
- * `EVENHAND_JSON_LOGS` (1 for one JSON object per line).
+ * Returns the logger of the package. The logger is created on first use from three environment variables:
+ * `EVENHAND_LOG_LEVEL` (default info), `EVENHAND_LOG_FILE` (a file to append to; stderr if unset) and
+ * `EVENHAND_JSON_LOGS` (1 for JSON lines).
  * @throws {ConfigValidationError} if the level is unknown or the file cannot be opened
  */
 export function getLogger(): Logger {
@@ -37,7 +37,7 @@ export function createLogger(environment: Readonly<Record<string, string | undef
       context: { variable: 'EVENHAND_LOG_LEVEL', value: level },
     });
   }
-  // pino is loaded on demand, since most commands log nothing.
+  // pino is loaded on demand, because most commands log nothing.
   const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   const file = environment['EVENHAND_LOG_FILE'];
   let destination: { write(text: string): unknown };

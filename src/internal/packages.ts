@@ -46,7 +46,7 @@ export function builtFile(name: string): string {
 }
 
 function missing(name: OptionalPackage, neededFor: string, cause: unknown): DependencyError {
-  return new DependencyError(`The package '${name}' is needed ${neededFor} and cannot be loaded.`, {
+  return new DependencyError(`The package '${name}' is required ${neededFor}, but it cannot be loaded.`, {
     context: { package: name, reason: cause instanceof Error ? cause.message : String(cause) },
     suggestion: `Install it with: ${installCommand(name)}`,
     cause,

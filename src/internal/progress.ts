@@ -8,5 +8,5 @@ export interface ProgressEvent {
   readonly total: number;
 }
 
-/** A callback that long operations call to report progress. It must not throw. */
+/** A callback that long operations call to report progress. The callback must not throw. */
 export type OnProgress = (event: ProgressEvent) => void;

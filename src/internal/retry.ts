@@ -26,12 +26,12 @@ interface Jitter {
   readonly random: Pick<Random, 'next'>;
 }
 
-/** The maximum exponent for which 2^retry is finite, since 0 x Infinity is NaN. */
+/** The maximum exponent for which 2^retry is finite. A larger exponent could give 0 x Infinity, which is NaN. */
 const MAX_EXPONENT = 1023;
 
 /**
  * Returns how long to wait before a retry, in milliseconds: `baseMillis` x 2^retry x jitter, at most `capMillis`.
- * @param retry the number of retries before this one
+ * @param retry the number of earlier retries
  */
 export function backoffMillis(retry: number, { baseMillis, capMillis = Infinity, jitter }: Backoff): number {
   const factor = jitter === undefined ? 1 : jitter.min + (jitter.max - jitter.min) * jitter.random.next();
@@ -45,7 +45,7 @@ export function backoffMillis(retry: number, { baseMillis, capMillis = Infinity,
 export const MAX_TIMER_MILLIS = 2 ** 31 - 1;
 
 /**
- * Resolves after the given number of milliseconds, or after 24.8 days if that is shorter.
+ * Resolves after the given number of milliseconds, but at most after 24.8 days.
  * @throws the signal's reason if it is aborted earlier
  */
 export async function sleep(millis: number, signal?: AbortSignal): Promise<void> {
@@ -59,7 +59,8 @@ export async function sleep(millis: number, signal?: AbortSignal): Promise<void>
  * the operation to end. If the operation may ignore the signal, use `Promise.race` with {@link whenAborted}. The timer
  * and the listener are removed when the operation ends.
  * @param millis the limit, in milliseconds, at most {@link MAX_TIMER_MILLIS}
- * @param timeoutError creates the abort reason for an expired limit; if `outer` is aborted, its reason is used instead
+ * @param timeoutError creates the abort reason for an expired limit; if `outer` is aborted, the reason of `outer` is
+ *   used instead
  * @throws any error that the operation throws
  */
 export async function withTimeLimit<Result>(
@@ -86,7 +87,7 @@ export async function withTimeLimit<Result>(
 }
 
 /**
- * Never resolves.
+ * Returns a promise that never resolves, and rejects when the signal is aborted.
  * @throws the signal's reason when it is aborted
  */
 export function whenAborted(signal: AbortSignal): Promise<never> {

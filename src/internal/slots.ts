@@ -21,9 +21,9 @@ export class Slots {
   }
 
   /**
-   * Waits for a free slot and takes it. Callers are served in order of arrival. Call {@link release} to return the
-   * slot.
-   * @throws {unknown} the signal's reason if it is aborted first
+   * Waits for a free slot and takes the slot. Callers are served in order of arrival. Call {@link release} to return
+   * the slot.
+   * @throws {unknown} the signal's reason if the signal is aborted before a slot is free
    */
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();

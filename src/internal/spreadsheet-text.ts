@@ -9,7 +9,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
  * Marks a text so that a spreadsheet displays it instead of running it as a formula. A text that starts with `=`, `+`,
- * `-`, `@`, a tab or a line end gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the
+ * `-`, `@`, a tab or a line break gets a leading apostrophe, unless it is a number. {@link unmarkCell} returns the
  * original text.
  */
 export function markCell(text: string): string {

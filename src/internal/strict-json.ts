@@ -4,14 +4,14 @@ import { losesDigits } from './label-text.ts';
 export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** The problem, worded so that it follows the pointer in a sentence. */
+  /** A description of the problem that completes a sentence which begins with the pointer. */
   readonly reason: string;
   readonly suggestion: string;
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** An object or array that the parser is inside. */
+/** An object or array that the parser has entered but not yet left. */
 interface Frame {
   /** The keys seen so far; undefined for an array. */
   readonly keys: Set<string> | undefined;
@@ -25,15 +25,15 @@ const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The length from which a number may lose digits. A shorter number without an exponent has at most 15 digits, and
- * float64 can represent it exactly.
+ * The number of characters from which a number may lose digits in a float64. A shorter number without an exponent has
+ * at most 15 digits, and float64 can represent it exactly.
  */
 const SHORTEST_LOSSY = 16;
 
 /**
  * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: `JSON.parse`
  * would keep only the last value. The second case is a group label or an id that is a number with more digits than
- * float64 can represent: two labels could become equal. Reads the text once. O(characters).
+ * float64 can represent: two labels could become equal. The text is read once, in O(characters).
  * @param text a JSON text that `JSON.parse` has accepted
  * @param labelKeys the top-level keys whose numbers are labels or ids
  * @returns the first problem, or undefined if there is none
@@ -74,8 +74,8 @@ export function findJsonProblem(text: string, labelKeys: ReadonlySet<string> = N
 }
 
 /**
- * Returns whether brackets in a text are nested deeper than allowed. The text does not need to be valid JSON.
- * O(characters), and faster for a text with few brackets.
+ * Returns whether brackets in a text are nested deeper than allowed. The text does not need to be valid JSON. The time
+ * is O(characters), and less for a text with few brackets.
  */
 export function isNestedDeeper(text: string, maxDepth: number): boolean {
   if (!['[', '{'].some((bracket) => occursOften(text, bracket, maxDepth / 2))) return false;
@@ -100,7 +100,7 @@ function occursOften(text: string, character: string, count: number): boolean {
 }
 
 /**
- * Parses JSON and rejects duplicate keys, for which `JSON.parse` would keep only the last value.
+ * Parses JSON and rejects duplicate keys. `JSON.parse` would keep only the last value of a duplicate key.
  * @throws {SyntaxError} if the text is not JSON, or an object has a duplicate key
  */
 export function parseStrictJson(text: string): unknown {

@@ -70,7 +70,7 @@ export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Valu
   return groups;
 }
 
-/** Returns the sum of numbers; 0 if there are none. */
+/** Returns the sum of numbers; 0 for an empty list. */
 export function sumOf(values: ArrayLike<number>): number {
   let sum = 0;
   for (let index = 0; index < values.length; index++) sum += values[index] as number;
@@ -84,7 +84,7 @@ export function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** Returns the mean of numbers; NaN if there are none. */
+/** Returns the mean of numbers; NaN for an empty list. */
 export function meanOf(values: ArrayLike<number>): number {
   return sumOf(values) / values.length;
 }
@@ -109,8 +109,8 @@ export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64
 }
 
 /**
- * Returns an own property of a record. Inherited properties are ignored, since a label from the data may have the same
- * name.
+ * Returns an own property of a record. Inherited properties are ignored, because a label from the data may have the
+ * same name as such a property.
  */
 export function own<T>(record: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return record !== null && record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;

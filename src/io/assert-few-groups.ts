@@ -5,19 +5,19 @@ import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
-/** The maximum length of a label if the number of groups is limited. */
+/** The maximum length of a group label, in characters. Lengths are checked if the number of groups is limited. */
 export const MAX_LABEL_LENGTH = 1000;
 
 /**
- * The factor by which an estimate must differ from the limit to make a count unnecessary. The standard error of an
+ * If an estimate differs from the limit by more than this factor, no exact count is needed. The standard error of an
  * estimate is 13%.
  */
 const SURELY = 4;
 
 /**
- * Checks that attributes of a source have at most `maxGroups` groups, without holding the groups in memory. One scan
- * estimates all attributes, and one more counts each attribute near the limit. Unknown columns are reported later, when
- * they are read.
+ * Checks that each attribute of a source has at most `maxGroups` groups, without keeping the groups in memory. One scan
+ * estimates the numbers of groups of all attributes. A second scan counts the groups of an attribute only if its
+ * estimate is near the limit. Unknown columns are reported later, when they are read.
  * @param attributes the columns of each attribute; several columns form an intersection
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */

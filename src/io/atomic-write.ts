@@ -6,15 +6,16 @@ import path from 'node:path';
 import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { fileProblemOf } from './file-problem.ts';
 
-/** Unfinished and temporary files and folders, so that an interrupt can remove them. */
+/** The paths of unfinished and temporary files and folders. An interrupt removes these files and folders. */
 const unfinished = new Set<string>();
 
-/** The paths of files and folders that were written completely, as the callers gave them. */
+/** The paths of files and folders that were written completely, as given by the callers. */
 const written = new Set<string>();
 
 /**
- * Writes a file atomically: to a temporary name in the same folder, flushed to disk, then renamed. Missing folders are
- * created. A symbolic link is followed; a device or pipe is written directly.
+ * Writes a file atomically: the content is written to a temporary file in the same folder and flushed to disk, and then
+ * the file is renamed. Missing folders are created. Symbolic links are followed. Devices and pipes are written
+ * directly.
  * @throws {DataValidationError} if the path cannot be written; no partial file remains
  */
 export async function writeFileAtomic(target: string, content: string | Uint8Array): Promise<void> {
@@ -36,8 +37,8 @@ export async function writeFileAtomic(target: string, content: string | Uint8Arr
 }
 
 /**
- * Writes a folder atomically: `fill` writes it under a temporary name, then it is renamed. An existing folder is
- * replaced if `mayReplace` allows it.
+ * Writes a folder atomically: `fill` writes a folder with a temporary name, and then the folder is renamed. An existing
+ * folder is replaced if `mayReplace` allows it.
  * @throws {DataValidationError} if the path cannot be written or must not be replaced
  */
 export async function writeFolderAtomic(
@@ -54,11 +55,11 @@ export async function writeFolderAtomic(
 
 /**
  * Checks that the target of a folder does not exist or may be replaced.
- * @throws {DataValidationError} if it exists and must not be replaced
+ * @throws {DataValidationError} if the target exists and must not be replaced
  */
 export function assertReplaceable(target: string, mayReplace: (folder: string) => boolean): void {
   if (!existsSync(target) || mayReplace(target)) return;
-  throw new DataValidationError(`'${target}' exists and holds something else, so it is not replaced.`, {
+  throw new DataValidationError(`'${target}' already exists and contains other data, so it was not replaced.`, {
     code: 'unwritable-file',
     context: { path: target },
     suggestion: 'Choose a new folder.',
@@ -66,13 +67,14 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
 }
 
 /**
- * Checks that a path can be written, without leaving a file. Call it before long work, so that the result is not lost.
+ * Checks that a path can be written, and leaves no file behind. Call this function before long work, so that the result
+ * is not lost.
  * @throws {DataValidationError} if the path cannot be written; the error says why
  */
 export async function assertWritable(target: string): Promise<void> {
   if (await isSpecialFile(target)) return;
   try {
-    // Creates a file, because root passes every permission check.
+    // A file is created, because a permission check always succeeds for root.
     const probe = path.join(await nearestFolder(target), temporaryName());
     const file = await open(probe, 'wx');
     await file.close();
@@ -94,7 +96,7 @@ export async function assertFileWritable(target: string): Promise<void> {
 
 /**
  * Registers a temporary file or folder that is removed if the process is interrupted.
- * @returns a function to call after it was removed
+ * @returns a function to call after the file or folder was removed
  */
 export function removeAtInterrupt(path: string): () => void {
   unfinished.add(path);
@@ -103,7 +105,7 @@ export function removeAtInterrupt(path: string): () => void {
   };
 }
 
-/** Removes unfinished files and folders. It is synchronous because it is called on interrupts. */
+/** Removes unfinished files and folders. The function is synchronous because it is called on interrupts. */
 export function removeUnfinished(): void {
   for (const name of unfinished) rmSync(name, { recursive: true, force: true });
   unfinished.clear();
@@ -141,7 +143,7 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
     await putInPlace(temporary, location);
     if (!isTemporary(target)) written.add(target);
   } catch (cause) {
-    // Errors of the clean-up are ignored: the reason of the failed write is reported.
+    // Errors of the clean-up are ignored, because the reason of the failed write is more important.
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
     throw FairnessToolkitError.isInstance(cause) ? cause : cannotWrite(target, cause);
   } finally {
@@ -149,13 +151,15 @@ async function writeThenRename(target: string, write: (temporary: string) => Pro
   }
 }
 
-/** Resolves a path. A symbolic link gives its target, so that the link itself is kept. */
+/** Resolves a path. For a symbolic link, returns the target, so that the link itself is not replaced. */
 async function followLink(target: string): Promise<string> {
   const found = await lstat(target).catch(() => undefined);
   return found?.isSymbolicLink() === true ? realpath(target) : path.resolve(target);
 }
 
-/** Renames the temporary file or folder. An existing folder is moved away first, since it cannot be overwritten. */
+/**
+ * Renames the temporary file or folder. An existing folder is moved away first, because a folder cannot be overwritten.
+ */
 async function putInPlace(temporary: string, location: string): Promise<void> {
   const isFolder = (await stat(temporary)).isDirectory();
   if (!isFolder || !existsSync(location)) {
@@ -168,7 +172,9 @@ async function putInPlace(temporary: string, location: string): Promise<void> {
   await rm(heldOut, { recursive: true, force: true });
 }
 
-/** Returns a temporary name, which is short so that it does not exceed limits that the final name meets. */
+/**
+ * Returns a temporary name. The name is short, so that it does not exceed length limits that the final name respects.
+ */
 function temporaryName(): string {
   return `.evenhand-${randomBytes(6).toString('hex')}.tmp`;
 }
@@ -178,7 +184,9 @@ function isTemporary(target: string): boolean {
   return /\.evenhand-[0-9a-f]{12}\.tmp/.test(target);
 }
 
-/** Reasons that apply because missing folders are created and links are followed. */
+/**
+ * Reasons of failed writes, by system code. The reasons assume that missing folders are created and links are followed.
+ */
 const REASONS: Readonly<Record<string, string>> = {
   EMPTY: 'the path is empty',
   ENAMETOOLONG: 'the name is too long',

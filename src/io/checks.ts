@@ -4,7 +4,7 @@ import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SqlSession } from './sql-engine.ts';
 import { BAD_STATE, groupExpression, groupOutput, labelOf, numberExpression, textExpression } from './value-sql.ts';
 
-/** A condition that must not hold for any row. The rows that violate this are counted while rows are grouped. */
+/** A condition that marks a row as invalid. Invalid rows are counted while rows are grouped. */
 export interface Check {
   readonly column: string;
   readonly condition: string;
@@ -13,13 +13,13 @@ export interface Check {
   readonly needsValues?: boolean;
 }
 
-/** The first invalid row, counted from 1 without the header, and its value as text. */
+/** The number of the first invalid row, counted from 1 without the header, and the invalid value as text. */
 interface InvalidRow {
   readonly row: string;
   readonly value: string;
 }
 
-/** Returns a check that a column holds finite numbers. */
+/** Returns checks that a column contains finite numbers. */
 export function numberChecks(relation: Relation, name: string): Check[] {
   if (columnKind(relation, name) === 'integer') return [];
   const number = numberExpression(relation, name);
@@ -27,7 +27,7 @@ export function numberChecks(relation: Relation, name: string): Check[] {
   return [{ column: name, condition: `(${isText}) OR isinf(${number})`, errorFor: (found) => notNumber(name, found) }];
 }
 
-/** Returns checks that a column holds finite weights of 0 or more. */
+/** Returns checks that a column contains finite weights of 0 or more. */
 export function weightChecks(relation: Relation, name: string | undefined): Check[] {
   if (name === undefined) return [];
   const isNegative: Check = {
@@ -39,7 +39,7 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
         {
           code: 'invalid-value',
           context: { column: name, ...found },
-          suggestion: 'Correct that weight or leave it empty.',
+          suggestion: 'Correct the weight or leave it empty.',
         },
       ),
   };
@@ -47,8 +47,8 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
 }
 
 /**
- * Returns a check that labels are 0, 1 or missing. It is not part of a grouping, because a grouping counts each state
- * anyway.
+ * Returns a check that labels are 0, 1 or missing. This check is not part of a grouping, because a grouping counts each
+ * state anyway.
  */
 export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {
@@ -67,7 +67,8 @@ export function binaryCheck(relation: Relation, name: string, state: string, rol
 /**
  * Throws if a check found invalid rows.
  * @param counts the number of invalid rows of each check
- * @throws {DataValidationError} if a count is above 0; the error has the first invalid row of the first such check
+ * @throws {DataValidationError} if a count is above 0; the error contains the first invalid row of the first failed
+ *   check
  */
 export async function assertNoProblem(
   session: SqlSession,
@@ -86,8 +87,8 @@ export async function assertNoProblem(
 const MAX_VALUES = 9;
 
 /**
- * Returns the distinct labels of several columns together, without missing values. They are sorted like the labels of
- * arrays.
+ * Returns the distinct labels of several columns together, without missing values. The labels are sorted in the same
+ * way as the labels of arrays.
  * @param most the maximum number of labels of a column
  */
 export async function distinctLabels(
@@ -129,7 +130,7 @@ function notNumber(name: string, found: InvalidRow): DataValidationError {
     {
       code: 'invalid-value',
       context: { column: name, ...found },
-      suggestion: 'Correct that value or leave it empty, or name another column.',
+      suggestion: 'Correct the value, leave it empty, or use another column.',
     },
   );
 }

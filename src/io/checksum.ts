@@ -6,8 +6,8 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
 
 /**
- * Matches the last member of a JSON object if it looks like a checksum. It does not match the name, so that a file with
- * a damaged name does not count as a file without a checksum.
+ * Matches the last member of a JSON object if it looks like a checksum. The pattern matches any member name, so that a
+ * file with a damaged name does not count as a file without a checksum.
  */
 const LAST_MEMBER = /,\s*"([^"]{6})"\s*:\s*"([^"]{64})"\s*\}\s*$/;
 
@@ -20,7 +20,7 @@ const NAME = 'sha256';
 export interface CheckedText {
   /** The JSON object without its checksum. */
   readonly text: string;
-  /** Whether the file has a checksum; files of earlier versions have none. */
+  /** Whether the file has a checksum. Files that earlier versions wrote have no checksum. */
   readonly hasChecksum: boolean;
 }
 
@@ -32,16 +32,19 @@ export function checksumOf(content: string | Uint8Array): string {
 /** An input file of a report. */
 export interface InputFile {
   readonly path: string;
-  /** The size; null if it is not a regular file. */
+  /** The size in bytes; null if the path is not a regular file. */
   readonly bytes: number | null;
-  /** The SHA-256 in hexadecimal digits; null if it is not a regular file. */
+  /** The SHA-256 in hexadecimal digits; null if the path is not a regular file. */
   readonly sha256: string | null;
 }
 
-/** The bytes that are hashed in one step. */
+/** The number of bytes that are hashed in one step. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Computes the SHA-256 of a file without loading it. A pipe or device is not opened, because it can be read only once. */
+/**
+ * Computes the SHA-256 of a file without loading the file into memory. A pipe or device is not opened, because it can
+ * be read only once.
+ */
 export async function hashInputFile(path: string): Promise<InputFile> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) return { path, bytes: null, sha256: null };
@@ -55,8 +58,8 @@ export async function hashInputFile(path: string): Promise<InputFile> {
 }
 
 /**
- * Adds a last member `sha256` to the text of a JSON object. It is the SHA-256 of the bytes before it, without the comma
- * and white space in between. {@link checkJsonText} verifies it.
+ * Adds a last member `sha256` to the text of a JSON object. Its value is the SHA-256 of the preceding bytes, without
+ * the comma and white space directly before the member. {@link checkJsonText} verifies it.
  * @param json a JSON object with at least one member, as text
  */
 export function withChecksum(json: string): string {
@@ -86,8 +89,8 @@ export function checkJsonText(text: string, path: string): CheckedText {
 }
 
 /**
- * Compares the SHA-256 of a file with the one recorded when it was written.
- * @throws {DataValidationError} if they differ; the error names the file, both checksums, and a fix
+ * Compares the SHA-256 of a file with the SHA-256 recorded when the file was written.
+ * @throws {DataValidationError} if the checksums differ; the error contains the file name, both checksums, and a fix
  */
 export function checkFile(content: Uint8Array, expected: string, path: string): void {
   const found = checksumOf(content);
@@ -95,7 +98,8 @@ export function checkFile(content: Uint8Array, expected: string, path: string): 
 }
 
 /**
- * Logs a warning for a file, or for files in a folder, without a checksum, since damage cannot be detected.
+ * Logs a warning that a file, or some files in a folder, have no checksum. Without a checksum, damage cannot be
+ * detected.
  * @param files the number of files in the folder; undefined for a single file
  */
 export function warnOfNoChecksum(path: string, files?: number): void {

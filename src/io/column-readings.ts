@@ -17,11 +17,14 @@ import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } fr
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
-/** A column of labels or numbers, other than an attribute, that is reduced. */
+/** A column of labels or numbers that is reduced, such as decisions, scores or weights. Attributes are not included. */
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
-  /** The kind of values. Labels are mapped to 0, 1 or missing. In numbers, only missing texts are replaced. */
+  /**
+   * The kind of values. Labels are mapped to 0, 1 or missing. In a column of numbers, only texts that mean a missing
+   * value are replaced.
+   */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
   /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
@@ -34,7 +37,7 @@ export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 /**
  * Opens a source, reads the positive labels and missing texts of its outcomes, and reduces it. `reduce` receives the
  * source with missing texts as NULL, and returns one reduction per attribute.
- * @returns the reductions, with a description of how labels and texts were read
+ * @returns the reductions, with a description of how labels and texts were interpreted
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   source: SqlSource,
@@ -72,7 +75,10 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
 }
 
-/** Returns the SQL condition that a value is one of the texts; undefined if the column cannot contain any of them. */
+/**
+ * Returns a SQL condition that is true if a value is one of the texts; undefined if the column cannot contain any of
+ * the texts.
+ */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
@@ -81,7 +87,10 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
 }
 
-/** Reads the labels and missing texts of the outcomes in one scan. It makes no scan if no column can contain any. */
+/**
+ * Reads the labels and missing texts of the outcomes in one scan. If no column can contain such values, no scan is
+ * made.
+ */
 async function readOutcomes(
   session: SqlSession,
   raw: Relation,
@@ -129,8 +138,8 @@ async function readOutcomes(
 }
 
 /**
- * Finds groups that look like missing values, and texts that `naValues` made missing. It scans the source again only if
- * there are any.
+ * Finds groups that look like missing values, and texts that `naValues` made missing. The source is scanned again only
+ * if there are such groups or texts.
  */
 async function readGroups(
   session: SqlSession,
@@ -169,7 +178,10 @@ interface Counted {
   readonly count: number;
 }
 
-/** The maximum number of labels that are kept for each column. A column with more values does not hold labels. */
+/**
+ * The maximum number of labels that are kept for each column. A column with more distinct values does not contain
+ * labels.
+ */
 const MAX_LABELS = 10_000;
 
 /** Counts the values of columns in one scan, without empty texts. */

@@ -24,14 +24,14 @@ import {
 export interface DecisionCell extends WeightSums {
   readonly group: number;
   readonly truth: 0 | 1 | 2;
-  /** null for rows without a decision or a weight. For rows without a weight, `weight` is 0. */
+  /** The decision; null for rows without a decision or a weight. For rows without a weight, `weight` is 0. */
   readonly decision: 0 | 1 | null;
   readonly hasWeight: boolean;
 }
 
 /**
- * Counts the rows of a source per group, true label and decision in one scan, without loading them. Several attributes
- * share the scan.
+ * Counts the rows of a source per group, true label and decision, without loading the rows. One scan counts all
+ * attributes.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, or a value is not 0 or 1
  */
@@ -79,7 +79,7 @@ export async function countDecisions(
   });
 }
 
-/** Returns the column of true labels as a list; empty if there is none. */
+/** Returns a list with the column of true labels, or an empty list if there is no such column. */
 export function truthColumn(
   yTrue: string | undefined,
   labels: Pick<DecisionRequest, 'positiveLabel' | 'yTruePositiveLabel' | 'isOneOfMany'>,
@@ -89,14 +89,14 @@ export function truthColumn(
   return [{ name: yTrue, role: 'true labels', holds: 'labels', positiveLabel, isOneOfMany: labels.isOneOfMany }];
 }
 
-/** Returns the column of weights as a list; empty if there is none. */
+/** Returns a list with the column of weights, or an empty list if there is no such column. */
 export function weightColumn(sampleWeight: string | undefined): OutcomeColumn[] {
   return sampleWeight === undefined ? [] : [{ name: sampleWeight, role: 'weights', holds: 'numbers' }];
 }
 
 /**
  * Checks the counts: every value must be 0, 1 or missing, and the positive label must occur.
- * @throws {DataValidationError} if a check fails; the error has the first invalid row, or the labels found
+ * @throws {DataValidationError} if a check fails; the error contains the first invalid row, or the labels found
  */
 async function assertDecisions(
   session: SqlSession,

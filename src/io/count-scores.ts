@@ -18,7 +18,7 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** The rule for rounding scores. The caller sets it, so that arrays are rounded by the same rule. */
+/** The rule for rounding scores. The caller provides the rule, so that arrays are rounded by the same rule. */
 export interface ScoreGrid {
   /** The maximum number of distinct pairs of group and score that are kept without rounding. */
   readonly maxDistinct: number;
@@ -36,29 +36,30 @@ export interface ScoreCell {
   readonly counts: ByLabel;
   readonly weights: ByLabel;
   readonly squaredWeights: ByLabel;
-  /** Weighted sum of the log losses of the scores before rounding; 0 if scores are not rounded. */
+  /** The weighted sum of the log losses of the scores before rounding; 0 if scores are not rounded. */
   readonly loss: number;
-  /** Weighted sum of the squared log losses; 0 if scores are not rounded. */
+  /** The weighted sum of the squared log losses; 0 if scores are not rounded. */
   readonly squaredLoss: number;
 }
 
 /** The distinct scores of one attribute's groups. */
 export interface ScoreReduction extends SourceReduction<ScoreCell> {
-  /** Rows of each group that lack a score, a true label or a weight. */
+  /** The number of rows of each group that lack a score, a true label or a weight. */
   readonly dropped: Float64Array;
   /** The step of the grid to which scores are rounded; 0 if they are not rounded. */
   readonly step: number;
 }
 
 /**
- * The factor by which an estimate of distinct scores must exceed the limit for SQL to round the scores. The estimate
- * counts scores of both true labels separately, so it is at most twice too large; its standard error is 13%.
+ * If an estimate of the number of distinct scores exceeds the limit by this factor, SQL rounds the scores. The estimate
+ * counts scores separately for each true label, so it can be twice too large. The standard error of the estimate is
+ * 13%.
  */
 const SURELY_MORE = 4;
 
 /**
- * Counts the distinct scores of a source per group and true label without loading rows. It makes one scan for all
- * attributes together, and one for each attribute.
+ * Counts the distinct scores of a source per group and true label without loading rows. One scan covers all attributes
+ * together, and each attribute needs one more scan.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, scores are text or infinite, or
  *   labels are not 0 or 1
@@ -131,14 +132,14 @@ async function assertTruth(
   await assertLabelsCounted(session, relation, { ...request, yPred: undefined, yTrue: { name: yTrue, has, isRead } });
 }
 
-/** Returns the SQL condition that a row is complete. Labels other than 0 and 1 were rejected earlier. */
+/** Returns a SQL condition that is true if a row is complete. Labels other than 0 and 1 were rejected earlier. */
 function isComplete(isWeighted: boolean): string {
   return `truth <= 1 AND ${isKnown('score')}${isWeighted ? ` AND ${isKnown('weight')}` : ''}`;
 }
 
 /**
- * Returns the step of the grid; 0 unless there are certainly too many scores. If it is 0, scores beyond the limit are
- * rounded when they are collected.
+ * Returns the step of the grid, or 0 unless there are certainly too many scores. If the step is 0 and there are too
+ * many scores, they are rounded when they are collected.
  */
 function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }: ScoreGrid): number {
   const counted = rows.filter(({ group, keys }) => group >= 0 && keys[1] === 1);
@@ -195,7 +196,7 @@ const LOG_LOSS = `-ln(least(${String(1 - Number.EPSILON)}::DOUBLE, greatest(${St
   CASE WHEN truth = 1 THEN score ELSE 1 - score END)))`;
 
 /**
- * Returns SQL for a score on the grid. It uses the same float64 operations as for arrays, so that the results are
+ * Returns SQL for a score on the grid. The float64 operations are the same as for arrays, so that the results are
  * equal. -0 becomes 0.
  */
 function onGrid(step: number): string {

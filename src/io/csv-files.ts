@@ -7,13 +7,16 @@ import { agreeOnKinds, assertSameNames } from './same-columns.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 import { numberOfText } from './value-sql.ts';
 
-/** CSV files that are read as one relation. All have the same delimiter. */
+/** CSV files that are read as one relation. All files have the same delimiter. */
 export interface CsvFiles {
   readonly files: readonly [DataFile, ...DataFile[]];
   readonly headers: readonly [CsvHeader, ...CsvHeader[]];
   readonly gzipped: boolean;
   readonly decimal: DecimalSeparator;
-  /** The inferred columns, by the options for the inference, so that many files are described only once. */
+  /**
+   * A cache of the inferred columns, by the options for the inference. With the cache, many files are described only
+   * once.
+   */
   readonly inferred: Map<string, CsvColumns>;
 }
 
@@ -28,7 +31,7 @@ const SQL_TYPES: Readonly<Partial<Record<StoredKind, string>>> = { integer: 'BIG
 
 /**
  * Opens CSV files as one relation.
- * @param sample a further option of `read_csv` for the inference of types
+ * @param sample additional options of `read_csv` for the inference of types
  * @throws {DataValidationError} if a file is not a table, or the columns of the files differ; the error names the file
  */
 export async function openCsv(session: SqlSession, csv: CsvFiles, sample: readonly string[] = []): Promise<Relation> {
@@ -58,7 +61,7 @@ export async function openCsv(session: SqlSession, csv: CsvFiles, sample: readon
   };
 }
 
-/** Returns the complete CSV dialect. It sets every option, because auto-detection fails on ragged files. */
+/** Returns the complete CSV dialect. Every option is set, because auto-detection fails on ragged files. */
 function csvDialect({ headers, gzipped, decimal }: CsvFiles): string[] {
   return [
     `delim=${quoteLiteral(headers[0].delimiter)}`,
@@ -68,9 +71,9 @@ function csvDialect({ headers, gzipped, decimal }: CsvFiles): string[] {
     'header=true',
     'skip=0',
     'strict_mode=true',
-    // Otherwise a folder named s=1 would become a column.
+    // With hive partitioning, a folder named s=1 would become a column.
     'hive_partitioning=false',
-    // No booleans, dates or times: they would turn the labels 'f' and 'yes' into 'false' and 'true'.
+    // Booleans, dates and times are not inferred, because the labels 'f' and 'yes' would become 'false' and 'true'.
     `auto_type_candidates=['BIGINT', 'DOUBLE', 'VARCHAR']`,
     `decimal_separator=${quoteLiteral(decimal)}`,
     ...(gzipped ? [`compression='gzip'`] : []),
@@ -93,7 +96,10 @@ async function inferColumns(session: SqlSession, { files, decimal }: CsvFiles, d
   return { kinds, isSameOrder };
 }
 
-/** Returns the options that set the types of columns. The types of one file are inferred again, those of several set. */
+/**
+ * Returns the options that set the types of columns. The types of a single file are inferred again. The types of
+ * several files are set.
+ */
 function typeOptions({ files }: CsvFiles, { kinds, isSameOrder }: CsvColumns, texts: readonly string[]): string[] {
   const isText = new Set(texts);
   const set = [...kinds].filter(([name]) => files.length > 1 || isText.has(name));

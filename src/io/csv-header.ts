@@ -9,7 +9,7 @@ import { Utf8Stream } from '../internal/decode-utf8.ts';
 import type { DataFile, DecimalSeparator } from '../schemas/data-source.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** The maximum number of characters of a header that are read; the rest is not counted. */
+/** The maximum number of characters of a header that are read. Columns after this limit are not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
 
 /**
@@ -18,7 +18,10 @@ const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
  */
 const MAX_COLUMNS = 20_000;
 
-/** The delimiters that a text table may have, in order of preference; reversed if numbers have a decimal comma. */
+/**
+ * The delimiters that a text table may have, in order of preference. The order is reversed if numbers have a decimal
+ * comma.
+ */
 const DELIMITERS = [',', '\t', ';', '|'] as const;
 
 /** The header line of a text table. */
@@ -28,8 +31,8 @@ export interface CsvHeader {
 }
 
 /**
- * Reads the header line. The delimiter is the one that occurs most often outside quotes. Only the header determines the
- * delimiter. If rows did, a ragged file could pass as a table with another delimiter.
+ * Reads the header line. The character that occurs most often outside quotes is the delimiter. Only the header
+ * determines the delimiter. If rows were also used, a ragged file could pass as a table with another delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(
@@ -48,7 +51,8 @@ export async function readCsvHeader(
 }
 
 /**
- * Decompresses a gzip file to verify its checksum. A truncated file would otherwise be read as a shorter one.
+ * Decompresses a gzip file to verify its checksum. Without this check, a truncated file would be read as a shorter
+ * file.
  * @throws {Error} if the content is damaged or incomplete
  */
 export async function assertCompleteGzip(path: string): Promise<void> {
@@ -60,7 +64,7 @@ export async function assertCompleteGzip(path: string): Promise<void> {
   await pipeline(createReadStream(path), createGunzip(), discard);
 }
 
-/** Returns the first bytes of the content, at most `most`. */
+/** Returns at most `most` bytes from the start of the content. */
 export async function readStart(path: string, gzipped: boolean, most: number): Promise<Uint8Array> {
   for await (const bytes of chunksOf(path, gzipped)) return bytes.subarray(0, most);
   return new Uint8Array();
@@ -96,8 +100,8 @@ async function readFirstLine(path: string, name: string, gzipped: boolean): Prom
 }
 
 /**
- * Returns the index at which the first line ends; the length of the part if the line continues. A newline in quotes
- * does not end a line.
+ * Returns the index at which the first line ends, or the length of the part if the line does not end in it. A newline
+ * in quotes does not end a line.
  */
 function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
   let quoted = startsQuoted;
@@ -152,7 +156,7 @@ export function cannotRead(path: string, reason: string, suggestion: string, cau
 }
 
 /**
- * Explains why a CSV file cannot be read. Reading it again as text gives the number of the invalid line.
+ * Explains why a CSV file cannot be read. The file is read again as text to find the number of the invalid line.
  * @param dialect the options of `read_csv`
  * @returns undefined if the file can be read as text
  */
@@ -178,17 +182,17 @@ export function filePattern(path: string): string {
   return escapeGlob(resolve(path));
 }
 
-/** Returns a path as a pattern that matches only it. */
+/** Returns a pattern that matches only the given path. */
 export function escapeGlob(path: string): string {
   return path.replaceAll(/[*?[]/g, '[$&]');
 }
 
-/** Returns DuckDB's message about an invalid CSV file in one sentence. */
+/** Converts DuckDB's message about an invalid CSV file to an error with one sentence. */
 export function csvProblem(path: string, cause: unknown): DataValidationError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = /CSV Error on Line: (\d+)/.exec(text)?.[1];
   const where = line === undefined ? '' : `line ${line}: `;
-  const fix = line === undefined ? 'Export the file again.' : 'Fix that line, or export the file again.';
+  const fix = line === undefined ? 'Export the file again.' : 'Fix the line, or export the file again.';
   const problem = (reason: string, suggestion = fix): DataValidationError =>
     cannotRead(path, `${where}${reason}`, suggestion, cause);
   const [, expected, found] = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(text) ?? [];
@@ -196,7 +200,7 @@ export function csvProblem(path: string, cause: unknown): DataValidationError {
     return problem(`it has ${found} ${found === '1' ? 'field' : 'fields'} where the header has ${expected}`);
   }
   if (text.includes('unterminated quote')) return problem('a quoted value does not end');
-  if (text.includes('not utf-8')) return problem('the text is not UTF-8', 'Save it as UTF-8.');
+  if (text.includes('not utf-8')) return problem('the text is not UTF-8', 'Save the file as UTF-8.');
   if (text.includes('Maximum line size')) return problem('the line is too long');
   return problem('its lines do not form a table (mixed line ends, stray quotes or delimiters?)');
 }

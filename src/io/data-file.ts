@@ -54,8 +54,8 @@ const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
 };
 
 /**
- * Opens files and runs a query over their rows. If a later row does not fit the column types of the first rows, it
- * infers the types from all rows and runs the query again.
+ * Opens files and runs a query over their rows. If a later row does not fit the column types of the first rows, the
+ * types are inferred from all rows, and the query runs again.
  * @param run builds and runs the query from the columns of the files
  * @throws {DataValidationError} if a file is missing, empty, ragged or unreadable, or the columns of the files differ
  */
@@ -88,7 +88,7 @@ interface Inspected {
   readonly header?: CsvHeader;
 }
 
-/** The CSV files of sources that were opened before, because a command opens its source several times. */
+/** A cache of CSV files of sources that were opened before. A command opens its source several times. */
 const openedCsv = new WeakMap<FoundFiles, CsvFiles>();
 
 /** Opens files: detects the format by content, then by extension, and reads the columns and their kinds. */

@@ -2,22 +2,24 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { DataValidationError } from '../exceptions/index.ts';
 
-/** The limits of a DuckDB opened within {@link withDuckDbLimits}. */
+/** The limits of a DuckDB database opened within {@link withDuckDbLimits}. */
 export interface DuckDbLimits {
-  /** Memory in mebibytes. A query that needs more fails; nothing is spilled to disk. */
+  /** The memory limit in mebibytes. A query that needs more memory fails, because nothing is spilled to disk. */
   readonly memoryMegabytes: number;
   readonly threads: number;
   /**
-   * Interrupts running queries.
+   * A signal that interrupts running queries.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
 }
 
-// Async storage, so that concurrent calls on one thread keep their own limits.
+// Async storage lets concurrent calls on one thread have separate limits.
 const storage = new AsyncLocalStorage<DuckDbLimits>();
 
-/** Runs work with limits on its databases. Without limits, DuckDB may use most of the machine's memory. */
+/**
+ * Runs work with limits on the databases that it opens. Without limits, DuckDB may use most of the machine's memory.
+ */
 export function withDuckDbLimits<T>(limits: DuckDbLimits, work: () => Promise<T>): Promise<T> {
   return storage.run(limits, work);
 }
@@ -41,7 +43,7 @@ export function withinLimits(cause: unknown): unknown {
   if (limits === undefined || !isOutOfMemory) return cause;
   const { memoryMegabytes } = limits;
   return new DataValidationError(
-    `The data are too large for this service: their query needs more than ${String(memoryMegabytes)} MiB of memory.`,
+    `The data are too large for this service: the query needs more than ${String(memoryMegabytes)} MiB of memory.`,
     {
       code: 'data-too-large',
       context: { memoryMegabytes },

@@ -8,7 +8,7 @@ import { importOptional } from '../internal/packages.ts';
 import { currentDuckDbLimits, limitSettings, withinLimits } from './duckdb-limits.ts';
 import { quoteIdentifier, type RowsOptions, type SqlEngine, type SqlSession } from './sql-engine.ts';
 
-/** An open DuckDB. */
+/** An open DuckDB database. */
 export interface DuckDbEngine extends SqlEngine {
   run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T>;
   /** Closes the database after the running work has ended. Closing it again has no effect. */
@@ -18,7 +18,7 @@ export interface DuckDbEngine extends SqlEngine {
 /** Options of {@link openDuckDb}. */
 export interface OpenDuckDbOptions {
   /**
-   * Whether a database file is opened read-only. Otherwise it is created if it is missing, and locked for other
+   * Whether a database file is opened read-only. If false, a missing file is created, and the file is locked for other
    * processes. The option has no effect on a database in memory.
    * @defaultValue true
    */
@@ -32,7 +32,7 @@ const MEMORY = ':memory:';
 /**
  * Opens a DuckDB database, or an empty database in memory. DuckDB itself is loaded with the first query.
  * @param path the database file
- * @throws {DataValidationError} if the file is missing, or, with the first query, if it is not a database
+ * @throws {DataValidationError} if the file is missing; with the first query, also if the file is not a database
  * @throws {DependencyError} with the first query, if DuckDB's native binary is not installed
  * @example
  * ```ts
@@ -56,8 +56,9 @@ export function openDuckDb(path: string = MEMORY, options: OpenDuckDbOptions = {
 let shared: DuckDbEngine | undefined;
 
 /**
- * Runs `work` on a connection to an in-memory DuckDB. Temporary tables end with the connection. Calls without limits
- * share one database, because opening a database takes about 20 ms and opening a connection less than 1 ms.
+ * Runs `work` on a connection to an in-memory DuckDB. Temporary tables are dropped when the connection is closed. Calls
+ * without limits share one database, because opening a database takes about 20 ms and opening a connection less than 1
+ * ms.
  * @throws {DependencyError} if DuckDB's native binary is not installed
  */
 export async function withDuckDb<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
@@ -69,7 +70,7 @@ export async function withDuckDb<T>(work: (session: DuckDbSession) => Promise<T>
     isHealthy = true;
     return result;
   } finally {
-    // A fatal error makes a database unusable, so the next call opens a new one after any error.
+    // A fatal error makes a database unusable, so after any error the next call opens a new database.
     if (!isHealthy && shared === engine) shared = undefined;
     if (!isShared) await engine.close();
     // Not awaited, because closing waits for the other calls.
@@ -174,9 +175,9 @@ function cannotOpen(path: string, reason: string, cause?: unknown): DataValidati
 /** The exports of the DuckDB package, which is loaded lazily. */
 type DuckDbModule = typeof import('@duckdb/node-api');
 
-/** A connection to DuckDB. All access to DuckDB in this package goes through it. */
+/** A connection to DuckDB. All access to DuckDB in this package uses this interface. */
 export interface DuckDbSession extends SqlSession {
-  /** Returns the chunks of the result of a query, one after another. */
+  /** Yields the chunks of a query's result one by one. */
   chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
   /** Creates a temporary table of columns of equal length: Int32Array as INTEGER, Float64Array as DOUBLE. */
   createTable(name: string, columns: Readonly<Record<string, Int32Array | Float64Array>>): Promise<void>;
@@ -205,7 +206,7 @@ function sessionOf(
       // The number of threads is a setting of the database, so ordered queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
     async *chunks(sql) {
-      // The result is not streamed, because a stream ends without an error if a late row is invalid.
+      // The result is not streamed, because a stream would end without an error if a late row is invalid.
       const result = await limited(() => connection.run(sql));
       for (;;) {
         const chunk = await result.fetchChunk();
@@ -232,7 +233,7 @@ function sessionOf(
   };
 }
 
-/** Runs work and converts an out-of-memory error. */
+/** Runs work. An out-of-memory error is converted to an error with a clear message. */
 async function limited<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -241,7 +242,10 @@ async function limited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs work on one thread, since sums of fractions depend on their order and several threads change it. */
+/**
+ * Runs work on one thread. Sums of fractions depend on the order of their terms, and this order varies with several
+ * threads.
+ */
 async function onOneThread<T>(rows: SqlSession['rows'], work: () => Promise<T>): Promise<T> {
   const [before] = await rows("SELECT current_setting('threads')");
   await rows('SET threads = 1');

@@ -3,15 +3,15 @@ import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
 import { type CsvSource, hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** Matches numbers with the same label as text and as float64: fewer than 16 digits, no exponent. */
+/** Matches numbers that have the same label whether they are read as text or as float64. */
 const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';
 const SHORTEST_LOSSY = 16;
 
 /**
- * Returns a file whose numeric group columns are read as text, if it is a text file. As numbers, long labels would be
- * rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
+ * Returns the relation of a file. In a text file, numeric group columns are read as text: as numbers, long labels would
+ * be rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
  * @param labels the columns that name groups
- * @throws {DataValidationError} if a group in JSON lines is a number with more digits than can be read
+ * @throws {DataValidationError} if a group in JSON lines is a number with too many digits to be read exactly
  */
 export async function withExactLabels(
   session: SqlSession,
@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * Returns a file to load, with exact group labels. A numeric column is read as text only if numbers would change a
- * label, because the column may also be a feature.
+ * Returns a file to load, with exact group labels. A numeric column is read as text only if reading numbers would
+ * change a label, because the column may also be a feature.
  */
 export async function withLoadedLabels(
   session: SqlSession,
@@ -51,7 +51,7 @@ async function changesLabels(session: SqlSession, { relation }: Relation, name: 
   return rows.some(([label]) => canonicalLabel(String(label)) !== String(Number(label)));
 }
 
-/** Throws if a label in JSON is a number that DuckDB rounds, since its text cannot be read exactly. */
+/** Throws if a label in JSON is a number that DuckDB rounds. The text of such a number is not available. */
 async function assertJsonDigits(session: SqlSession, file: Relation, labels: readonly string[]): Promise<void> {
   if (file.jsonLines === undefined) return;
   for (const name of new Set(labels)) {
@@ -63,7 +63,7 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
     const lossy = rows.map(([value]) => String(value)).find((value) => isShortened(file, name, value));
     if (lossy === undefined) continue;
     throw new DataValidationError(
-      `Column '${name}' of ${file.title} names groups and holds the number ${lossy}, which has more digits than can be read.`,
+      `Column '${name}' of ${file.title} names groups and contains the number ${lossy}, which has too many digits to be read exactly.`,
       {
         code: 'invalid-value',
         context: { column: name, value: lossy },
@@ -73,7 +73,7 @@ async function assertJsonDigits(session: SqlSession, file: Relation, labels: rea
   }
 }
 
-/** Returns whether a number loses digits; whole numbers in an integer column lose none. */
+/** Returns whether a number loses digits. Whole numbers in an integer column do not lose digits. */
 function isShortened(file: Relation, name: string, number: string): boolean {
   return losesDigits(number) && !(file.columns.get(name) === 'integer' && /^-?\d+$/.test(number));
 }
@@ -91,7 +91,7 @@ function readAsText(file: Relation, names: readonly string[]): Relation {
   };
 }
 
-/** Returns SQL that reads columns as text. NaN is a missing value in a numeric column, and stays missing. */
+/** Returns SQL that reads columns as text. NaN in a numeric column is a missing value and stays missing. */
 function withTexts(csv: CsvSource, columns: Relation['columns'], names: readonly string[]): string {
   const texts = csv.withTexts(names);
   const fractions = names.filter((name) => columns.get(name) === 'fraction').map(quoteIdentifier);

@@ -17,13 +17,13 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The reason why the system cannot open or write a file. */
 export interface FileProblem {
-  /** The system's code, such as `ENOSPC`; empty if there is none. */
+  /** The system's error code, such as `ENOSPC`; empty if the error has no code. */
   readonly code: string;
   /** The meaning of the code for messages, such as 'the disk is full'; undefined for rare codes. */
   readonly reason: string | undefined;
 }
 
-/** Returns code and reason of an error that a function of `node:fs` has thrown while it opened or wrote a file. */
+/** Returns the code and the reason of an error that a function of `node:fs` threw while it opened or wrote a file. */
 export function fileProblemOf(cause: unknown): FileProblem {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   return { code, reason: REASONS[code] };

@@ -23,10 +23,11 @@ const WILDCARD = /[*?[]/;
 
 /**
  * Finds the files that a source names. A path that exists is read as it is, even if it contains `*`, `?` or `[`. A
- * folder stands for all CSV and Parquet files in it and its subfolders, except hidden ones (names that begin with `.`
- * or `_`). Below the folder, and from the first wildcard of a glob on, subfolders named `key=value` are partitions.
+ * folder means all CSV and Parquet files in the folder and its subfolders, except hidden files (names that begin with
+ * `.` or `_`). Subfolders named `key=value` are partitions if they are below the folder, or match the part of a glob
+ * from its first wildcard on.
  * @throws {DataValidationError} if a folder or glob contains no file, a file is named twice, or some files are in
- * partitions and others are not
+ *   partitions and others are not
  */
 export async function findFiles(source: DataPaths | FileSource, decimal?: DecimalSeparator): Promise<FoundFiles> {
   if (isFound(source)) return decimal === undefined ? source : { ...source, decimal };
@@ -57,7 +58,7 @@ function isList(source: object): source is readonly string[] {
 /** The files that one path names. */
 interface Expanded {
   readonly files: readonly DataFile[];
-  /** The relation of the files to the path, unless the path is a file. */
+  /** How the files relate to the path; undefined if the path is a file. */
   readonly how?: 'in' | 'matching';
 }
 
@@ -82,7 +83,7 @@ async function filesInFolder(folder: string): Promise<DataFile[]> {
 async function walk(folder: string, found: string[]): Promise<void> {
   const names = await readdir(folder).catch((cause: unknown) => {
     const { reason = 'the folder cannot be listed' } = fileProblemOf(cause);
-    throw cannotRead(folder, reason, 'Check its permissions.', cause);
+    throw cannotRead(folder, reason, 'Check the permissions of the folder.', cause);
   });
   for (const name of names.sort()) {
     if (/^[._]/.test(name)) continue;
@@ -97,7 +98,7 @@ async function walk(folder: string, found: string[]): Promise<void> {
   }
 }
 
-/** Returns whether a folder is a link to a folder that contains the link, which would be read without end. */
+/** Returns whether a folder is a link to a folder that contains the link. Reading such a folder would never end. */
 async function leadsUp(folder: string): Promise<boolean> {
   const [target, parent] = await Promise.all([realpath(folder), realpath(join(folder, '..'))]);
   return `${parent}${sep}`.startsWith(target.endsWith(sep) ? target : `${target}${sep}`);
@@ -133,7 +134,7 @@ function partitionOf(path: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Throws if two names lead to the same file, since its rows would count twice. */
+/** Throws if two names refer to the same file, because its rows would count twice. */
 async function assertDistinct(files: readonly DataFile[]): Promise<void> {
   const names = new Map<string, string>();
   for (const { path, name } of files) {
@@ -178,5 +179,5 @@ function titleOf(paths: readonly string[], expanded: readonly Expanded[]): strin
 }
 
 function tooManyFiles(path: string): DataValidationError {
-  return cannotRead(path, `it contains more than ${formatCount(MAX_FILES)} files`, 'Name a smaller folder.');
+  return cannotRead(path, `it contains more than ${formatCount(MAX_FILES)} files`, 'Use a folder with fewer files.');
 }

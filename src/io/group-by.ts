@@ -11,28 +11,33 @@ import type { Relation } from './relation.ts';
 import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine.ts';
 import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
 
-/** The columns of an inner query: `g0`, `g1` … to group by, named values, and `f0`, `f1` … for the checks. */
+/**
+ * The columns of an inner query: `g0`, `g1` … are the columns to group by, and `f0`, `f1` … belong to the checks. The
+ * other columns are named values.
+ */
 export interface RowsQuery {
   /** The columns to group by. */
   readonly names: readonly string[];
-  /** Expressions over the relation's columns, by the name of the resulting value. */
+  /** Expressions over the relation's columns. The key is the name of the resulting value. */
   readonly select: Readonly<Record<string, string>>;
-  /** Conditions that must not hold for any row. */
+  /** Conditions that mark rows as invalid. */
   readonly checks: readonly Check[];
 }
 
 /** The grouping of rows, and the values to compute for each group. */
 export interface GroupByQuery extends Omit<RowsQuery, 'names'>, RowsOptions {
-  /** Attributes to group by separately; each is one column or several to cross. */
+  /** Attributes to group by separately. An attribute is one column, or several columns to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly nanPolicy: NanPolicy;
-  /** Further expressions over the selected values to group by; each is a small whole number. */
+  /**
+   * Additional expressions to group by, over the selected values. The value of each expression is a small whole number.
+   */
   readonly keys: readonly string[];
   /** Aggregates of the selected values. */
   readonly sums: readonly string[];
 }
 
-/** The groups of one attribute, and one row for each combination of group and keys. */
+/** The groups of one attribute, and one row for each combination of a group with key values. */
 export interface AttributeRows extends GroupIndex {
   readonly rows: readonly GroupedRow[];
 }
@@ -51,7 +56,7 @@ export interface SourceReduction<Part> {
   readonly parts: readonly Part[];
   /** The number of rows of the source. */
   readonly rowCount: number;
-  /** How labels and texts were read. */
+  /** Descriptions of how labels and texts were interpreted. */
   readonly readings?: readonly ColumnReading[] | undefined;
 }
 
@@ -101,7 +106,7 @@ export function droppedRows(
 }
 
 /**
- * Returns SQL that selects rows for grouping. It renames all columns, so that names from the data cannot collide with
+ * Returns SQL that selects rows for grouping. All columns are renamed, so that names from the data cannot collide with
  * other names.
  */
 export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery): string {
@@ -131,8 +136,8 @@ export function sumColumns(rows: readonly (readonly unknown[])[], from: number, 
 }
 
 /**
- * Returns the grouping query. A row of its result has the values of the columns, the GROUPING flag of each (0 if it is
- * grouped by), the keys, the sums and the checks.
+ * Returns the grouping query. A row of its result has the values and the GROUPING flags of the columns, the keys, the
+ * sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
  */
 function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
   const { attributes, keys, sums, checks } = query;
@@ -196,7 +201,7 @@ export function indexGroups(tuples: readonly (readonly (string | undefined)[])[]
   };
 }
 
-/** Sorts by label. For a single attribute, rows without a value come last. */
+/** Sorts groups by label. For a single attribute, the group of rows without a value comes last. */
 function sortGroups(found: readonly (readonly string[])[], missing: readonly string[]): CategoricalColumn {
   const labels = joinLabels(found);
   const last = missing.length === 1 ? labels.indexOf(missing[0] as string) : -1;

@@ -23,8 +23,8 @@ export interface LoadDataOptions {
   /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that name groups or ids. Such a column is read as text if its labels would lose digits or change as
-   * numbers.
+   * Columns that contain group names or ids. Such a column is read as text if its labels would lose digits or change if
+   * they were read as numbers.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
@@ -57,15 +57,16 @@ const LOAD_DATA_OPTION_NAMES: OptionNames<LoadDataOptions> = {
 
 /**
  * Reads CSV files (comma, semicolon, tab or bar; optionally gzipped), Parquet files, or a file with one JSON object per
- * line (.ndjson, .jsonl) into a table.
+ * line (.ndjson, .jsonl), and returns a table.
  *
- * The source is a path, a glob or a folder, or a list of them. The rows of several files form one table, so their
- * columns must be the same. Below a folder or the first wildcard of a glob, subfolders named `key=value` become columns.
+ * The source is a path, a glob or a folder, or a list of paths, globs and folders. The rows of several files form one
+ * table, so their columns must be the same. Subfolders named `key=value` become columns if they are below a folder, or
+ * match the part of a glob from its first wildcard on.
  *
  * Numbers become numeric columns; text, booleans, dates and all other values become categorical columns. An empty field
  * is missing. The first line of a text file is its header.
  * @throws {DataValidationError} if a file is missing, empty, ragged or without a header, the columns of the files
- * differ, or a column is unknown
+ *   differ, or a column is unknown
  * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts
@@ -98,8 +99,8 @@ function withLimit(file: Relation, maxRows: number | undefined): Relation {
 }
 
 /**
- * Reads CSV or Parquet files with every value as text, so that leading zeros and long numbers are kept. Use it to
- * write rows back unchanged.
+ * Reads CSV or Parquet files with every value as text, so that leading zeros and long numbers are kept. Use this
+ * function to write rows back unchanged.
  * @throws {DataValidationError} if the file is missing, empty, ragged or without a header
  * @throws {DependencyError} if DuckDB's binary is not installed
  */
@@ -116,7 +117,8 @@ export async function loadTexts(source: DataPaths | FileSource): Promise<Table> 
 }
 
 /**
- * Returns the size of the table in a file without loading it: from the footer of Parquet, or by a scan of text.
+ * Returns the number of rows and columns in a file without loading the table. The size comes from the footer of a
+ * Parquet file, or from a scan of a text file.
  * @throws {DataValidationError} if the file cannot be read
  */
 export async function tableSize(
@@ -132,8 +134,8 @@ export async function tableSize(
 }
 
 /**
- * Reads columns: numbers become numeric columns, all other values categorical columns.
- * @param labels columns whose texts are kept as they are written
+ * Reads columns into a table. Numbers become numeric columns, and all other values become categorical columns.
+ * @param labels columns whose texts are kept exactly as they are written
  */
 async function readTable(
   session: DuckDbSession,
@@ -169,8 +171,8 @@ async function readTable(
 }
 
 /**
- * Returns a column of texts with a point in each number instead of a decimal comma, as all other code expects. Numbers
- * are texts if their column also contains other texts, for example NA.
+ * Returns a column of texts in which each number has a decimal point instead of a decimal comma, as all other code
+ * expects. Numbers are texts if their column also contains other texts, for example NA.
  * @throws {DataValidationError} if a number contains a point
  */
 function withPoints(name: string, column: Column): Column {
@@ -182,7 +184,7 @@ function withPoints(name: string, column: Column): Column {
       {
         code: 'invalid-value',
         context: { column: name, value: ambiguous },
-        suggestion: 'Remove the separators of thousands, or leave out the column.',
+        suggestion: 'Remove the thousands separators, or leave out the column.',
       },
     );
   }

@@ -12,8 +12,8 @@ import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts'
 export const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
 
 /**
- * Matches the SQL types that are read as numbers. All other types are read as text, because SQL would rewrite, for
- * example, dates.
+ * Matches the SQL types that are read as numbers. Values of all other types are read as text, because SQL would change
+ * the text of some values, for example dates.
  */
 const NUMBERS = /^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BOOLEAN)$/;
 
@@ -27,10 +27,10 @@ export async function openNdjson(session: SqlSession, file: DataFile): Promise<R
 }
 
 /**
- * Returns the SQL expression after FROM for a file with one JSON object per line. All lines determine the columns and
- * their kinds. If a line lacks a column, its value is missing.
+ * Returns the SQL expression after FROM for a file with one JSON object per line. The columns and their kinds are
+ * determined from all lines. If a line lacks a column, the value is missing.
  * @param pattern the path as a SQL file pattern
- * @throws {DataValidationError} if a line is not an object; the error has its number
+ * @throws {DataValidationError} if a line is not an object; the error contains the line number
  */
 async function ndjsonRelation(session: SqlSession, file: DataFile, pattern: string): Promise<string> {
   const options = `format='newline_delimited', records=true, sample_size=-1, maximum_depth=2, convert_strings_to_integers=false`;

@@ -3,10 +3,10 @@ import { cannotRead, filePattern } from './csv-header.ts';
 import type { StoredKind } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** The column with the path of the file of each row, in SQL that reads several files. */
+/** The column with the path of each row's file, in SQL that reads several files. */
 export const FILE_COLUMN = 'evenhand file';
 
-/** The folder name that stands for a missing value. */
+/** The folder name that represents a missing value. */
 const MISSING = '__HIVE_DEFAULT_PARTITION__';
 
 /** Returns files as a SQL list of file patterns. */
@@ -15,8 +15,9 @@ export function fileList(files: readonly DataFile[]): string {
 }
 
 /**
- * Returns the partition keys of files as columns: integers if all values are, otherwise text.
- * @throws {DataValidationError} if the files have a column of the same name
+ * Returns the partition keys of files as columns. A column has the kind integer if all its values are integers,
+ * otherwise text.
+ * @throws {DataValidationError} if the files have a column with the name of a partition key
  */
 export function partitionKinds(
   files: readonly [DataFile, ...DataFile[]],
@@ -44,7 +45,7 @@ export function partitionKinds(
 /**
  * Returns SQL that adds partition keys as columns. DuckDB's own `hive_partitioning` would also read folders above the
  * data as partitions.
- * @param texts columns that are read as text
+ * @param texts the partition columns that are read as text
  * @param read returns SQL that reads the files with further options
  */
 export function withPartitions(

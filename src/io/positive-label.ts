@@ -15,13 +15,13 @@ interface LabelledColumn {
 /** The columns that were searched for positive labels. */
 interface LabelledColumns extends PositiveLabelOptions {
   readonly yTrue?: LabelledColumn | undefined;
-  /** Undefined if decisions do not come from labels. */
+  /** The column of decisions; undefined if decisions do not come from labels. */
   readonly yPred?: LabelledColumn | undefined;
 }
 
 /**
  * Checks that the positive labels occur in the counted rows.
- * @throws {DataValidationError} if one does not; the error lists the labels found
+ * @throws {DataValidationError} if a positive label does not occur; the error lists the labels found
  */
 export async function assertLabelsCounted(
   session: SqlSession,

@@ -9,7 +9,7 @@ export type TextFile =
   | { readonly text: null; readonly problem: string; readonly suggestion: string; readonly cause: unknown };
 
 /**
- * Reads a complete text file as UTF-8. Failures are returned, not thrown.
+ * Reads a complete text file as UTF-8. Failures are returned and not thrown.
  * @param largest the maximum size in bytes
  */
 export async function readTextFile(path: string, largest: number): Promise<TextFile> {
@@ -38,7 +38,7 @@ function cannotRead(cause: unknown): TextFile {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ENOENT' || code === 'ENOTDIR') return failed('there is no such file', 'Check the path.', cause);
   if (FairnessToolkitError.isInstance(cause)) {
-    return failed(cause.message.replace(/\.$/, ''), cause.suggestion ?? 'Save it as UTF-8.', cause);
+    return failed(cause.message.replace(/\.$/, ''), cause.suggestion ?? 'Save the file as UTF-8.', cause);
   }
   const reason =
     code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `the system says ${code || String(cause)}`;

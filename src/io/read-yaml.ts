@@ -1,6 +1,6 @@
 import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap, YAMLParseError, YAMLSeq } from 'yaml';
 
-/** The maximum number of resolved aliases; nested aliases count each time. */
+/** The maximum number of resolved aliases. A nested alias counts each time that it is resolved. */
 const MAX_ALIASES = 100;
 
 /** Returns a scalar as written. */
@@ -28,7 +28,7 @@ class YamlNodeReader {
     this.source = source;
   }
 
-  /** @param key the key of which the node is the value */
+  /** @param key the key whose value is the node */
   read(node: unknown, key?: string): unknown {
     if (this.source.yaml.isAlias(node)) return this.readAlias(node, key);
     if (this.source.yaml.isMap(node)) return this.readMap(node);
@@ -44,7 +44,7 @@ class YamlNodeReader {
   private readAlias(node: Alias, key: string | undefined): unknown {
     const target = ++this.aliasCount > MAX_ALIASES ? undefined : node.resolve(this.source.document);
     if (target !== undefined) return this.read(target, key);
-    // Only the first error is reported, because it causes the others.
+    // Only the first error about too many aliases is reported, because further aliases would repeat it.
     if (this.aliasCount <= MAX_ALIASES + 1) {
       this.addProblem(
         node,
@@ -76,7 +76,7 @@ class YamlNodeReader {
       indices.set(key, { written: key, key: at, ...this.valuePlace(pair.value, at) });
       entries.push([key, this.read(pair.value, key)]);
     }
-    // Defines own properties, including a key __proto__.
+    // `Object.fromEntries` defines own properties, including a key __proto__.
     const mapping = Object.fromEntries(entries);
     this.indices.set(mapping, { at: this.slot(node), entries: indices });
     return mapping;
@@ -99,7 +99,7 @@ class YamlNodeReader {
     return undefined;
   }
 
-  /** Returns the position of a value; an empty value has the fallback position. */
+  /** Returns the position of a value. For an empty value, returns the fallback position. */
   private valuePlace(node: unknown, fallback: TextPosition): Pick<EntryPosition, 'value' | 'source'> {
     if (!this.source.yaml.isNode(node)) return { value: fallback, source: null };
     if (!this.source.yaml.isScalar(node)) return { value: this.slot(node), source: null };
@@ -122,7 +122,7 @@ function positionAt(lines: LineCounter, offset: number): TextPosition {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** What is wrong, and how to fix it. */
+/** An error message, and how to fix the error. */
 interface Description {
   readonly message: string;
   readonly suggestion: string;
@@ -156,13 +156,13 @@ function describeYamlError(code: string, message: string): Description {
   };
 }
 
-/** The maximum number of anchors: the time of the parser grows with the square of their number. */
+/** The maximum number of anchors. The parser's time grows with the square of the number of anchors. */
 const MAX_ANCHORS = 100;
 
 /**
  * Reads one YAML 1.2 document (JSON is valid YAML). Keys of mappings are always text, so that the labels 1, true and
  * `__proto__` are kept as written. `no` and `yes` are texts, as in YAML 1.2. `textKeys` names keys whose scalars are
- * read as text, as written: 1.0 stays '1.0'.
+ * read as text, exactly as written: 1.0 stays '1.0'.
  */
 export async function readYaml(
   text: string,
@@ -172,7 +172,7 @@ export async function readYaml(
   if (crowded !== undefined) return withProblems([crowded]);
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
-  // Unique keys are checked by their text in the reader, since 1 and "1" are the same label. The fixed schema also
+  // The reader checks that the texts of keys are unique, because 1 and "1" are the same label. The fixed schema also
   // overrides a %YAML directive.
   const document = yaml.parseDocument(text, {
     lineCounter: lines,
@@ -226,7 +226,7 @@ export interface EntryPosition {
   readonly source: string | null;
 }
 
-/** The positions of all mappings and lists of a document and of their entries, by the resulting object. */
+/** The positions of all mappings and lists of a document, and of their entries. The key is the resulting object. */
 export type YamlPositions = WeakMap<
   object,
   { readonly at: TextPosition; readonly entries: ReadonlyMap<string | number, EntryPosition> }

@@ -6,7 +6,8 @@ import { momentsSql, type NumberSums, readMoments } from './sum-moments.ts';
 import { readWeights, type WeightSums, weightSums } from './value-sql.ts';
 
 /**
- * Arrays of equal length, by column. `group` is the code of the group of each row; it is negative for excluded rows.
+ * Arrays of equal length, one for each column. `group` contains the group code of each row. The code is negative for
+ * excluded rows.
  */
 type ArrayColumns<Name extends string> = { readonly group: Int32Array; readonly weight?: Float64Array | undefined } & {
   readonly [Column in Name]: Int32Array | Float64Array;
@@ -21,7 +22,10 @@ export async function countArrays(columns: ArrayColumns<never>): Promise<(Weight
   });
 }
 
-/** Computes moments of arrays per group in DuckDB: of predictions p and, if given, true values t. */
+/**
+ * Computes moments of arrays per group in DuckDB: the moments of predictions p and, if given, of true values t and of
+ * the errors.
+ */
 export async function sumArrayMoments(
   columns: ArrayColumns<'p'> & { readonly t?: Float64Array | undefined },
 ): Promise<NumberSums[]> {
@@ -29,12 +33,15 @@ export async function sumArrayMoments(
   return withArrays(columns, async (session) => {
     const rows = given.isWeighted ? `SELECT * RENAME (weight AS w) FROM (${ARRAY_ROWS})` : ARRAY_ROWS;
     const result = await session.rows(momentsSql(rows, { outputs: ['g0'], ...given }), ORDERED);
-    // The column after the group says whether its rows are complete. Here, all rows are complete.
+    // The column after the group says whether the rows are complete. Here, all rows are complete.
     return result.map((row) => ({ group: Number(row[0]), ...readMoments(toNumbers(row.slice(2)), given) }));
   });
 }
 
-/** Counts the distinct scores of arrays per group in DuckDB, and returns the step of their grid. */
+/**
+ * Counts the distinct scores of arrays per group in DuckDB, and returns the step of the grid to which they were
+ * rounded.
+ */
 export async function countArrayScores(
   columns: ArrayColumns<'score' | 'truth'>,
   { maxDistinct: mostDistinct, stepFor }: ScoreGrid,

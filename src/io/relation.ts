@@ -6,18 +6,18 @@ import type { SqlSession } from './sql-engine.ts';
 /** The storage kinds of columns. A decimal has a fixed number of exact digits. */
 export type StoredKind = 'integer' | 'decimal' | 'fraction' | 'boolean' | 'text';
 
-/** A file or a query that is not yet read: its columns and its SQL expression. */
+/** A file or a query that has not been read yet, with its columns and its SQL expression. */
 export interface Relation {
-  /** Its name within a sentence of an error: `'rows.csv'` or `the query`. */
+  /** The name of the file or query in error messages: `'rows.csv'` or `the query`. */
   readonly title: string;
   /** The SQL expression after FROM. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names that several columns share. These columns cannot be used. */
+  /** Names that several columns share. Columns with these names cannot be used. */
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** The other ways to read text files; undefined for other sources. */
+  /** Other ways to read the text files of the relation; undefined for other sources. */
   readonly csv: CsvSource | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface CsvSource {
   readonly withTexts: (names: readonly string[]) => string;
   /** Returns the relation with types that are inferred from all rows. */
   readonly withAllRows: () => Promise<Relation>;
-  /** Returns the error for a query that failed; it names the file and the line. */
+  /** Returns the error for a query that failed. The error names the file and the line. */
   readonly explain: (cause: unknown) => Promise<unknown>;
 }
 
@@ -44,7 +44,8 @@ export function hasColumn({ columns, ambiguous }: Relation, name: string): boole
 
 /**
  * Returns the kind of a column.
- * @throws {DataValidationError} if there is no such column (with similar names), or more than one
+ * @throws {DataValidationError} if no column or more than one column has this name; if there is no such column, the
+ *   error suggests similar names
  */
 export function columnKind({ title, columns, ambiguous }: Relation, name: string): StoredKind {
   const subject = title.charAt(0).toUpperCase() + title.slice(1);
@@ -87,7 +88,7 @@ export async function describeAll(
   return described;
 }
 
-/** Returns names that occur more than once. SQL ignores case in names and renames the later ones. */
+/** Returns names that occur more than once. SQL ignores case in names, and renames later columns with the same name. */
 export function repeatedNames(names: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name.toLowerCase(), (counts.get(name.toLowerCase()) ?? 0) + 1);

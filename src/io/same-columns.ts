@@ -10,12 +10,12 @@ import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts'
 
 type Columns = ReadonlyMap<string, StoredKind>;
 
-const SUGGESTION = 'Files that are read together need the same columns. Correct that file, or leave it out.';
+const SUGGESTION = 'Files that are read together need the same columns. Correct the file or exclude it.';
 
 /**
  * Checks that all files have the columns of the first file.
- * @returns whether all files have them in the same order
- * @throws {DataValidationError} if a file lacks a column or has another one
+ * @returns whether all files have the columns in the same order
+ * @throws {DataValidationError} if a file lacks a column or has an additional column
  */
 export function assertSameNames(files: readonly DataFile[], described: readonly Columns[]): boolean {
   const [first, ...others] = described.map((columns) => [...columns.keys()]);
@@ -36,17 +36,17 @@ export function assertSameNames(files: readonly DataFile[], described: readonly 
   return isSameOrder;
 }
 
-/** SQL that reads the values of several files as they are, with {@link FILE_COLUMN}. */
+/** SQL that reads the values of several files without conversion, and adds {@link FILE_COLUMN}. */
 interface RawValues {
   readonly relation: string;
-  /** Returns the SQL condition that a text is a number, for files without types. */
+  /** Returns a SQL condition that is true if a text is a number. It is used for files without types. */
   readonly isNumber?: (text: string) => string;
 }
 
 /**
- * Returns the kinds of columns that hold the values of all files. The values of a column are read again only if its
- * kinds differ.
- * @throws {DataValidationError} if a column holds text in one file and numbers in another
+ * Returns column kinds that fit the values of all files. The values of a column are read again only if its kinds differ
+ * between files.
+ * @throws {DataValidationError} if a column contains text in one file and numbers in another file
  */
 export async function agreeOnKinds(
   session: SqlSession,
@@ -84,8 +84,8 @@ interface Content {
 }
 
 /**
- * Compares the values of a column. Files without values in it fit every kind, and a column of numbers in a file without
- * types may also contain texts that mean a missing value.
+ * Compares the values of a column across files. A file without values in the column fits every kind. In a file without
+ * types, a column of numbers may also contain texts that mean a missing value.
  * @returns the kinds of the files that have values
  */
 async function compare(

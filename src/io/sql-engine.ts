@@ -3,8 +3,8 @@ import type { NanPolicy, PositiveLabelOptions } from '../table/index.ts';
 /** Options of a query. */
 export interface RowsOptions {
   /**
-   * Whether to add fractions in the same order on every run, so that all digits are reproducible. It is slower if an
-   * engine would use several threads.
+   * Whether to add fractions in the same order on every run, so that all digits are reproducible. This is slower if the
+   * engine would otherwise use several threads.
    * @defaultValue false
    */
   readonly ordered?: boolean;
@@ -12,7 +12,10 @@ export interface RowsOptions {
 
 /** A connection that runs SQL in DuckDB's dialect. */
 export interface SqlSession {
-  /** Returns the rows of one statement's result: numbers, texts and null; integers of 64 bits and more as bigint. */
+  /**
+   * Returns the rows of one statement's result. Values are numbers, texts and null; integers of 64 bits and more are
+   * bigint.
+   */
   rows(sql: string, options?: RowsOptions): Promise<unknown[][]>;
 }
 
@@ -30,9 +33,9 @@ export interface SqlSession {
  * ```
  */
 export interface SqlEngine {
-  /** The name in error messages. */
+  /** The name of the engine in error messages. */
   readonly name: string;
-  /** Runs `work` with a connection; several may run at the same time. */
+  /** Runs `work` with a connection. Several calls may run at the same time. */
   run<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
 }
 
@@ -48,26 +51,31 @@ export function quoteIdentifier(name: string): string {
 
 /** The columns of a source to reduce. */
 export interface SourceRequest {
-  /** Attributes to analyse separately; each is one column or several to cross. */
+  /** Attributes to analyse separately. An attribute is one column, or several columns to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
   readonly nanPolicy: NanPolicy;
-  /** Texts that count as missing, instead of the default texts. If given, they also apply to attributes. */
+  /**
+   * Texts that count as missing, instead of the default texts. If this option is given, it also applies to attributes.
+   */
   readonly naValues?: readonly string[] | undefined;
 }
 
-/** The columns of decisions, and how their values are read. */
+/** The columns of decisions, and options for reading their values. */
 export interface DecisionRequest extends NumberRequest, PositiveLabelOptions {
-  /** Whether `positiveLabel` is one class of several. It then need not occur among true labels or decisions. */
+  /**
+   * Whether `positiveLabel` is one of several classes. If true, it does not need to occur among true labels or
+   * decisions.
+   */
   readonly isOneOfMany?: boolean | undefined;
-  /** If set, `yPred` holds scores and the decision is score >= threshold. */
+  /** The decision threshold. If it is set, `yPred` contains scores, and the decision is score >= threshold. */
   readonly scoreThreshold?: number | undefined;
 }
 
 /** The columns of predicted numbers. */
 export interface NumberRequest extends SourceRequest {
   readonly yPred: string;
-  /** If it is omitted, only the predictions are reduced. */
+  /** The column of true values. If it is omitted, only the predictions are reduced. */
   readonly yTrue?: string | undefined;
 }
 

@@ -7,14 +7,12 @@ import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
 
 /**
- * A source of rows: CSV or Parquet files (a path, glob or folder, or several of them), or a query on an engine. Give
- * files as a {@link FileSource} to set the decimal separator.
+ * A source of rows: CSV or Parquet files (one or several paths, globs or folders), or a query on an engine. Give files
+ * as a {@link FileSource} to set the decimal separator.
  */
 export type SqlSource = DataPaths | FileSource | QuerySource;
 
-/**
- * A query on an engine. It runs several times for one result, so it should give the same rows each time.
- */
+/** A query on an engine. The query runs several times for one result, so it should return the same rows each time. */
 export interface QuerySource {
   readonly engine: SqlEngine;
   /** One SELECT statement. */
@@ -24,7 +22,7 @@ export interface QuerySource {
 /**
  * Opens a source and runs queries over it.
  * @param work builds and runs the queries from the columns of the source; it may be called twice
- * @param labels columns whose values name groups, and must not be rounded
+ * @param labels columns whose values are group names and must not be rounded
  * @throws {DataValidationError} if a file cannot be read, or a query cannot be run
  */
 export async function withRelation<T>(
@@ -53,8 +51,8 @@ function isQuery(source: SqlSource): source is QuerySource {
 }
 
 /**
- * Opens a query. The engine receives the text of the query as a value. The text therefore cannot end the surrounding
- * statement, several statements are rejected, and a trailing semicolon or comment has no effect.
+ * Opens a query. The engine receives the text of the query as a value. Therefore, the text cannot end the surrounding
+ * statement. Several statements are rejected, and a trailing semicolon or comment has no effect.
  */
 async function openQuery(session: SqlSession, query: string): Promise<Relation> {
   const relation = `query(${quoteLiteral(query)})`;
@@ -69,8 +67,7 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
 }
 
 /**
- * Returns repeated column names. Within another query the second column `a` is renamed to `a_1`, which hides the
- * repetition.
+ * Returns repeated column names. In a subquery, a second column `a` is renamed to `a_1`, which hides the repetition.
  */
 async function findRepeated(
   session: SqlSession,

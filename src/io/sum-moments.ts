@@ -45,19 +45,19 @@ interface MomentSums {
 /** The sums of one group. */
 export interface NumberSums extends WeightSums {
   readonly group: number;
-  /** The moments of each quantity. Without true values, there are only moments of predictions. */
+  /** The moments of each quantity. If there are no true values, only the moments of predictions are given. */
   readonly moments: Readonly<Partial<Record<MomentQuantity, MomentSums>>>;
 }
 
 /** The sums of the groups of one attribute. */
 export interface NumberReduction extends SourceReduction<NumberSums> {
-  /** Rows of each group that lack a prediction, a true value or a weight. */
+  /** The number of rows of each group that lack a prediction, a true value or a weight. */
   readonly dropped: Float64Array;
 }
 
 /**
- * Sums the predictions and errors of a source per group without loading rows. For each attribute it makes one scan for
- * the means and one for the central sums.
+ * Sums the predictions and errors of a source per group without loading rows. For each attribute, one scan computes the
+ * means and one scan computes the centred sums.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, or values are text or infinite
  */
@@ -133,7 +133,7 @@ interface MomentsQuery {
   readonly outputs: readonly string[];
   readonly hasTruth: boolean;
   readonly isWeighted: boolean;
-  /** Further aggregates over the rows. */
+  /** Additional aggregates over the rows. */
   readonly checks?: readonly string[];
 }
 
@@ -141,9 +141,9 @@ interface MomentsQuery {
  * Returns SQL for the moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true value `t` and, if
  * weighted, a weight `w`.
  *
- * It first computes the means of all groups, then the sums of deviations from them, since raw sums of squares would
- * lose precision by cancellation. A row of the result is the group, whether its rows are complete, and the values that
- * {@link readMoments} reads.
+ * The query first computes the means of all groups, and then the sums of deviations from these means, because raw sums
+ * of squares would lose precision by cancellation. A row of the result has the group, whether its rows are complete,
+ * and the values that {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
   const groups = outputs.map((_, index) => `g${String(index)}`);
@@ -166,7 +166,7 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
   ]);
   const isSameGroup = groups.map((group) => `valued.${group} IS NOT DISTINCT FROM means.${group}`).join(' AND ');
   const results = [...weightSums(isWeighted ? 'w' : undefined), ...sums, ...checks];
-  // Not materialised: rows are scanned twice and never held in memory.
+  // The query is not materialised, so rows are scanned twice and never kept in memory.
   return `WITH valued AS NOT MATERIALIZED (SELECT *, CASE WHEN ${complete} THEN 1 ELSE 0 END AS known, ${values.join(', ')} FROM (${rows})),
     means AS (SELECT ${[...groups, ...means].join(', ')} FROM valued WHERE known = 1 GROUP BY ${groups.join(', ')}),
     centred AS NOT MATERIALIZED (SELECT valued.*, ${[...pivots, ...deviations].join(', ')}
@@ -176,9 +176,8 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
 }
 
 /**
- * Reads the counts and sums of deviations of one group. The pivots are means up to a rounding error
- * h = sum w d / sum w, which is corrected here:
- * m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum w d^2 + 2 W h^3.
+ * Reads the counts and sums of deviations of one group. The deviations d are from means with a rounding error h = sum w
+ * d / sum w, which is corrected here: m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum w d^2 + 2 W h^3.
  */
 export function readMoments(
   numbers: readonly number[],

@@ -18,11 +18,11 @@ export interface TemporaryFile {
 }
 
 /**
- * Writes a stream to a private temporary file. The file is also removed if SIGTERM ends the process, or Ctrl-C ends the
- * command line.
+ * Writes a stream to a private temporary file. The file is also removed if SIGTERM ends the process, or if Ctrl-C ends
+ * the command-line program.
  * @param stream the bytes
- * @param limits the name of the stream in errors, and the maximum number of bytes that are written
- * @throws {DataValidationError} if the stream is longer, or the file cannot be written; no file remains
+ * @param limits the name of the stream in error messages, and the maximum number of bytes to write
+ * @throws {DataValidationError} if the stream is longer than the limit, or the file cannot be written; no file remains
  */
 export async function writeTemporaryFile(
   stream: Readable,
@@ -34,7 +34,7 @@ export async function writeTemporaryFile(
     process.exit(143);
   };
   process.once('SIGTERM', terminate);
-  // Synchronous, so that no signal is handled before the folder is registered.
+  // This call is synchronous, so that no signal is handled before the folder is registered.
   const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
   const forget = removeAtInterrupt(folder);
   const remove = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export async function writeTemporaryFile(
   }
 }
 
-/** Returns a stream that passes bytes on, and fails if there are too many. */
+/** Returns a stream that passes bytes on, and fails if there are more than `maxBytes` bytes. */
 function boundedTo(name: string, maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({

@@ -4,7 +4,7 @@ import type { DecimalSeparator } from '../schemas/data-source.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { type DecisionRequest, quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** The SQL states of a label or decision besides 0 and 1: missing, and any other value. */
+/** The SQL states of a label or decision other than 0 and 1: missing, and any other value. */
 export const MISSING_STATE = 2;
 export const BAD_STATE = 3;
 
@@ -16,7 +16,10 @@ export function numberExpression(relation: Relation, name: string): string {
     : numberOfText(textExpression(name), relation.csv?.decimal);
 }
 
-/** Returns SQL for a text as a number; NULL if it is none. With a decimal comma, a point makes a number ambiguous. */
+/**
+ * Returns SQL that converts a text to a number, or to NULL if the text is not a number. With a decimal comma, a number
+ * that contains a point is ambiguous.
+ */
 export function numberOfText(text: string, decimal: DecimalSeparator = '.'): string {
   return decimal === '.'
     ? `TRY_CAST(${text} AS DOUBLE)`
@@ -29,8 +32,8 @@ export function textExpression(name: string): string {
 }
 
 /**
- * Returns SQL for a column to group by, NULL if missing. Fractions are converted to numbers, so that 1.0 has the label
- * '1' as for arrays.
+ * Returns SQL for a column to group by. Missing values are NULL. Fractions are converted to numbers, so that 1.0 has
+ * the label '1', as in arrays.
  */
 export function groupExpression(relation: Relation, name: string): string {
   if (columnKind(relation, name) !== 'fraction') return quoteIdentifier(name);
@@ -40,23 +43,26 @@ export function groupExpression(relation: Relation, name: string): string {
 
 /** Returns SQL for the alias of a {@link groupExpression}, as a number or text that {@link labelOf} reads. */
 export function groupOutput(relation: Relation, name: string, alias: string): string {
-  // Whole numbers are cast once per group and not per row, and keep all digits.
+  // Whole numbers are cast once per group, not once per row, and keep all digits.
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
 }
 
-/** Returns the group label of a value selected by {@link groupOutput}, as for arrays; undefined if missing. */
+/**
+ * Returns the group label of a value selected by {@link groupOutput}, by the same rules as for arrays; undefined if the
+ * value is missing.
+ */
 export function groupLabelOf({ csv }: Relation, value: unknown): string | undefined {
   const label = labelOf(value);
   if (label === undefined) return undefined;
   return canonicalLabel(csv === undefined ? label : unmarkCell(label));
 }
 
-/** Returns a value selected by {@link groupOutput} as text; undefined if missing. */
+/** Returns a value selected by {@link groupOutput} as text; undefined if the value is missing. */
 export function labelOf(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns the SQL condition that a named number is not missing. */
+/** Returns a SQL condition that is true if the number with the given name is not missing. */
 export function isKnown(name: string): string {
   return `${name} IS NOT NULL AND NOT isnan(${name})`;
 }
@@ -93,7 +99,7 @@ export function labelState(relation: Relation, name: string, positiveLabel: stri
   return caseOf(BAD_STATE, [one, 1], [zero, 0], [isMissing, MISSING_STATE]);
 }
 
-/** Returns SQL aggregates of a weight for {@link readWeights}; without weights, only the count. */
+/** Returns SQL aggregates of a weight for {@link readWeights}. If there are no weights, returns only the count. */
 export function weightSums(weight: string | undefined): string[] {
   return weight === undefined ? ['count(*)'] : ['count(*)', `kahan_sum(${weight})`, `kahan_sum(${weight} * ${weight})`];
 }
@@ -120,7 +126,7 @@ function caseOf(otherwise: number, ...branches: readonly (readonly [condition: s
 function equalsLabel(relation: Relation, name: string, label: string): string {
   const kind = columnKind(relation, name);
   if (!isNumeric(kind)) return `${textExpression(name)} = ${quoteLiteral(label)}`;
-  // Compared as written, since whole numbers may have more digits than float64.
+  // The text is compared as written, because whole numbers may have more digits than float64.
   if (kind === 'integer' && /^-?\d+$/.test(label)) return `${quoteIdentifier(name)} = ${label}`;
   const number = label.trim() === '' ? NaN : Number(label);
   return Number.isFinite(number)

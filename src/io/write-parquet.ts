@@ -17,10 +17,10 @@ const MAX_SEPARATORS = 0xfffe;
 /**
  * Writes a table as a Parquet file, completely or not at all.
  *
- * Numbers become DOUBLE, categories VARCHAR, a missing value NULL. The same table gives the same bytes every time. A
- * table without rows gives a file with its columns and no rows, which {@link loadData} rejects.
- * @throws {DataValidationError} if the table has no columns, a name is empty or equal to another except for case, or
- *   the path cannot be written
+ * Numbers become DOUBLE, categories become VARCHAR, and missing values become NULL. The same table gives the same bytes
+ * every time. A table without rows gives a file with columns but no rows, which {@link loadData} rejects.
+ * @throws {DataValidationError} if the table has no columns, a column name is empty, two column names differ only in
+ *   case, or the path cannot be written
  * @throws {DependencyError} if DuckDB's binary is not installed
  * @example
  * ```ts
@@ -54,7 +54,7 @@ function assertNames(target: string, names: readonly string[]): void {
   if (names.length === 0) throw cannotWrite(target, 'the table has no columns', 'Keep at least one column.');
 }
 
-/** Returns a table as Parquet. DuckDB writes only to files, so it writes to a temporary file first. */
+/** Returns a table as Parquet. DuckDB writes only to files, so it writes the table to a temporary file first. */
 async function toParquet(target: string, table: Table): Promise<Uint8Array> {
   let scratch: string | undefined;
   const clear = (): void => {
@@ -63,7 +63,7 @@ async function toParquet(target: string, table: Table): Promise<Uint8Array> {
   // An interrupt ends the process before `finally` runs.
   process.once('exit', clear);
   try {
-    // Synchronous, so that an interrupt cannot come between the creation of the folder and its assignment.
+    // This call is synchronous, so that an interrupt cannot come between the creation of the folder and the assignment.
     scratch = mkdtempSync(path.join(tmpdir(), 'evenhand-parquet-'));
     const file = path.join(scratch, 'table.parquet');
     await withDuckDb((session) => copyTable(session, table, file));
@@ -95,7 +95,7 @@ async function copyTable(session: DuckDbSession, table: Table, file: string): Pr
     selected.push(`${valueOf(stored, column)} AS ${quoteIdentifier(name)}`);
   }
   const copy = `COPY (SELECT ${selected.join(', ')} FROM stored) TO ${quoteLiteral(file)} (FORMAT parquet)`;
-  // In order, so that the bytes do not depend on the number of cores.
+  // Rows are written in order, so that the bytes do not depend on the number of cores.
   await session.rows(copy, { ordered: true });
 }
 
@@ -106,7 +106,9 @@ function valueOf(stored: string, { kind }: Column): string {
     : `CASE WHEN isnan(${stored}) THEN NULL ELSE ${stored} END`;
 }
 
-/** Sets a variable to a list of labels, passed as one text, which is much faster than a list of texts. */
+/**
+ * Sets a variable to a list of labels. The labels are passed as one text, which is much faster than a list of texts.
+ */
 async function setLabels(session: DuckDbSession, name: string, labels: readonly string[]): Promise<void> {
   const [separator, zero] = unusedCharacters(labels) as [string, string];
   // SQL text ends at a NUL character, so another character replaces it.

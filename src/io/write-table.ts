@@ -8,18 +8,18 @@ import { writeFileAtomic } from './atomic-write.ts';
 import { writeParquet } from './write-parquet.ts';
 
 /**
- * Matches texts to quote in the header, where readers detect the delimiter, and in a table with a single column, which
- * has no delimiter.
+ * Matches texts to quote in the header, from which readers detect the delimiter, and in a table with a single column,
+ * which has no delimiter.
  */
 const AMBIGUOUS = /[",;|\t\n\r]/;
 
 /**
- * Matches texts to quote by RFC 4180, by delimiter. It also matches another delimiter before the start of a formula,
- * which some spreadsheets would treat as a new cell.
+ * For each delimiter, matches texts that RFC 4180 requires to be quoted. The pattern also matches texts with another
+ * delimiter before the start of a formula, which some spreadsheets would treat as a new cell.
  */
 const QUOTED = { ',': /[",\n\r]|[;|\t][=+\-@]/, '\t': /["\t\n\r]|[;|,][=+\-@]/ } as const;
 
-/** Options of writing text tables. */
+/** Options for writing text tables. */
 export interface WriteCsvOptions {
   /**
    * Whether to write texts unchanged, including those that a spreadsheet would evaluate as formulas.
@@ -40,13 +40,13 @@ export async function writeCsv(path: string, table: Table, options: WriteCsvOpti
   await writeFileAtomic(path, delimitedText(table, ',', options));
 }
 
-/** Writes a table as {@link writeCsv} does, with tabs between the fields. */
+/** Writes a table in the same way as {@link writeCsv}, but with tabs between the fields. */
 async function writeTsv(path: string, table: Table, options: WriteCsvOptions = {}): Promise<void> {
   await writeFileAtomic(path, delimitedText(table, '\t', options));
 }
 
 function delimitedText(table: Table, delimiter: keyof typeof QUOTED, { raw = false }: WriteCsvOptions): string {
-  // Accessed by name, since an object sorts numeric names first.
+  // Columns are accessed by name, because an object sorts numeric names first.
   const values = table.toColumns();
   const columns = table.columnNames.map((name) => values[name] ?? []);
   const quoted = columns.length === 1 ? AMBIGUOUS : QUOTED[delimiter];
@@ -76,12 +76,12 @@ const WRITERS: Readonly<
   parquet: writeParquet,
 };
 
-/** The extensions of these formats, for messages. */
+/** The extensions of the table formats, for messages. */
 export const TABLE_EXTENSIONS = '.csv, .tsv or .parquet';
 
 /**
- * Returns the format by the extension of a path: `.csv`, `.tsv` or `.parquet`, in upper or lower case.
- * @throws {ValueError} if the extension is another one
+ * Returns the format for the extension of a path: `.csv`, `.tsv` or `.parquet`, in upper or lower case.
+ * @throws {ValueError} if the path has another extension
  */
 export function tableFormat(target: string): TableFormat {
   const format = findTableFormat(target);
@@ -92,7 +92,7 @@ export function tableFormat(target: string): TableFormat {
   });
 }
 
-/** Returns the format by the extension of a path; undefined for other extensions. */
+/** Returns the format for the extension of a path; undefined for other extensions. */
 export function findTableFormat(target: string): TableFormat | undefined {
   const extension = path.extname(target).toLowerCase();
   return (Object.keys(WRITERS) as TableFormat[]).find((name) => extension === `.${name}`);
@@ -102,8 +102,8 @@ export function findTableFormat(target: string): TableFormat | undefined {
  * Writes a table in the format of the path's extension: `.csv` and `.tsv` (RFC 4180, with commas or tabs) or
  * `.parquet`, in upper or lower case. The file is written completely or not at all. In text, cells that a spreadsheet
  * would treat as formulas are marked; see {@link WriteCsvOptions}.
- * @throws {ValueError} if the extension is another one
- * @throws {DataValidationError} if the format cannot hold a column name, or the path cannot be written
+ * @throws {ValueError} if the path has another extension
+ * @throws {DataValidationError} if the format does not allow a column name, or the path cannot be written
  * @throws {DependencyError} for Parquet, if DuckDB's binary is not installed
  * @example
  * ```ts

@@ -6,8 +6,8 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * Determines whether checks at a refresh and at the end of a run change the engine. The timing of these checks
- * depends on the clock and on where the run stops. `counted`: they are ordinary checks. `previewed`: their result is
+ * Determines whether checks at a refresh and at the end of a run change the engine. The timing of these checks depends
+ * on the clock and on when the run stops. With `counted`, they are ordinary checks. With `previewed`, their result is
  * reported, but the engine does not change. A run that is interrupted and resumed then gives the same results as an
  * uninterrupted run.
  * @defaultValue 'counted'
@@ -31,7 +31,7 @@ export interface FollowOptions {
   /** Called after each check, with the number of lines read so far. */
   readonly onCheck?: ((lines: number) => Promise<void> | void) | undefined;
   /**
-   * The interval between additional checks in milliseconds. These checks also run while no line arrives.
+   * The interval between additional checks in milliseconds. Additional checks also run while no line arrives.
    * @defaultValue none: checks depend only on events
    */
   readonly refreshMillis?: number | undefined;
@@ -58,8 +58,8 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
 export interface FollowResult {
   readonly lines: number;
   /**
-   * The numbers of lines with events and with labels. The tracker's `faults` report how many events and labels were
-   * not counted, and why.
+   * The number of lines with events. `labels` is the number of lines with labels. The tracker's `faults` report how
+   * many events and labels were not counted, and why.
    */
   readonly events: number;
   readonly labels: number;
@@ -71,9 +71,9 @@ export interface FollowResult {
 
 /**
  * Counts events that arrive as lines of JSON, one object per line, until the input ends. An object with an id and a
- * true label but no prediction labels an earlier event. An invalid line is reported and skipped, and monitoring
- * continues with the next line. A line is invalid if it is not a JSON object, has a duplicate key, has a group or id
- * that loses digits as a number, or has an invalid value.
+ * true label, but without a prediction, sets the label of an earlier event. An invalid line is reported and skipped,
+ * and monitoring continues with the next line. A line is invalid if it is not a JSON object, or has a duplicate key or
+ * an invalid value. It is also invalid if its group or id is a number with more digits than a double can represent.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);

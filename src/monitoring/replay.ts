@@ -21,8 +21,8 @@ export interface ReplayOptions {
   /** The alert policy: options of a new engine, or an existing engine to continue with. */
   readonly engine?: AlertEngineOptions | FairnessDriftAndAlertEngine | undefined;
   /**
-   * The number of events between two checks, as the tracker counts them. Checks do not use up the error budget; fewer
-   * checks find a breach slightly later.
+   * The number of events between two checks, as the tracker counts them. The number of checks does not affect the error
+   * budget. With fewer checks, a breach is found slightly later.
    * @defaultValue 100
    */
   readonly lookEvery?: number | undefined;
@@ -65,8 +65,9 @@ export interface ReplayResult {
 const CHUNKS_PER_REPORT = 100;
 
 /**
- * Runs an alert policy over a past stream and returns what it would have sent. Rows are processed in the order of
- * their timestamps, if there are any, otherwise in file order. True labels are assumed to arrive with their events.
+ * Runs an alert policy over a past stream and returns the alerts that it would have sent. If the data has timestamps,
+ * rows are processed in the order of their timestamps, otherwise in file order. True labels are assumed to arrive with
+ * their events.
  * @param source a CSV or Parquet file, or anything that can be read as a table
  * @throws {DataValidationError} if a file or column is missing, or a value is invalid
  * @example

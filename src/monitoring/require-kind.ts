@@ -3,8 +3,8 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { invalidParameter } from '../internal/arguments.ts';
 
 /**
- * Returns a value as text for messages. Objects are described by their kind, because they may not be convertible to
- * text.
+ * Returns a value as text for messages. For an object, the text names only its kind, because not every object can be
+ * converted to text.
  */
 export function shownKind(given: unknown): string {
   if (Array.isArray(given)) return 'a list';
@@ -15,7 +15,7 @@ export function shownKind(given: unknown): string {
 
 /**
  * Checks that a value is an object with fields.
- * @throws {ValueError} if it is anything else
+ * @throws {ValueError} if the value is not an object
  */
 export function requireFields<Given>(parameter: string, given: Given, required = 'be an object'): Given & object {
   if (isMapping(given)) return given;
@@ -24,7 +24,7 @@ export function requireFields<Given>(parameter: string, given: Given, required =
 
 /**
  * Checks that a value is a list of texts.
- * @throws {ValueError} if it is anything else
+ * @throws {ValueError} if the value is not a list, or an item is not a text
  */
 export function requireTexts(parameter: string, given: unknown, required: string): readonly string[] {
   if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given;
@@ -34,7 +34,7 @@ export function requireTexts(parameter: string, given: unknown, required: string
 
 /**
  * Checks that a value has the type number. Numeric texts are rejected.
- * @throws {ValueError} if it is anything else
+ * @throws {ValueError} if the value is not of the type number
  */
 export function requireNumber(parameter: string, given: number): number {
   if (typeof given === 'number') return given;
@@ -42,8 +42,8 @@ export function requireNumber(parameter: string, given: number): number {
 }
 
 /**
- * Checks that a value is an object with given methods.
- * @throws {ValueError} if it is anything else
+ * Checks that a value is an object with the given methods.
+ * @throws {ValueError} if the value is not an object, or a method is missing
  */
 export function requireMethods<Given>(
   parameter: string,
@@ -58,7 +58,7 @@ export function requireMethods<Given>(
 
 /**
  * Checks that a value can be read as rows or columns: an object, or a list without missing entries.
- * @throws {DataValidationError} if it is anything else
+ * @throws {DataValidationError} if the value cannot be read in this way
  */
 export function requireSource(argument: string, given: unknown): void {
   const isList = Array.isArray(given);
@@ -74,7 +74,7 @@ export function requireSource(argument: string, given: unknown): void {
 
 /**
  * Checks that a value is an instance of a class.
- * @throws {ValueError} if it is anything else
+ * @throws {ValueError} if the value is not an instance of the class
  */
 export function requireInstance(
   parameter: string,

@@ -28,7 +28,7 @@ export const NUMERICS_CASES: readonly NumericsCase[] = [
  * Runs every tensor op on inputs with known float64 results. Checks that this backend computes correctly on this
  * device, makes no more reads than allowed and leaks no tensors.
  * @param tf the backend to check; it must be active
- * @param cases the cases to run; all by default
+ * @param cases the cases to run; by default, all cases
  */
 export async function checkNumerics(tf: Tf, cases = NUMERICS_CASES): Promise<readonly NumericsFinding[]> {
   const findings: NumericsFinding[] = [];
@@ -56,8 +56,8 @@ async function ask(tf: Tf, { op, name, tolerance, reads: maxReads, run }: Numeri
 }
 
 /**
- * Returns the largest error. It is relative for expected values above 1, and Infinity if lengths, NaN or infinities
- * differ.
+ * Returns the largest error, relative to the expected value if that is above 1. Returns Infinity if lengths, NaN or
+ * infinities differ.
  */
 export function largestError({ actual, expected }: Compared): number {
   if (actual.length !== expected.length) return Infinity;
@@ -72,7 +72,7 @@ export function largestError({ actual, expected }: Compared): number {
   return largest;
 }
 
-/** Describes what is wrong with a result; null if nothing is. */
+/** Returns the reason why a result is wrong; null if it is correct. */
 function reasonOf(
   { error, tolerance, reads, leaked }: Pick<NumericsFinding, 'tolerance' | 'reads' | 'leaked'> & { error: number },
   maxReads: number,

@@ -25,13 +25,13 @@ export function turned(values: Values, rows: number, columns: number): number[] 
   return result;
 }
 
-/** Returns one model's part of the values of k models. */
+/** Returns the values of one model from a list with the values of k models. */
 export function partOf(values: Values, model: number, k: number): number[] {
   const size = values.length / k;
   return Array.from({ length: size }, (_, index) => at(values, model * size + index));
 }
 
-/** Computes a list for each of k models, and concatenates them. */
+/** Computes a list for each of k models, and concatenates the lists. */
 export function ofModels(k: number, work: (model: number) => readonly number[]): number[] {
   return Array.from({ length: k }, (_, model) => work(model)).flat();
 }

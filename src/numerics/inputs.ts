@@ -1,6 +1,6 @@
 import { createRandom } from '../internal/random.ts';
 
-/** Generates float32 numbers in [-1, 1). They are the same on every run and machine. */
+/** Generates float32 numbers in [-1, 1). The numbers are the same on every run and machine. */
 export function uniform(seed: number, size: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => 2 * random.next() - 1);

@@ -44,7 +44,7 @@ type Heading = Pick<NumericsCase, 'op' | 'name' | 'tolerance'> & Partial<Pick<Nu
 /** One or more lists of numbers. */
 type Lists = ArrayLike<number> | readonly ArrayLike<number>[];
 
-/** A case whose results are tensors. It is created when it runs, so that its data use no memory until then. */
+/** A case whose results are tensors. The case is created when it runs, so that its data use no memory until then. */
 export interface TensorQuestion {
   /** Creates the inputs and calls the op; runs inside `tf.tidy`. */
   readonly ask: (tf: Tf) => Tensor | readonly Tensor[];
@@ -52,9 +52,9 @@ export interface TensorQuestion {
   readonly expected: Lists;
 }
 
-/** A case whose op itself reads its result from the device. */
+/** A case for an op that itself reads its result from the device. */
 export interface HostQuestion<T> {
-  /** Creates the inputs. They are disposed of after the op. */
+  /** Creates the inputs. The inputs are disposed of after the op. */
   readonly given: (tf: Tf) => T;
   readonly ask: (tf: Tf, given: T) => Promise<Lists>;
   readonly expected: Lists;
@@ -75,7 +75,7 @@ export function tensorCase(heading: Heading, pose: () => TensorQuestion): Numeri
   return { reads: 1, ...heading, run };
 }
 
-/** Creates a case whose op itself reads from the device, at most `reads` times. */
+/** Creates a case for an op that itself reads from the device, at most `reads` times. */
 export function hostCase<T extends Readonly<Record<string, { dispose(): void }>>>(
   heading: Heading,
   pose: () => HostQuestion<T>,

@@ -1,7 +1,8 @@
 /**
  * The tolerances are the errors that float32 arithmetic may cause in a result, relative to max(1, |result|). Each
  * rounding changes a number by at most 2^-24 of its size, 6e-8. WGSL guarantees that sums, differences and products are
- * rounded once. Its guarantees for other functions are stated below in units in the last place, each at most 2^-23.
+ * rounded once. The guarantees of WGSL for other functions are stated below in units in the last place. A unit is at
+ * most 2^-23.
  */
 
 /** The tolerance for counts, integers, and values that are copied without arithmetic. */
@@ -11,8 +12,8 @@ const ROUNDING = 2 ** -24;
 const LAST_PLACE = 2 ** -23;
 
 /**
- * Returns the error of several roundings in the same direction. The rounded numbers are at most as large as the result,
- * or as `size`.
+ * Returns the error of several roundings in the same direction. The rounded numbers are at most as large as the result
+ * or `size`.
  */
 export function roundings(count: number, size = 1): number {
   return count * size * ROUNDING;
@@ -20,7 +21,7 @@ export function roundings(count: number, size = 1): number {
 
 /**
  * Returns the tolerance for sums of products of numbers in [-1, 1]. Each term rounds a partial sum of about sqrt(terms)
- * / 3 up or down. The errors form a random walk whose standard deviation is a seventh of the tolerance.
+ * / 3 up or down. The errors form a random walk with a standard deviation of one seventh of the tolerance.
  */
 export function sumOf(terms: number): number {
   return roundings(terms + 1);
@@ -30,8 +31,8 @@ export function sumOf(terms: number): number {
 export const QUOTIENT = 2.5 * LAST_PLACE;
 
 /**
- * Returns the tolerance for weighted means of numbers in [0, 1]. It covers a quotient and two sums, in which each term
- * rounds a share up or down.
+ * Returns the tolerance for weighted means of numbers in [0, 1]. The tolerance covers a quotient and two sums, in which
+ * each term rounds a share up or down.
  */
 export function meanOf(terms: number): number {
   return 2 * roundings(1 + 2 * Math.sqrt(terms)) + QUOTIENT;
@@ -48,7 +49,10 @@ export const LOGARITHM = 2 ** -21;
 /** The tolerance for log(1 + x), computed as a sum and a logarithm: one additional rounding. */
 export const LOGARITHM_OF_ONE_MORE = LOGARITHM + roundings(1);
 
-/** The tolerance for square roots, which are computed as 1 / inverseSqrt(x): 2 and 2.5 units in the last place. */
+/**
+ * The tolerance for square roots, which are computed as 1 / inverseSqrt(x): 2 units in the last place for the inverse
+ * square root, and 2.5 for the quotient.
+ */
 export const SQUARE_ROOT = 4.5 * LAST_PLACE;
 
 /**

@@ -19,13 +19,16 @@ export interface ColumnReading {
   readonly negative: LabelCounts;
   /** The texts that were read as missing values. Null values are not included. */
   readonly missing: LabelCounts;
-  /** The suspicious groups of a column of groups: groups whose labels look alike or often mean a missing value. */
+  /**
+   * The suspicious groups in a column of groups: groups with labels that look alike, or with labels that often mean a
+   * missing value.
+   */
   readonly groups: LabelCounts;
 }
 
 const NOTHING: Omit<ColumnReading, 'role'> = { positive: {}, negative: {}, missing: {}, groups: {} };
 
-/** One label of a column with its row count and its value: 1, 0, or -1 for missing. */
+/** One label of a column, with its number of rows and its value: 1, 0, or -1 for missing. */
 export interface ReadLabel {
   readonly label: string;
   readonly count: number;
@@ -230,7 +233,8 @@ function entriesOf(counts: LabelCounts): { label: string; count: number }[] {
 }
 
 /**
- * Returns counts by label, sorted by label. `fromEntries` defines own properties, so a label may be named `__proto__`.
+ * Returns counts by label, sorted by label. `fromEntries` defines own properties, so even the label `__proto__` is
+ * safe.
  */
 function countsOf(labels: readonly { readonly label: string; readonly count: number }[]): LabelCounts {
   const sorted = labels.filter(({ count }) => count > 0).sort((a, b) => (a.label < b.label ? -1 : 1));

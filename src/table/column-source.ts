@@ -99,7 +99,7 @@ export function columnsOfTensor(tensor: TensorLike, name: string): [name: string
   ]);
 }
 
-/** Returns the name of a column that is known only by its position. */
+/** Returns a name for a column that has only a position. */
 export function nameOfPosition(name: string, column: number): string {
   return `${name}[${String(column)}]`;
 }
@@ -169,7 +169,10 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
   });
 }
 
-/** Copies all device tensors of the rows to the host, including tensors in objects of columns. Returns the new rows. */
+/**
+ * Copies all device tensors of the rows to the host, including tensors in objects of columns. Returns the rows with
+ * these copies.
+ */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {
   const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value)] as const);
   return Object.fromEntries(await Promise.all(read)) as Rows;

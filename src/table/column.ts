@@ -19,12 +19,12 @@ export function columnLength(column: Column): number {
   return column.kind === 'numeric' ? column.values.length : column.codes.length;
 }
 
-/** Returns whether a label is a number, possibly infinite. */
+/** Returns whether a label is a number. Infinite numbers are included. */
 export function isNumber(label: string): boolean {
   return label.trim() !== '' && !Number.isNaN(Number(label));
 }
 
-/** Converts a column whose labels are numbers. */
+/** Converts a categorical column whose labels are numbers to a numeric column. */
 export function numbersOf({ codes, labels }: CategoricalColumn): NumericColumn {
   const numberOf = labels.map(Number);
   return { kind: 'numeric', values: Float64Array.from(codes, (code) => numberOf[code] ?? NaN) };

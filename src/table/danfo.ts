@@ -60,7 +60,10 @@ type DataFrameClass = new (columns: Record<string, readonly unknown[]>) => Danfo
   groupby(keys: string[]): { readonly groups: Readonly<Record<string, DanfoGroup>> };
 };
 
-/** Loads the DataFrame class. danfojs-node is CommonJS: its exports are on the module or on its default export. */
+/**
+ * Loads the DataFrame class. danfojs-node is a CommonJS module, so its exports are on the module or on its default
+ * export.
+ */
 async function loadDataFrame(neededFor: string): Promise<DataFrameClass> {
   const danfo = (await importOptional('danfojs-node', neededFor, () => import('danfojs-node'))) as unknown as {
     readonly DataFrame?: DataFrameClass;

@@ -24,12 +24,12 @@ import { columnsOf, Table, type TableSource } from './table.ts';
 export type NanPolicy = 'exclude' | 'include';
 
 /**
- * One sensitive attribute, or several attributes to combine. Several attributes are an object of columns, a table, a
- * danfojs DataFrame, records, rows of several values, or a 2-D tensor of shape [rows, attributes].
+ * One sensitive attribute, or several attributes to combine. Several attributes can be given as an object of columns, a
+ * table, a danfojs DataFrame, records, rows of several values, or a 2-D tensor of shape [rows, attributes].
  */
 export type SensitiveSource = ColumnSource | TableSource;
 
-/** The separator between the parts of an intersectional group's label. */
+/** The separator between the single labels in an intersectional group's label. */
 export const INTERSECTION_SEPARATOR = '||';
 
 /** The label of rows without a group if `nanPolicy` is `'include'`. */
@@ -44,8 +44,8 @@ export function missingLabel(labels: readonly (string | undefined)[]): string {
 }
 
 /**
- * Returns the labels of intersectional groups by joining their parts. If a part contains the separator, two groups
- * could get the same label. The parts of such groups are quoted.
+ * Returns the labels of intersectional groups, which join the labels of the single attributes. If a single label
+ * contains the separator, two groups could get the same label. In such groups, the single labels are quoted.
  */
 export function joinLabels(groups: readonly (readonly string[])[]): string[] {
   const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
@@ -140,7 +140,7 @@ function encodeColumn(source: ColumnSource, name: string, missing: ReadonlySet<s
   const values = unwrap(source, name);
   const texts = Array.isArray(values) ? encodeTexts(values) : undefined;
   if (texts !== undefined) return texts;
-  // Integers are compared as decimal text, since float64 would merge different integers above 2^53.
+  // Integers are compared as decimal text, because float64 would merge different integers above 2^53.
   if (isBigIntArray(values)) return encodeLabels(values.length, (row) => String(values[row]));
   const column = toColumn(values, name);
   if (column.kind === 'categorical') return isColumn(values) ? ownLabels(column, name) : column;
@@ -188,7 +188,7 @@ function mergeSpellings(column: CategoricalColumn): CategoricalColumn {
 
 function withoutLabel(code: number, row: number): DataValidationError {
   return new DataValidationError(
-    `A sensitive attribute holds the code ${String(code)} at index ${String(row)}, which has no label.`,
+    `A sensitive attribute contains the code ${String(code)} at index ${String(row)}, but there is no label for this code.`,
     {
       code: 'unknown-label',
       context: { argument: 'sensitive', index: row, value: code },

@@ -5,7 +5,7 @@ import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
 import type { Table } from './table.ts';
 import { readLabels, toBinary } from './to-binary.ts';
 
-/** A column, with the reason for what was guessed about it. */
+/** A column, with the reason for the guess about it. */
 export interface ColumnGuess {
   readonly column: string;
   readonly reason: string;
@@ -30,7 +30,10 @@ const DECISION = wordsOf(
 const TRUTH = wordsOf('truth true actual label target outcome class repaid default defaulted');
 const SCORE = wordsOf('score scores prob proba probability risk propensity');
 
-/** Complete names, without separators. A column named only "weight" may hold the weight of a person. */
+/**
+ * Complete column names of row weights, without separators. The name "weight" alone is not included, because it may
+ * mean the weight of a person.
+ */
 const WEIGHTS = wordsOf(
   'sampleweight sampleweights surveyweight caseweight rowweight instanceweight weights fnlwgt pwgtp',
 );
@@ -38,16 +41,16 @@ const WEIGHTS = wordsOf(
 /** The maximum number of groups of a guessed sensitive column. */
 const MAX_GROUPS = 20;
 
-/** The maximum number of texts of a feature; each becomes a column of the model. */
+/** The maximum number of distinct texts of a feature. Each text becomes an input column of the model. */
 const MAX_TEXTS = 50;
 
-/** The minimum number of rows, and of rows per label, for conclusions about how values vary. */
+/** The minimum number of rows, and the minimum number of rows per label, for conclusions about how values vary. */
 const [MIN_ROWS, MIN_ROWS_PER_LABEL] = [20, 10];
 
 /**
  * Guesses the roles of columns from their names and values. A sensitive column is guessed only by its name. If no name
- * suggests decisions or true labels, the last column is taken for true labels if it has two values, as is usual in
- * published data.
+ * suggests decisions or true labels, the last column is guessed to contain true labels if it has two values. This is
+ * usual in published data.
  */
 export function guessColumns(table: Table): ColumnGuesses {
   const found = table.columnNames.map((name) => guessRole(name, table.column(name)));
@@ -115,19 +118,24 @@ interface LabelCount {
   readonly count: number;
 }
 
-/** What is known about the positive label of a column. */
+/** A guess about the positive label of a column. */
 export interface PositiveLabelGuess {
-  /** Whether a positive label must be named. Columns of 0 and 1, or true and false, need none. */
+  /** Whether a positive label must be specified. Columns of 0 and 1, or true and false, need no positive label. */
   readonly isNeeded: boolean;
-  /** The label that seems to be positive; undefined if none is needed, or if the labels do not suggest one. */
+  /**
+   * The label that seems to be positive; undefined if no positive label is needed, or if the labels do not suggest one.
+   */
   readonly label: string | undefined;
-  /** The labels, the most frequent first, without missing values. */
+  /** The labels in descending order of frequency, without missing values. */
   readonly counts: readonly LabelCount[];
 }
 
 const POSITIVE = wordsOf('yes y approved accepted admitted granted hired selected offered good pass passed positive');
 
-/** Guesses which label of a column counts as 1. A guess needs exactly one label with a positive meaning, such as yes. */
+/**
+ * Guesses which label of a column counts as 1. A label is guessed only if exactly one label has a positive meaning,
+ * such as yes.
+ */
 export function guessPositiveLabel(column: Column): PositiveLabelGuess {
   const counts = knownLabels(column);
   const missing = new Set(MISSING_TEXTS);
@@ -136,23 +144,24 @@ export function guessPositiveLabel(column: Column): PositiveLabelGuess {
   return { isNeeded, label: isNeeded && positive.length === 1 ? positive[0]?.label : undefined, counts };
 }
 
-/** The columns that a model may learn from, and those that it should not learn from, with the reasons. */
+/** The columns that a model may use as features, and the columns that it should not use, with the reasons. */
 export interface FeatureGuesses {
   readonly features: readonly string[];
   readonly left: readonly ColumnGuess[];
 }
 
-/** What is known when features are guessed. */
+/** The input for a guess about features. */
 export interface FeatureContext {
   readonly target: string;
   readonly positiveLabel: string | undefined;
-  /** The columns with another role, apart from the target. */
+  /** The columns that have another role, except the target. */
   readonly used: readonly string[];
 }
 
 /**
- * Guesses which columns a model may learn from: all but those that have another role, identify rows, have one value, or
- * separate the values of the target completely. The latter are probably computed from the target.
+ * Guesses which columns a model may use as features. Columns are excluded if they have another role, identify rows,
+ * have only one value, or separate the values of the target completely. A column that separates the target completely
+ * is probably computed from it.
  */
 export function guessFeatures(table: Table, { target, positiveLabel, used }: FeatureContext): FeatureGuesses {
   const truth = toBinary(table.column(target), target, positiveLabel);
@@ -170,7 +179,9 @@ export function guessFeatures(table: Table, { target, positiveLabel, used }: Fea
   return { features: columns.filter((name) => !names.has(name)), left };
 }
 
-/** Returns why a column is no feature by itself; undefined if it may be one. */
+/**
+ * Returns the reason why a column is not suitable as a feature, regardless of the target; undefined if it is suitable.
+ */
 function unfitness(name: string, column: Column): string | undefined {
   const counts = knownLabels(column);
   const rows = counts.reduce((sum, { count }) => sum + count, 0);
@@ -184,8 +195,9 @@ function unfitness(name: string, column: Column): string | undefined {
 }
 
 /**
- * Returns whether a number, or the labels of a column, tell the two values of the target apart. With few rows, or few
- * rows for each label, that happens by chance and does not count.
+ * Returns whether a threshold on a numeric column, or the labels of a column, separate the two values of the target
+ * completely. If there are few rows, or few rows for each label, this can happen by chance, and the function returns
+ * false.
  */
 function separates(column: Column, truth: ArrayLike<number>): boolean {
   const [negative, positive] = [valuesWhere(column, truth, 0), valuesWhere(column, truth, 1)];
@@ -199,7 +211,10 @@ function separates(column: Column, truth: ArrayLike<number>): boolean {
   return rows >= MIN_ROWS_PER_LABEL * column.labels.length && !negative.some((code) => labels.has(code));
 }
 
-/** Returns the numbers or codes of a column, without missing values, in the rows with a value of the target. */
+/**
+ * Returns the numbers or codes of a column, without missing values, in the rows in which the target has the given
+ * value.
+ */
 function valuesWhere(column: Column, truth: ArrayLike<number>, value: number): number[] {
   const { values, isKnown } =
     column.kind === 'numeric'
@@ -208,7 +223,7 @@ function valuesWhere(column: Column, truth: ArrayLike<number>, value: number): n
   return Array.from(values).filter((own, row) => truth[row] === value && isKnown(own));
 }
 
-/** Returns the labels of a column without missing values, the most frequent first. */
+/** Returns the labels of a column in descending order of frequency, without missing values. */
 function knownLabels(column: Column): LabelCount[] {
   const { column: labelled, rule } = readLabels(column, '', undefined, undefined);
   const known = countLabels(labelled).filter(({ label }) => !rule.missing.has(label));
@@ -219,7 +234,7 @@ function hasTwoValues(column: Column): boolean {
   return knownLabels(column).length === 2;
 }
 
-/** Returns a column as numbers; undefined for a column of texts, or without values. */
+/** Returns a column as numbers; undefined if the column contains texts or has no values. */
 function numbersIn(column: Column): number[] | undefined {
   const numbers = asNumbersWithout(column, new Set(MISSING_TEXTS));
   if (numbers.kind === 'categorical') return undefined;

@@ -13,7 +13,7 @@ export interface LabelRule {
   readonly positiveLabel?: string | undefined;
   /** Texts that mean a missing value. */
   readonly missing: ReadonlySet<string>;
-  /** Whether the labels are numbers, so that '1.0' matches the number 1. */
+  /** Whether the labels are numbers. If true, '1.0' matches the number 1. */
   readonly isNumeric?: boolean | undefined;
 }
 

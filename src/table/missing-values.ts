@@ -4,7 +4,7 @@ import { type Column, isNumber, numbersOf } from './column.ts';
 /**
  * The texts that are read as missing values: exactly the defaults of pandas' `read_csv`. The list applies to
  * predictions, true labels, scores, weights and features. In columns of groups, only the empty text means a missing
- * value, since `None` or `NA` may be the name of a group.
+ * value, because `None` or `NA` may be the name of a group.
  */
 export const MISSING_TEXTS: readonly string[] = Object.freeze([
   '',
@@ -70,8 +70,8 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
 }
 
 /**
- * Converts a column to numbers if all its labels except the missing texts are numbers. Otherwise returns the result of
- * {@link withoutTexts}.
+ * Converts a column to numbers if all its labels except the missing texts are numbers. If any other label is not a
+ * number, returns the result of {@link withoutTexts}.
  */
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);

@@ -27,15 +27,15 @@ export interface AbsentLabel {
   readonly column: 'yPred' | 'yTrue';
   readonly label: string;
   /**
-   * Whether both columns use this positive label. If so, predictions may lack the label, provided that their labels
-   * occur in the true labels.
+   * Whether both columns use this positive label. If true, the label may be absent from the predictions, provided that
+   * the labels of the predictions occur in the true labels.
    */
   readonly isShared: boolean;
 }
 
 /**
  * Finds a positive label that does not occur in any row. Such a label is mistyped or belongs to the other column.
- * @param yPred undefined if the decisions are not computed from labels
+ * @param yPred the column of decisions; undefined if the decisions are not computed from labels
  */
 export function findAbsentLabel(
   { positiveLabel, yTruePositiveLabel }: PositiveLabelOptions,

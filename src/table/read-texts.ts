@@ -31,7 +31,7 @@ export interface TextColumns {
 
 /**
  * Replaces texts that mean a missing value, and returns warnings about how labels and texts were interpreted. A column
- * becomes numeric if all its remaining texts are numbers. Columns that are not listed do not change.
+ * becomes numeric if all its remaining texts are numbers. Columns that are not listed in `columns` do not change.
  */
 export function readTexts(
   table: Table,

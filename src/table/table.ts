@@ -97,7 +97,7 @@ export class Table {
     throw new DataValidationError(`Column '${name}' should hold numbers, but row ${String(row + 1)} holds '${text}'.`, {
       code: 'invalid-value',
       context: { column: name, row, value: text },
-      suggestion: 'Fix or empty that value, or use another column.',
+      suggestion: 'Correct the value or leave it empty, or use another column.',
     });
   }
 
@@ -129,7 +129,7 @@ export class Table {
     return Object.fromEntries([...this.#columns].map(([name, column]) => [name, columnToArray(column)]));
   }
 
-  /** Returns one object per row. Intended for small tables and for display. */
+  /** Returns one object per row. This method is intended for small tables and for display. */
   toRecords(): Record<string, number | string | null>[] {
     const columns = Object.entries(this.toColumns());
     return Array.from({ length: this.rowCount }, (_, row) =>

@@ -11,9 +11,9 @@ export type BinaryValues = Int8Array | Uint8Array;
 /**
  * Converts labels or decisions to 0, 1 or missing.
  *
- * The numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are converted to 0 or 1. With
- * `positiveLabel`, that label becomes 1 and every other label 0. The texts in `MISSING_TEXTS`, such as "NA", become
- * missing values, except the positive label.
+ * The numbers 0 and 1, booleans and the texts "0", "1", "true" and "false" are converted to 0 or 1. If `positiveLabel`
+ * is given, this label becomes 1 and every other label becomes 0. The texts in `MISSING_TEXTS`, such as "NA", become
+ * missing values, unless one of them is the positive label.
  * @param name the argument's name in errors
  * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
  * @throws {DataValidationError} if a value cannot be converted; the error names the first invalid value and its index
@@ -76,7 +76,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/** Returns distinct numbers of a column in ascending order: as many as an error message shows. */
+/** Returns distinct numbers of a column in ascending order, but not more than an error message shows. */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
@@ -107,7 +107,7 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
 
 /** Describes a column with a value that is neither 0 nor 1, for {@link notBinary}. */
 export interface LabelProblem {
-  /** The distinct values of the column that are known; the list may be incomplete. */
+  /** Distinct values of the column. The list may be incomplete. */
   readonly values: readonly string[];
   /** The role of the column, if the role does not follow from the name. */
   readonly role?: string | undefined;
@@ -134,9 +134,9 @@ export function notBinary(
   const largest = areNumbers && areLabels ? `, for example ${String(Math.max(...values.map(Number)))}` : '';
   const suggestion = areLabels
     ? `Name the label that counts as positive (positiveLabel${largest}).`
-    : 'Give decisions here. Give scores as scores, with a score threshold. For predicted numbers use mae_parity_difference.' +
+    : 'Pass decisions here. Pass scores as scores, with a score threshold. For predicted numbers, use mae_parity_difference.' +
       (values.length > 2 && values.length <= SHOWN_VALUES
-        ? ' For labels, name the one that counts as positive (positiveLabel).'
+        ? ' For labels, specify the label that counts as positive (positiveLabel).'
         : '');
   return new DataValidationError(`${name} must be 0 or 1, but holds ${shown} ${where}.`, {
     code: areLabels ? 'positive-label-required' : 'invalid-value',

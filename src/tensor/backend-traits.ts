@@ -58,7 +58,8 @@ const BYTES_OF_A_NUMBER = 4;
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
 /**
- * The maximum number of activations of a layer at once. This maximum limits the memory of a step to a few hundred MiB.
+ * The maximum number of activations of a layer that are computed at once. This limits the memory of a step to a few
+ * hundred MiB.
  */
 const MAX_ACTIVATIONS = 2 ** 24;
 

@@ -49,7 +49,7 @@ export async function countReads<T>(tf: Tf, work: () => Promise<T>): Promise<Dev
     const result = await work();
     return { result, reads, values };
   } finally {
-    // Deleting the overrides restores the methods of the class.
+    // Deleting the overridden properties restores the methods of the class.
     delete (reader as Partial<Reader>).read;
     delete (reader as Partial<Reader>).readSync;
     // If a backend's device was lost, the backend has its own `readSync`, which throws an error with the reason.

@@ -47,8 +47,8 @@ const watched = new WeakSet();
  *
  * If an allocation fails, the operation that requested it throws, so that no buffer without memory is reused. After any
  * other failure, the next read from the device throws once. Later work is unaffected. The driver reports a failure
- * within the call that caused it. All failures that affect a read are therefore known when the read has been submitted,
- * without extra waiting. After a device is lost, every read and every new buffer fails.
+ * within the call that caused it. Therefore, all failures that affect a read are known when the read has been
+ * submitted, and no extra waiting is needed. After a device is lost, every read and every new buffer fails.
  *
  * A backend that is already watched is left unchanged. The errors are {@link DependencyError}s.
  */
@@ -126,7 +126,7 @@ function refuseSyncReads(backend: WatchedBackend, errorOf: () => DependencyError
   const readSync = backend.readSync.bind(backend);
   backend.readSync = (dataId) => {
     try {
-      // Data of which the host has a copy is still available.
+      // Data is still available if the host has a copy of it.
       return readSync(dataId);
     } catch {
       throw errorOf();

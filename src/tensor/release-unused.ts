@@ -5,7 +5,7 @@ import type { Tf } from './runtime.ts';
  */
 const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 
-/** Runs work with all operations on the device, so that the device is tested. */
+/** Runs work with all operations on the device, so that a test covers the device and not the host. */
 export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<T> {
   const environment = tf.env();
   // The flag exists only if the WebGPU backend is loaded.
@@ -61,7 +61,7 @@ export function releaseUnused(tf: Tf): void {
 }
 
 /**
- * Submits pending commands. Buffers of commands that are not submitted count as in use, even if their tensors are
+ * Submits pending commands. Until commands are submitted, their buffers count as in use, even if the tensors are
  * disposed of.
  */
 function submitPending(backend: PoolingBackend): void {

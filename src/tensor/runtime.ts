@@ -18,7 +18,7 @@ import { watchDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, 
 /** The flag that selects the WebGPU backend's kernel for a product. With -1, the backend chooses the kernel. */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 
-/** The kernel for products with few results. */
+/** The value of the flag for the kernel that is meant for products with few results. */
 const SMALL_OUTPUT = 2;
 
 /** TensorFlow.js splits sums of at least this length into parts and adds the parts in an unspecified order. */
@@ -29,7 +29,7 @@ const FEW_RESULTS = 128;
 
 const TILE = 32;
 
-/** The part of the WebGPU backend that determines its choice of kernel. */
+/** The part of the WebGPU backend that determines which kernel it uses. */
 interface WebGpuBackend {
   readonly thresholdToIncreaseWorkgroups: number;
 }
@@ -111,7 +111,7 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
  * Loads TensorFlow.js on a backend.
  *
  * `auto` uses the first backend that works, in the order of {@link TENSOR_BACKENDS}. `auto` never uses a software GPU.
- * If a named backend cannot start, this throws: there is no silent fallback.
+ * If a named backend cannot start, the function throws, and no other backend is used instead.
  * @throws {DependencyError} if a named backend cannot start; the error states the reason and the fix
  * @throws {ConfigValidationError} if the backend name is unknown
  */
@@ -124,8 +124,8 @@ export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promi
 }
 
 /**
- * Returns the TensorFlow.js instance of the caller's tensors: the last loaded instance, or the plain package with its
- * active backend if none was loaded.
+ * Returns the TensorFlow.js instance of the caller's tensors: the last loaded instance or, if no instance was loaded,
+ * the plain package with its active backend.
  */
 export function currentTensorflow(): Tf {
   current ??= quiet(require('@tensorflow/tfjs') as Tf);
@@ -133,8 +133,8 @@ export function currentTensorflow(): Tf {
 }
 
 /**
- * Returns the TensorFlow.js instance that is in use. If none is in use, starts the backend that `auto` chooses, because
- * plain TensorFlow.js would use its slow cpu backend.
+ * Returns the TensorFlow.js instance that is in use. If no instance is in use, starts the backend that `auto` chooses,
+ * because plain TensorFlow.js would use its slow cpu backend.
  */
 export async function tensorflowInUse(): Promise<Tf> {
   const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
@@ -374,7 +374,7 @@ export function restoreRemovedUtil(target: { isNullOrUndefined?: unknown } = uti
 /** Loads a package that contains TensorFlow's native library. */
 async function importNative(name: '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu'): Promise<Tf> {
   restoreRemovedUtil();
-  // The library reads them when it is loaded. oneDNN would change the last digits from machine to machine.
+  // The library reads these variables when it is loaded. oneDNN would change the last digits from machine to machine.
   process.env['TF_CPP_MIN_LOG_LEVEL'] ??= '2';
   process.env['TF_ENABLE_ONEDNN_OPTS'] ??= '0';
   const loaded = (await import(name)) as Tf & { readonly default?: Tf };

@@ -22,7 +22,7 @@ const awaited = new Set<Buffer>();
 /** Classes of buffers whose reads are already tracked. */
 const watched = new WeakSet();
 
-/** Devices that may be working. */
+/** Devices that may still be computing. */
 const devices = new Set<Device>();
 
 /**
@@ -102,9 +102,7 @@ let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
-/**
- * The drivers that the environment named at the latest search. `isFound` states whether any search found an adapter.
- */
+/** The drivers that the environment named at the latest search. `isFound` is true if any search found an adapter. */
 let soughtIn: string | undefined;
 let isFound = false;
 
@@ -117,7 +115,7 @@ let refusal: unknown;
 /** The WebGPU backend's priority when TensorFlow.js chooses a backend by itself. */
 const PRIORITY = 3;
 
-/** Returns a description of the open WebGPU adapter; null if none is open. */
+/** Returns a description of the open WebGPU adapter; null if no adapter is open. */
 export function webGpuAdapter(): string | null {
   if (opened === undefined) return null;
   return opened.isSoftware ? `${opened.name}, software` : opened.name;
@@ -143,8 +141,9 @@ export async function openWebGpu(): Promise<void> {
 }
 
 /**
- * Watches the device of TensorFlow.js: turns its failures into errors, and stops it when the process ends.
- * @param onLost called once when the device is lost
+ * Watches the device of TensorFlow.js: converts failures of the device to errors, and stops the device when the process
+ * ends.
+ * @param onLost a function that is called once when the device is lost
  */
 export function watchDevice(backend: object, onLost: () => void): void {
   const watched = backend as WatchedBackend & { readonly device: Parameters<typeof stopAtExit>[0] };
@@ -161,7 +160,7 @@ export function watchDevice(backend: object, onLost: () => void): void {
   });
 }
 
-/** Makes TensorFlow.js use a new device at its next start if the current one was lost. */
+/** Makes TensorFlow.js use a new device at its next start if the current device was lost. */
 export function replaceLostDevice(tf: Registry): void {
   const factory = tf.findBackendFactory('webgpu') as (() => Promise<never>) | null;
   if (!isLost || factory === null) return;
@@ -179,7 +178,9 @@ export function replaceLostDevice(tf: Registry): void {
   tf.registerBackend('webgpu', start, PRIORITY);
 }
 
-/** Returns the reason why a lost device could not be replaced, as the end of a sentence; empty if it is unknown. */
+/**
+ * Returns the reason why a lost device could not be replaced, as the end of a sentence; empty if the reason is unknown.
+ */
 export function whyNoDevice(): string {
   return refusal instanceof Error ? `: ${refusal.message}` : '';
 }

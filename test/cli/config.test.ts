@@ -48,7 +48,7 @@ describe('evenhand config check', () => {
     const { code, stdout, stderr } = await check('--config', write('bad.yml', 'sensitve: [sex]\nalpha: 2\n'));
     expect(stdout).to.equal(
       "bad.yml:1:1: unknown key 'sensitve'. Did you mean 'sensitive'?\n" +
-        'bad.yml:2:8: alpha: must be a number above 0 and below 1; got 2. Correct it, or leave the key out to use 0.05.\n' +
+        'bad.yml:2:8: alpha: must be a number above 0 and below 1; got 2. Correct the value, or leave the key out to use 0.05.\n' +
         '2 errors.\n',
     );
     expect([code, stderr]).to.deep.equal([2, '']);
@@ -82,7 +82,7 @@ describe('evenhand config check', () => {
           column: 8,
           key: 'alpha',
           message: 'alpha: must be a number above 0 and below 1; got 2',
-          suggestion: 'Correct it, or leave the key out to use 0.05.',
+          suggestion: 'Correct the value, or leave the key out to use 0.05.',
         },
       ],
       config: null,

@@ -36,7 +36,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'a ragged CSV',
     () => ['validate', '--csv', write('ragged.csv', ['sex,p', 'f,1', 'm']), '--y-pred', 'p', '--sensitive', 'sex'],
-    /line 3: it has 1 field where the header has 2\. Fix that line/,
+    /line 3: it has 1 field where the header has 2\. Fix the line/,
   ],
   [
     'an unknown column',
@@ -63,7 +63,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
       '--metric',
       'mae_parity_difference',
     ],
-    /Column 'p' should hold numbers, but row 2 holds 'two'\. Correct that value/,
+    /Column 'p' should hold numbers, but row 2 holds 'two'\. Correct the value/,
   ],
   [
     'text for decisions',

@@ -135,7 +135,7 @@ describe('evenhand train-reductions', () => {
     [
       'a model at the path of another folder',
       () => ['--csv', rows(), '--save-model', otherFolder()],
-      /holds something else/,
+      /contains other data/,
     ],
     ['a model in the folder of the rows', () => ['--csv', rows(), '--save-model', folder()], /would replace the input/],
     ['outputs inside one another', () => ['--csv', rows(), '--save-model', 'm', '--out-json', 'm/r.json'], /overlap\. Give each output its own path/], // prettier-ignore

@@ -90,7 +90,7 @@ describe('writing a folder', () => {
     mkdirSync(target);
     writeFileSync(path.join(target, 'thesis.txt'), 'years');
     const error = await errorOf(writeFolderAtomic(target, () => Promise.resolve(), isOurs));
-    expect((error as Error).message).to.match(/holds something else/);
+    expect((error as Error).message).to.match(/contains other data/);
     expect(readFileSync(path.join(target, 'thesis.txt'), 'utf8')).to.equal('years');
   });
 

@@ -291,7 +291,7 @@ describe('rejects invalid input with the argument, the index and the value', () 
           sex: { kind: 'categorical', codes: Int32Array.of(0, 3), labels: ['a', 'b'] },
           race: ['x', 'y'],
         }),
-      /code 3 at index 1, which has no label/,
+      /code 3 at index 1, but there is no label for this code/,
     ],
     [
       'a label twice',

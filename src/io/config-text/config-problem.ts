@@ -17,14 +17,14 @@ export function escapeControls(text: string): string {
 
 /** An error in a configuration. */
 export interface ConfigProblem {
-  /** The file, or the name of the configuration; null if it has no name. */
+  /** The file, or the name of the configuration; null if the configuration has no name. */
   readonly file: string | null;
   /** The line, from 1; null if the configuration does not come from text. */
   readonly line: number | null;
   readonly column: number | null;
   /** The path of the invalid key, such as `pipeline[0].params.max_weight`; '' for the complete configuration. */
   readonly key: string;
-  /** What was expected, and what was found. */
+  /** The error message: what was expected, and what was found. */
   readonly message: string;
   readonly suggestion: string;
 }
@@ -44,7 +44,7 @@ export function inTextOrder(problems: readonly ConfigProblem[]): ConfigProblem[]
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-/** Combines all errors of a configuration in one exception, a line each, in the order of the text. */
+/** Combines all errors of a configuration in one exception, with one line for each error, in the order of the text. */
 export function problemsError(
   problems: readonly ConfigProblem[],
   { listing }: ConfigDialect,
@@ -55,7 +55,7 @@ export function problemsError(
   const more = sorted.length > MAX_SHOWN ? [`and ${String(sorted.length - MAX_SHOWN)} more errors.`] : [];
   return new ConfigValidationError([...lines, ...more].join('\n'), {
     context: { file: sorted[0]?.file ?? null, faults: Object.freeze(sorted.map((problem) => Object.freeze(problem))) },
-    // Each line has its own suggestion; this one applies to all of them.
+    // Each line has its own suggestion. This suggestion applies to all lines.
     ...(sorted.some(({ key }) => key !== '') ? { suggestion: listing } : {}),
     ...(cause === undefined ? {} : { cause }),
   });
@@ -65,7 +65,7 @@ export function problemsError(
 export interface ConfigDialect {
   /** Alternative names of keys, and the keys that they mean. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Keys whose scalars are read as text, as written: 1.0 stays '1.0'. */
+  /** Keys whose scalars are read as text, exactly as written: 1.0 stays '1.0'. */
   readonly textKeys: readonly string[];
   /** The suggestion for an empty file. */
   readonly beginning: string;

@@ -27,7 +27,7 @@ export async function readConfigFile(file: string, dialect: ConfigDialect): Prom
 
 /**
  * Parses the text of a configuration.
- * @throws {ConfigValidationError} if it is not YAML, or is empty
+ * @throws {ConfigValidationError} if the text is not YAML, or is empty
  */
 export async function openConfigText(text: string, file: string, dialect: ConfigDialect): Promise<ConfigText> {
   const { value, indices: positions, faults: problems } = await readYaml(text, { textKeys: dialect.textKeys });

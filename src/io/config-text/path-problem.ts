@@ -10,7 +10,7 @@ export interface PathProblem {
   readonly path: KeyPath;
   /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
-  /** The position of the error in the text, if it differs from the position of the path. */
+  /** The position of the error in the text, if this is not the position of the path. */
   readonly index?: TextPosition | undefined;
   readonly message: string;
   readonly suggestion: string;
@@ -35,9 +35,9 @@ function formatPart(part: string | number, isFirst: boolean): string {
 interface PathInText {
   /** The position of the key or value; undefined if the configuration does not come from text. */
   readonly index: TextPosition | undefined;
-  /** The path with every key as it is written. */
+  /** The path, with every key as it is written in the text. */
   readonly written: KeyPath;
-  /** A scalar as it is written. */
+  /** The scalar at the path, as it is written in the text; undefined if there is no scalar. */
   readonly source: string | undefined;
 }
 
@@ -70,7 +70,7 @@ export function problemAt(
   return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }
 
-/** Returns how a path and its value are written, for messages. */
+/** A function that returns a path and its value as they are written in the text, for messages. */
 export type Wording = (path: KeyPath) => { readonly key: string; readonly given: string };
 
 /** The maximum length of a value in messages. */

@@ -22,7 +22,7 @@ export interface ReadFields<Document> {
 /** The schemas of the keys of a configuration. */
 export interface FieldSchemas<Shape extends z.ZodRawShape> {
   readonly schemas: Shape;
-  /** Further valid keys, which other functions read. */
+  /** Additional valid keys, which other functions read. */
   readonly otherKeys: readonly string[];
   readonly dialect: ConfigDialect;
 }
@@ -57,7 +57,9 @@ export function readFields<Shape extends z.ZodRawShape>(
   };
 }
 
-/** Returns whether a missing key is present under a mistyped name. The mistyped name is already reported. */
+/**
+ * Returns whether a missing key is present under a mistyped name. In this case, the mistyped name is already reported.
+ */
 function isMistyped({ path, isMissing }: PathProblem, problems: readonly PathProblem[]): boolean {
   if (isMissing !== true) return false;
   const owner = JSON.stringify(path.slice(0, -1));
@@ -100,7 +102,7 @@ function describeIssue(issue: z.core.$ZodIssue, path: KeyPath, context: FieldCon
   return [wrongValue(full, value, schemaAt(json, document[name], path) ?? {}, wording)];
 }
 
-/** The maximum number of errors of one kind that get a suggestion, since finding suggestions is slow. */
+/** The maximum number of errors of one kind that get a suggestion. Finding suggestions is slow. */
 export const MAX_SUGGESTED = 50;
 
 /**
@@ -136,7 +138,10 @@ export function unknownKey(
   };
 }
 
-/** Returns the errors of an unknown transformer or method; only the common keys can be checked then. */
+/**
+ * Returns the errors of an unknown transformer or method. If the name is unknown, only the keys that all schemas share
+ * can be checked.
+ */
 function wrongDiscriminator(path: KeyPath, { name, document, json, wording, dialect }: FieldContext): PathProblem[] {
   const ownerPath = path.slice(0, -1);
   const owner = valueAt(document, [name, ...ownerPath]);
@@ -186,7 +191,10 @@ function missing(path: KeyPath, required: string, wording: Wording): PathProblem
   };
 }
 
-/** Returns the types that a schema accepts, without constants: quoting a number does not turn it into a fixed word. */
+/**
+ * Returns the types that a schema accepts. Constants are excluded, because quoting a number does not turn it into one
+ * of the constants.
+ */
 function typesOf(schema: JsonSchema): readonly string[] {
   const kinds = schema.anyOf ?? schema.oneOf ?? [schema];
   return kinds.filter((kind) => kind.const === undefined).flatMap(({ type = [] }) => type);
@@ -196,7 +204,7 @@ function suggestionFor(value: unknown, schema: JsonSchema, given: string): strin
   const types = typesOf(schema);
   if (value === null) return 'Set a value, or leave the key out.';
   if (types.includes('string') && typeof value !== 'object' && typeof value !== 'string') {
-    return `Put it in quotes: '${given}'.`;
+    return `Put the value in quotes: '${given}'.`;
   }
   if (isNumberText(value) && !types.includes('string')) return 'Write the number without quotes.';
   const isTextForText = typeof value === 'string' && types.includes('string');
@@ -204,7 +212,8 @@ function suggestionFor(value: unknown, schema: JsonSchema, given: string): strin
     return 'Write a list: [a, b], or lines that start with a dash.';
   const [example] = schema.examples ?? [];
   if (example !== undefined) return `For example: ${describeExample(example)}.`;
-  if (schema.default !== undefined) return `Correct it, or leave the key out to use ${JSON.stringify(schema.default)}.`;
+  if (schema.default !== undefined)
+    return `Correct the value, or leave the key out to use ${JSON.stringify(schema.default)}.`;
   return 'Correct it.';
 }
 

@@ -16,10 +16,10 @@ export interface Renaming {
 /** Renames the keys of the value at a path. */
 export type Rename = (value: unknown, path: KeyPath) => unknown;
 
-/** The functions that rename keys within the values of a mapping, by key. */
+/** For each key of a mapping, the function that renames keys within its value. */
 type Inner = ReadonlyMap<string, Rename>;
 
-/** Renames the declared keys of one mapping; the schema rejects all others. */
+/** Renames the declared keys of one mapping. The schema rejects all other keys. */
 export function renameKeys(
   value: unknown,
   path: KeyPath,
@@ -46,7 +46,7 @@ export function renameKeys(
     const rename = inner.get(name);
     entries.push([name, rename === undefined ? given : rename(given, [...path, name])]);
   }
-  // Defines own properties, including a key __proto__.
+  // `Object.fromEntries` defines own properties, including a key __proto__.
   const renamed = Object.fromEntries(entries);
   if (positions !== undefined) renaming.indices.set(renamed, { at: positions.at, entries: renamedPaths });
   return renamed;
@@ -65,8 +65,8 @@ function givenTwice(path: KeyPath, first: string, second: string, position: Entr
 }
 
 /**
- * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of that
- * mapping itself are names from the data, and stay unchanged.
+ * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of the
+ * mapping itself are names from the data, so they stay unchanged.
  */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {

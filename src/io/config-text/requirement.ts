@@ -69,7 +69,7 @@ export function requirement(schema: JsonSchema): string {
   return (NAMES[schema.type] ?? (() => 'a value'))(schema);
 }
 
-/** Patterns that only exclude characters, and the requirement to report for each. */
+/** Patterns that only exclude characters, and the requirement to report for each pattern. */
 const CLEAN: Readonly<Record<string, string>> = {
   [ONE_LINE.source]: 'a name of one line, without control characters',
   [NO_CONTROLS.source]: 'a name without control characters',
@@ -130,7 +130,7 @@ function plural(items: JsonSchema | undefined): string {
   return PLURALS[String(first?.type)] ?? 'values';
 }
 
-/** Describes a range. zod adds bounds at the largest safe integer, which are ignored. */
+/** Describes a range. Bounds at the largest safe integer, which zod adds, are ignored. */
 function range({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: JsonSchema): string {
   const isLow = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
   const isHigh = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER;

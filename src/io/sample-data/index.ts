@@ -8,7 +8,8 @@ import { Table } from '../../table/index.ts';
 
 /**
  * Returns 534 people of the May 1985 Current Population Survey of the United States (Berndt 1991, "The Practice of
- * Econometrics"), with a target: hourly wage above the median. Do not use `wage` as a feature for this target.
+ * Econometrics"). The target is whether the hourly wage is above the median. Do not use `wage` as a feature for this
+ * target.
  */
 function cpsWages(): Table {
   const text = decodeUtf8(readFileSync(builtFile('vendor/cps-wages.json')), 'The sample data');
@@ -36,8 +37,8 @@ function cpsWages(): Table {
 }
 
 /**
- * Columns with reversed coding in the package: of the 534 people 96 are union members and 350 are married (as in the
- * data set CPS1985 of the R package AER, from the same book), but the package has 438 and 184.
+ * Columns with reversed coding in the package. Of the 534 people, 96 are union members and 350 are married (as in the
+ * data set CPS1985 of the R package AER, from the same book). The package has 438 and 184 instead.
  */
 const UPSIDE_DOWN = ['union', 'married'];
 
@@ -46,13 +47,11 @@ function valueOf(record: Readonly<Record<string, string | number>>, name: string
 }
 
 /**
- * Applicants to the six largest graduate departments of the University of
- * California, Berkeley, autumn 1973: department, men admitted and rejected,
- * women admitted and rejected. Bickel, Hammel and O'Connell (1975), "Sex bias
- * in graduate admissions", Science 187; counts as in Freedman, Pisani and
- * Purves, "Statistics" (2,691 men and 1,835 women; one copy in circulation has
- * 313 for the 353 men admitted to department B, which fits neither these totals
- * nor the 63% published).
+ * Applicants to the six largest graduate departments of the University of California, Berkeley, autumn 1973:
+ * department, men admitted and rejected, women admitted and rejected. Bickel, Hammel and O'Connell (1975), "Sex bias in
+ * graduate admissions", Science 187; counts as in Freedman, Pisani and Purves, "Statistics" (2,691 men and 1,835
+ * women). One copy in circulation has 313 instead of the 353 men admitted to department B. The number 313 fits neither
+ * these totals nor the published 63%.
  */
 const COUNTS = [
   ['A', 512, 313, 89, 19],
@@ -64,8 +63,8 @@ const COUNTS = [
 ] as const;
 
 /**
- * Returns the 4,526 applicants, one row each. Men are admitted more often overall, but not within most departments: the
- * sample shows Simpson's paradox.
+ * Returns a table with one row for each of the 4,526 applicants. Men are admitted more often overall, but not within
+ * most departments: the sample shows Simpson's paradox.
  */
 function berkeleyAdmissions(): Table {
   const cells = COUNTS.flatMap(([department, menIn, menOut, womenIn, womenOut]) => [

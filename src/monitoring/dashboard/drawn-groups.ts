@@ -9,7 +9,7 @@ export type SeriesPosition = Pick<MonitoringRecord, 'attribute' | 'metric' | 'gr
 export class HistoryIndex {
   readonly #series = new Map<string, Map<string, MonitoringRecord>>();
 
-  /** @param history records in the order of their times */
+  /** @param history the records, oldest first */
   constructor(history: readonly MonitoringRecord[]) {
     for (const record of history) {
       const key = keyOf(record);
@@ -50,21 +50,21 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * The number of lowest groups and of highest groups that are shown if there are too many groups. The remaining lines
- * show the largest of the other groups.
+ * If there are too many groups for one chart, this number of groups with the lowest rates is drawn, and the same number
+ * of groups with the highest rates. The remaining lines show the largest of the other groups.
  */
 const EXTREMES = 3;
 
 /**
- * The maximum number of lines with bands. With more lines, bands would hide each other, so only the two extreme groups
- * have bands.
+ * The maximum number of lines in a chart if every line has a band. In a chart with more lines, bands would hide each
+ * other, so only the groups with the lowest and the highest rate have bands.
  */
 const MAX_BANDS = 4;
 
-/** A group whose rate is drawn. */
+/** A group whose rate is drawn as a line in a chart. */
 export interface DrawnGroup {
   readonly label: string;
-  /** The index of its colour and dash pattern. */
+  /** The index of the group's colour and dash pattern. */
   readonly look: number;
   readonly hasBand: boolean;
 }
@@ -79,7 +79,8 @@ export interface DrawnGroups {
  * Returns the groups of a measure that fit into a chart: all groups if there are at most eight. Otherwise, the groups
  * with the three lowest and the three highest rates over all events, and the largest of the other groups. Groups
  * without a rate in the window are skipped.
- * @param attributeGroups all labels of the attribute: if all fit, each has the same colour in every chart
+ * @param attributeGroups the labels of all groups of the attribute; if all groups fit into a chart, each group has the
+ *   same colour in every chart
  */
 export function drawnGroups(watched: WatchedMetric, measure: string, attributeGroups: readonly string[]): DrawnGroups {
   const records = groupsOf(watched, measure);
@@ -102,7 +103,7 @@ export function drawnGroups(watched: WatchedMetric, measure: string, attributeGr
   };
 }
 
-/** Returns the labels of an attribute over all its watched metrics, in order. */
+/** Returns the group labels that occur in any watched metric of an attribute, in ascending order. */
 export function attributeGroups(watched: readonly WatchedMetric[], attribute: string): string[] {
   const labels = watched
     .filter((one) => one.attribute === attribute)
@@ -110,7 +111,10 @@ export function attributeGroups(watched: readonly WatchedMetric[], attribute: st
   return [...new Set(labels)].sort(byCode);
 }
 
-/** Returns a measure's group records over all events; if there are none, the group records of the sliding window. */
+/**
+ * Returns a measure's group records over all events. If there are none, returns its group records of the sliding
+ * window.
+ */
 export function groupsOf({ overall, now }: WatchedMetric, measure: string): MonitoringRecord[] {
   const isWanted = ({ group, metric }: MonitoringRecord): boolean => group !== null && metric === measure;
   const records = overall.filter(isWanted);
@@ -123,8 +127,8 @@ export function measuresOf({ overall, now }: WatchedMetric): string[] {
 }
 
 /**
- * Returns the records whose groups also have a current value, because lines show current values. Returns all records
- * if fewer than two would remain.
+ * Returns the records of groups that have a value in the sliding window, because the lines of a chart show that window.
+ * Returns all records if fewer than two would remain.
  */
 function inWindow({ now }: WatchedMetric, measure: string, records: readonly MonitoringRecord[]): MonitoringRecord[] {
   const known = new Set(

@@ -25,13 +25,13 @@ export interface DashboardParts {
 }
 
 /**
- * Reports what a tracker counted and what its engine found: as a self-contained HTML file with charts, as Markdown, or
- * as JSON.
+ * Creates a report on the counts of a tracker and the alerts of its engine: a self-contained HTML file with charts,
+ * Markdown, or JSON.
  *
- * It shows the state of each metric in words, rates of groups and gaps over time with bands that hold at all times,
- * alerts, intersections (cells of fewer than 20 events are hidden), label coverage, and the numbers of events and
- * labels that were not counted. Rendering runs a check: the engine is updated, and an alarm raised by this check is
- * sent as usual.
+ * The report shows the state of each metric in words, alerts, and label coverage. Charts show the groups' rates and the
+ * gaps over time, with bands that hold at all times. Tables show intersections (cells of fewer than 20 events are
+ * hidden) and the numbers of events and labels that were not counted. Rendering runs a check: the engine is updated,
+ * and an alarm raised by this check is sent as usual.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, FairnessReportingDashboard, RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -69,7 +69,8 @@ export class FairnessReportingDashboard {
   }
 
   /**
-   * Writes `dashboard.html`, `report.md` and `active_alerts.json` into a folder, each completely or not at all.
+   * Writes `dashboard.html`, `report.md` and `active_alerts.json` into a folder. Each file is replaced completely or
+   * not at all.
    * @throws {DataValidationError} if the folder cannot be written to
    */
   async save(folder: string): Promise<SavedDashboard> {

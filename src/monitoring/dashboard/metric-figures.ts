@@ -17,12 +17,12 @@ import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { formatCount, formatSignificant, type Unit } from '../../internal/format.ts';
 import { raisedAt } from './state-words.ts';
 
-/** The maximum number of times in the table below a chart. */
+/** The maximum number of timestamps in the table below a chart. */
 const TABLE_TIMES = 12;
 
 /**
- * The maximum number of alarms, and of suspected changes, marked in one chart. If there are more, the latest are
- * marked.
+ * The maximum number of alarms marked in one chart, and also the maximum number of suspected changes. If there are
+ * more, only the latest ones are marked.
  */
 const MAX_MARKS = 8;
 
@@ -31,9 +31,9 @@ export interface FigureSource {
   readonly view: MonitoringView;
   readonly history: HistoryIndex;
   readonly watched: WatchedMetric;
-  /** All labels of the attribute. */
+  /** The labels of all groups of the attribute. */
   readonly labels: readonly string[];
-  /** The maximum number of times in a chart. */
+  /** The maximum number of timestamps in a chart. */
   readonly maxTimes: number;
 }
 
@@ -86,7 +86,10 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
 
 type Series = ReturnType<HistoryIndex['at']>;
 
-/** A column of a table below a chart: its name, and its text at the index of a time. */
+/**
+ * A column of a table below a chart: its name, and a function that returns the cell's text for the index of a
+ * timestamp.
+ */
 type TimeColumn = readonly [name: string, text: (row: number) => string];
 
 function timeTable(name: string, times: readonly string[], columns: readonly TimeColumn[]): ReportTable {
@@ -180,9 +183,7 @@ interface Marks {
   readonly changes: readonly number[];
 }
 
-/**
- * Returns the times at which alarms of this metric were raised, and the times at which their changes probably began.
- */
+/** Returns the times at which alarms of this metric were raised, and the suspected start times of the changes. */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts
     .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')

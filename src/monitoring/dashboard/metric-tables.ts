@@ -25,8 +25,8 @@ export function awaitsLabels({ coverage, watched }: MonitoringView): boolean {
 }
 
 /**
- * Returns tables of the number of predictions of each group that have a label: one table per attribute, with the least
- * covered group first.
+ * Returns one table per attribute with the number of predictions and the number of labelled predictions of each group.
+ * The group with the lowest share of labelled predictions comes first.
  */
 export function coverageTables(view: MonitoringView): ReportTable[] {
   const coverage = awaitsLabels(view) ? view.coverage : [];
@@ -71,7 +71,10 @@ export function problemTable({ faults: problems }: MonitoringView): ReportTable 
 /** The maximum number of metrics in the table of states. */
 const MAX_ROWS = 100;
 
-/** Returns the table of all watched metrics with their gaps in both windows, worst first. */
+/**
+ * Returns the table of all watched metrics, worst first. The table shows the gap of each metric over all events and in
+ * the sliding window.
+ */
 export function stateTable({ watched, windowSize }: MonitoringView): ReportTable {
   const rest = watched.length - MAX_ROWS;
   return {
@@ -109,14 +112,15 @@ export function worstFirst(watched: readonly WatchedMetric[]): WatchedMetric[] {
   return STATES.flatMap((state) => watched.filter((one) => one.state === state));
 }
 
-/** Returns the gap of a metric among its records. */
+/** Returns the record of a metric's gap; undefined if `records` does not contain it. */
 export function gapOf({ metric }: WatchedMetric, records: readonly MonitoringRecord[]): MonitoringRecord | undefined {
   return records.find((record) => record.group === null && record.metric === metric);
 }
 
 /**
- * Returns a table of a measure for every group in both windows, in descending order of the value over all events. If
- * there are too many groups, only both ends are shown.
+ * Returns a table with a measure's value for every group, over all events and in the sliding window. Rows are in
+ * descending order of the value over all events. If there are too many groups, only the first and the last rows are
+ * shown.
  */
 export function groupTable(watched: WatchedMetric, measure: string, windowSize: number): ReportTable {
   const byGroup = (records: readonly MonitoringRecord[]): Map<string | null, MonitoringRecord> =>

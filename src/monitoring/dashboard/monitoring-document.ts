@@ -110,10 +110,10 @@ export function readingOf({ alpha, windowSize, level }: MonitoringView): string[
   return [
     `A band over all events holds at all times simultaneously. For any number of checks, the probability that it ever excludes the true value is at most its share of alpha, as long as the rates themselves do not change. Over all attributes and metrics, these shares add up to alpha = ${formatSignificant(alpha, 3)}.`,
     `A breach is based on such a bound, so the probability that this engine ever raises a false alarm is at most ${formatSignificant(alpha, 3)}. In return, small groups and small gaps need many events.`,
-    `A watch is based on an ordinary ${formatLevel(level)} interval at one time. It is fast but has no guarantee over many checks: for a fair stream that is checked often, it is occasionally wrong. It should not page anyone.`,
+    `A watch is based on an ordinary ${formatLevel(level)} interval at one time. A watch is fast but has no guarantee over many checks: for a fair stream that is checked often, it is occasionally wrong. It should not page anyone.`,
     `The line of the last ${formatCount(windowSize)} events shows the current values. It may leave the band of all events, which covers the complete past and moves late.`,
     '"Inconclusive" is neither good nor bad news: the bounds still include the limit, or there are too few events.',
-    'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON). The precision is 1 minus half the width of the bounds divided by the limit, and at least 0. It grows with the number of events. Neither of them decides whether an alarm is raised.',
+    'Severity is the excess over the limit times the precision of the estimate ("confidence" in JSON). The precision is 1 minus half the width of the bounds divided by the limit, and at least 0. It grows with the number of events. Severity and precision do not decide whether an alarm is raised.',
     'The start of a change is estimated by a detector, without a guarantee.',
     'Rates that need true labels count only labelled predictions. If labels arrive later or less often for some groups than for others, compare these rates with care.',
     'A gap within its limit does not prove fair treatment, and a gap above it does not prove unfair treatment. Only the attributes and metrics listed here were monitored.',

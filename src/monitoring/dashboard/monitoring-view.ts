@@ -21,7 +21,7 @@ export interface WatchedMetric {
   readonly overall: readonly MonitoringRecord[];
 }
 
-/** An intersection of two attributes, with one cell for each group that occurs. */
+/** An intersection of two attributes, with one cell for each combination of their groups that occurs. */
 export interface CrossedCells {
   /** The attribute's name: `sex||race`. */
   readonly attribute: string;
@@ -39,7 +39,7 @@ export interface CrossedCells {
 
 /** The content of a dashboard at one time, as plain data. */
 export interface MonitoringView {
-  /** ISO 8601: the time of the latest event; null before the first. */
+  /** The time of the latest event, in ISO 8601; null before the first event. */
   readonly timestamp: string | null;
   readonly firstTimestamp: string | null;
   readonly nEvents: number;
@@ -49,7 +49,10 @@ export interface MonitoringView {
   /** The engine's error budget for false alarms. */
   readonly alpha: number;
   readonly watched: readonly WatchedMetric[];
-  /** Records of groups and gaps in both windows, oldest first, thinned to the number of times that a chart can show. */
+  /**
+   * Past records of groups and gaps, over all events and in the sliding window, oldest first. The number of timestamps
+   * is limited to what a chart can show.
+   */
   readonly history: readonly MonitoringRecord[];
   readonly alerts: readonly AlertHistory[];
   readonly coverage: readonly LabelCoverage[];

@@ -35,8 +35,8 @@ export function dashboardToJson(view: MonitoringView): Record<string, unknown> {
 
 /**
  * Returns the open alerts, in snake_case. `alerts` are based on a bound that holds at all times; `watches` are based on
- * an ordinary interval and should not page anyone. `raised_at` is when an alert was raised, and `timestamp` when it was
- * last sent.
+ * an ordinary interval and should not page anyone. `raised_at` is the time at which an alert was raised, and
+ * `timestamp` is the time at which it was last sent.
  */
 export function activeAlertsJson(view: MonitoringView): Record<string, unknown> {
   const open = view.alerts.filter(({ isOpen }) => isOpen);

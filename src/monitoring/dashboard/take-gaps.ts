@@ -13,7 +13,9 @@ export interface WatchedGap {
   readonly value: number | null;
   readonly low: number | null;
   readonly high: number | null;
-  /** The two groups that differ most, the larger rate first, and their rates. */
+  /**
+   * The two groups that differ most, the group with the higher rate first. `rates` has their rates in the same order.
+   */
   readonly groups: readonly [string, string] | null;
   readonly rates: readonly [number, number] | null;
   /** The compared measure, such as `selection_rate`. */

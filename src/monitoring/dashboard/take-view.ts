@@ -12,7 +12,7 @@ import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
-/** The maximum number of history times in a chart. */
+/** The maximum number of past timestamps in a chart. */
 const MAX_TIMES = 400;
 
 /** Returns the current state of a tracker and its engine as plain data. This runs a check of the engine. */
@@ -65,14 +65,17 @@ function watchedMetric(
   };
 }
 
-/** Describes both windows, because an alarm's evidence window and the sliding window have different numbers. */
+/**
+ * Describes the evidence of an alarm and the sliding window, because they cover different events and have different
+ * numbers.
+ */
 function twoWindows({ reason }: AlertEvent, window: string): string {
   return `Evidence of the alarm: ${reason} Sliding window now: ${window}`;
 }
 
 /**
- * Returns an open watch as an alert history. A watch has no history of its own, because it is removed as soon as it no
- * longer holds.
+ * Returns an open watch as an alert history. A watch has no history of its own, because it is removed as soon as its
+ * condition no longer holds.
  */
 function openWatch(watch: AlertEvent | null): AlertHistory[] {
   if (watch === null) return [];

@@ -1,4 +1,4 @@
-/** The initial capacity in rows of buckets. It doubles when more are needed. */
+/** The initial capacity, as a number of rows of buckets. The capacity doubles when more rows are needed. */
 const FIRST_ROWS = 8;
 
 /** The settings that determine how a window is cut. */
@@ -31,7 +31,7 @@ export class AdaptiveWindow {
   readonly #delta: number;
   readonly #minWindowLength: number;
   readonly #maxBuckets: number;
-  /** The capacity of a row: one more than the number of buckets, for the bucket that triggers a merge. */
+  /** The capacity of a row: `maxBuckets` + 1. The additional bucket triggers a merge. */
   readonly #indices: number;
   #rows = 1;
   #counts = new Int32Array(FIRST_ROWS);
@@ -163,9 +163,10 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Returns whether |mean of the older part - mean of the newer part| is above sqrt(2 m v L) + (2/3) m L at some border
-   * between buckets, with v the variance of the window, L = ln(2 ln(width) / delta) and m = 1/(n0 - minWindowLength +
-   * 1) + 1/(n1 - minWindowLength + 1).
+   * Returns whether the window has a significant cut: a border between buckets at which |mean of the older part - mean
+   * of the newer part| is above sqrt(2 m v L) + (2/3) m L. Here, v is the variance of the window, n0 and n1 are the
+   * lengths of the two parts, L = ln(2 ln(width) / delta), and m = 1/(n0 - minWindowLength + 1) + 1/(n1 -
+   * minWindowLength + 1).
    */
   #hasCut(): boolean {
     const minWindowLength = this.#minWindowLength;
@@ -192,7 +193,8 @@ export class AdaptiveWindow {
         const olderFree = older - minWindowLength + 1;
         const newerFree = newer - minWindowLength + 1;
         const m = (olderFree + newerFree) / (olderFree * newerFree);
-        // The means differ by this amount divided by older x newer. Divisions would take most of the time.
+        // This is the difference of the means times older x newer. Divisions are avoided, because they would take most
+        // of the time.
         const separate = Math.abs(olderTotal * newer - newerTotal * older);
         if (separate > older * newer * (Math.sqrt(spread * m) + slope * m)) return true;
       }
@@ -200,7 +202,10 @@ export class AdaptiveWindow {
     return false;
   }
 
-  /** Returns the number of values after the border with the largest n0 n1 (mean0 - mean1)^2 (least squares). */
+  /**
+   * Returns the number of values after the least-squares cut. This is the border with the largest n0 n1 (mean0 -
+   * mean1)^2, where the older part has n0 values and the newer part has n1 values.
+   */
   #likeliestCut(): number {
     let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];
     for (let row = this.#rows - 1; row >= 0; row--) {

@@ -74,13 +74,13 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
  * part after a change.
  *
  * Every `clock` values, each border between buckets is tried as a cut into an older part of n0 and a newer part of n1
- * values. There is a change if |mean0 - mean1| > sqrt(2 m v L) + (2/3) m L, with v the variance of the window, L = ln(2
- * ln(n0 + n1) / delta) and m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1). The oldest bucket is
- * dropped until no cut is left, which may keep much of the older part. The change is therefore dated by the cut with
- * the largest n0 n1 (mean0 - mean1)^2, as precisely as the buckets allow.
+ * values. There is a change if |mean0 - mean1| > sqrt(2 m v L) + (2/3) m L. Here, v is the variance of the window, L =
+ * ln(2 ln(n0 + n1) / delta), and m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1). The oldest buckets
+ * are dropped one by one until no cut is left, so much of the older part may remain. The start of the change is
+ * therefore estimated by the cut with the largest n0 n1 (mean0 - mean1)^2, as precisely as the buckets allow.
  *
- * Values should have about unit range, because the second term of the bound assumes it. Use 0 and 1, or scale the
- * values. Memory is O(log n); an update costs O(1) on average, and a check O(log n).
+ * The range of the values should be about 1, because the second term of the bound assumes a range of 1. Use 0 and 1, or
+ * scale the values. Memory is O(log n); an update costs O(1) on average, and a check O(log n).
  *
  * The bound treats the variance as known and holds for a single check: `delta` gives no guarantee for a complete
  * stream.
@@ -115,7 +115,7 @@ export class AdwinDetector implements DriftDetector {
     this.#window = new AdaptiveWindow(this.parameters);
   }
 
-  /** The number of values in the window; at a detection, the number that remain. */
+  /** The number of values in the window. Right after a detection, the number of values that were kept. */
   get width(): number {
     return this.#window.width;
   }
@@ -131,7 +131,7 @@ export class AdwinDetector implements DriftDetector {
   }
 
   /**
-   * The number of values between the start of the newer part of the least-squares cut and the latest detection; null
+   * The number of values from the suspected start of the change (the least-squares cut) to the latest detection. Null
    * before the first detection.
    */
   get changeAge(): number | null {
@@ -141,12 +141,12 @@ export class AdwinDetector implements DriftDetector {
   /**
    * Processes the next value.
    * @returns whether a change was detected at this value
-   * @throws {DataValidationError} if the value is not a number from -1e100 to 1e100; nothing changes then
+   * @throws {DataValidationError} if the value is not a number from -1e100 to 1e100; the detector then stays unchanged
    */
   update(value: number): boolean {
     if (!isInDomain(value, 'number')) throw invalidValue(this.name, value, 'number');
     if (this.#isDetected) this.#restart();
-    // JSON has no -0, so a state must not depend on it.
+    // Adding 0 turns -0 into 0. JSON.stringify writes -0 as 0, so a state must not depend on -0.
     this.#window.add(value + 0);
     return ++this.#sinceCheck >= this.#clock && this.#check();
   }
@@ -164,7 +164,8 @@ export class AdwinDetector implements DriftDetector {
 
   /**
    * Restores a state.
-   * @throws {DataValidationError} if it is not a state of an ADWIN detector with these parameters; nothing changes then
+   * @throws {DataValidationError} if `state` is not a state of an ADWIN detector with the same parameters; the detector
+   *   then stays unchanged
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, schema(this.parameters), state);

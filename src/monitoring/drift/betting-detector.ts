@@ -18,7 +18,7 @@ export interface BettingParameters {
    */
   readonly tolerance: number;
   /**
-   * The probability of ever raising a false alarm after a start, in (0, 1).
+   * The maximum probability of a false alarm at any time after a start or restart, in (0, 1).
    * @defaultValue 0.05
    */
   readonly alpha: number;
@@ -36,7 +36,7 @@ export type BettingDetectorOptions = Given<BettingParameters>;
 /** Limits bets to one side, so that the wealth is a supermartingale under the complete null hypothesis. */
 const ONE_SIDED = { largestBet: 0 };
 
-/** A one-sided process with the minimum of its wealth, and the number of values at that point. */
+/** A one-sided betting process, the minimum of its wealth, and the number of values when the minimum was reached. */
 interface Side<Process> {
   readonly process: Process;
   lowest: number;
@@ -44,7 +44,7 @@ interface Side<Process> {
 }
 
 interface Sides<Process> {
-  /** The number of values since the start, including the values used for the estimate. */
+  /** The number of values since the start, including the values used to estimate the reference. */
   n: number;
   /** The reference, or its current estimate. */
   reference: number;
@@ -120,20 +120,21 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
 
 /**
  * Detects changes with two bets against "the mean is within `tolerance` of the reference": one bet wins if values are
- * higher, the other if values are lower. No other detector here bounds its false alarms over a stream of any length.
+ * higher, the other if values are lower. This is the only built-in detector that bounds the probability of a false
+ * alarm over a stream of any length.
  *
- * With d = x - reference, the wealth of one side is the product of 1 - lambda (d - tolerance), and the wealth of the
- * other side is the product of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by each outcome
- * ({@link BettingProcess}). A wealth above 2 / alpha indicates a change. The change is suspected to begin right after
- * the wealth's minimum. Values are in [0, 1] and may have any distribution.
+ * For each value x, let d = x - reference. The wealth of one side is the product of 1 - lambda (d - tolerance), and the
+ * wealth of the other side is the product of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by
+ * each outcome ({@link BettingProcess}). A wealth above 2 / alpha indicates a change. The change is suspected to begin
+ * right after the wealth's minimum. Values are in [0, 1] and may have any distribution.
  *
- * With a given reference: while each value's mean, given the earlier values, is within the tolerance, the probability
- * of a false alarm after one start is at most `alpha`, at any time (Ville's inequality). After an alarm, the detector
- * restarts with a new `alpha`.
+ * If the reference is given, the probability of a false alarm after one start is at most `alpha`, at any time (Ville's
+ * inequality). This holds as long as the conditional mean of each value, given the earlier values, is within the
+ * tolerance of the reference. After an alarm, the detector restarts with a new `alpha`.
  *
- * With an estimated reference, this holds if the estimate is within the tolerance of the mean. For independent values,
- * the probability of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2). With the defaults this is 0.05
- * + 0.0135; with a tolerance of 0 there is no bound.
+ * If the reference is estimated, the same bound holds if the estimate is within the tolerance of the true mean. For
+ * independent values, the probability of a false alarm is then at most alpha + 2 exp(-2 warmUp tolerance^2). With the
+ * default parameters, this bound is 0.05 + 0.0135. With a tolerance of 0, there is no bound.
  *
  * Limitations: changes within the tolerance are not detected. Late changes are found slowly, because bets become
  * cautious over time.

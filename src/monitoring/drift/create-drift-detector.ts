@@ -46,7 +46,8 @@ const METHODS = ['update', 'state', 'restore'] as const;
 
 /**
  * Creates a detector from a name, a name with parameters, or a function.
- * @param source a function must return a new detector on each call, because streams must not share one
+ * @param source a name, a name with parameters, or a function; a function must return a new detector on each call,
+ *   because streams must not share a detector
  * @throws {ValueError} if the name is unknown, a parameter is unknown or invalid, or the function does not return a
  *   detector
  * @example
@@ -68,7 +69,7 @@ export function createDriftDetector(source: DriftDetectorChoice): DriftDetector 
 }
 
 function make(name: string, params: DriftDetectorOptions[DriftDetectorName] | undefined): DriftDetector {
-  // Each class takes the options of its own name; the type system cannot express this for a name in a variable.
+  // Each class takes the options that belong to its name. TypeScript cannot express this for a name in a variable.
   const Detector = DETECTORS[oneOf('detector', name, DRIFT_DETECTOR_NAMES)] as new (options: unknown) => DriftDetector;
   return new Detector(params);
 }

@@ -93,13 +93,13 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
  * Detects changes with a tabular CUSUM: two sums of deviations from a reference mean, which restart from 0 whenever
  * they would become negative.
  *
- * With mean m and sample standard deviation s of the first `minInstances` values: up = max(0, up + (x - m) - slack s),
- * down = max(0, down - (x - m) - slack s). A sum above threshold s indicates a change. The change is suspected to
- * begin where that sum left 0.
+ * Let m be the mean and s the sample standard deviation of the first `minInstances` values. For each value x, up =
+ * max(0, up + (x - m) - slack s) and down = max(0, down - (x - m) - slack s). A sum above `threshold` times s indicates
+ * a change. The change is suspected to begin right after that sum was last 0.
  *
- * With slack 0.5 and threshold 5, a stable stream of normal values has a false alarm every few hundred values, and a
- * stream of rare decisions has false alarms more often. Increase the threshold for long streams. If all reference
- * values are equal, the first different value is a change.
+ * With slack 0.5 and threshold 5, a stable stream of normally distributed values has a false alarm every few hundred
+ * values. A stream of rare decisions has false alarms more often. Increase the threshold for long streams. If all
+ * reference values are equal, the first different value is a change.
  * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
  * @example
  * ```ts

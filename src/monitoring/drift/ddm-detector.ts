@@ -13,12 +13,13 @@ export interface DdmParameters {
    */
   readonly warmStart: number;
   /**
-   * The number of standard deviations above the lowest rate at which there is a warning; at most `driftThreshold`.
+   * A warning is raised if the rate is this number of standard deviations above its lowest value. The number must be at
+   * most `driftThreshold`.
    * @defaultValue 2
    */
   readonly warningThreshold: number;
   /**
-   * The number of standard deviations above the lowest rate at which there is a change.
+   * A change is detected if the rate is this number of standard deviations above its lowest value.
    * @defaultValue 3
    */
   readonly driftThreshold: number;
@@ -78,14 +79,15 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
 /**
  * Uses DDM to detect increases of a rate that should fall or stay constant, such as an error rate.
  *
- * With p the rate of all n values and s = sqrt(p (1 - p) / n), it keeps p and s where p + s was lowest. A warning is p
- * + s above p_min + 2 s_min, and a change above p_min + 3 s_min. The change is suspected at the start of the warnings
+ * Let p be the rate of all n values, and s = sqrt(p (1 - p) / n). The detector keeps p_min and s_min: the values of p
+ * and s when p + s was lowest. With the default thresholds, there is a warning if p + s is above p_min + 2 s_min, and a
+ * change if p + s is above p_min + 3 s_min. The change is suspected to begin at the first of the consecutive warnings
  * before it.
  *
- * It detects only increases. It detects late changes slowly, because p is a mean over all past values. If the first
- * values are all 0 (rare errors), s_min is 0 and the first 1 is a change: increase `warmStart` to several times 1 /
- * rate. The comparison with the lowest of many values makes false alarms frequent; see the documentation of drift
- * detectors.
+ * DDM detects only increases. DDM detects late changes slowly, because the rate p is a mean over all past values. If
+ * the first values are all 0 (rare errors), s_min is 0, and the first 1 is detected as a change. To avoid this,
+ * increase `warmStart` to several times 1 / rate. The comparison with the lowest of many values makes false alarms
+ * frequent; see the documentation of drift detectors.
  * @see J. Gama, P. Medas, G. Castillo and P. Rodrigues, Learning with drift detection, SBIA 2004
  * @example
  * ```ts

@@ -9,7 +9,10 @@ export type ChangeDirection = 'up' | 'down' | 'both';
 /** All directions, for checks and messages. */
 export const CHANGE_DIRECTIONS: readonly ChangeDirection[] = ['up', 'down', 'both'];
 
-/** The largest value. With this limit, sums of squares stay finite for any realistic number of values. */
+/**
+ * The largest value that a detector accepts. With this limit, sums of squares stay finite for any realistic number of
+ * values.
+ */
 const LARGEST_VALUE = 1e100;
 
 /** The values that a detector accepts: any number, or numbers from 0 to 1 (decisions and shares). */
@@ -31,18 +34,18 @@ export function invalidValue(detector: string, value: unknown, domain: DetectorD
   });
 }
 
-/** A number of values, or the number of a value in the stream. */
+/** A number of values, or the position of a value in the stream. */
 export const count = z.int().min(0);
 
 /** A number from 0 to 1. */
 export const share = z.number().min(0).max(1);
 
-/** The number of a value in the stream; null if there is no such value. */
+/** The position of a value in the stream; null if there is no such value. */
 const positionOrNull = count.nullable();
 
 /**
  * Reads a state of a detector with the same name and parameters.
- * @throws {DataValidationError} if a part is invalid; the error names the first
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 export function readState<Memory>(
   { name, parameters }: { readonly name: string; readonly parameters: object },
@@ -99,8 +102,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * The fields of a memory with warnings: whether the latest value was a warning but not a change, and the number of the
- * value at which the current run of warnings began (null if there is none).
+ * The fields of a memory with warnings. `isWarning` is true if the latest value was a warning but not a change.
+ * `warnedAt` is the position of the first value of the current run of warnings; null if there is no such run.
  */
 export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull };
 
@@ -108,7 +111,8 @@ export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull
 export type WarningZone = z.output<z.ZodObject<typeof WARNING_FIELDS>>;
 
 /**
- * Records whether value number n is a warning or a change. A change counts as a warning and ends the run.
+ * Records whether the value at position n is a warning or a change. A change counts as a warning and ends the run of
+ * warnings.
  * @returns whether it is a change
  */
 export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isChange: boolean): boolean {

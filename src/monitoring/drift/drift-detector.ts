@@ -24,7 +24,7 @@ export interface DriftDetector {
   state(): DetectorState;
   /**
    * Restores a state.
-   * @throws {DataValidationError} if it is not a state of this kind of detector
+   * @throws {DataValidationError} if `state` is not a state of this kind of detector
    */
   restore(state: DetectorState): void;
 }

@@ -52,7 +52,7 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
   at.n++;
   at.mean += (value - at.mean) / at.n;
   if (at.n === 1) at.recent = value;
-  // Computed from differences, so that equal values have a variance of exactly 0 and no deviation.
+  // The update uses differences, so that equal values have a variance of exactly 0 and no deviation.
   const separate = value - at.recent;
   at.recent += alpha * separate;
   at.variance = (1 - alpha) * (at.variance + alpha * separate * separate);
@@ -64,15 +64,16 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
 }
 
 /**
- * Detects changes with a chart of an exponentially weighted moving average: there is a change if the average of the
- * latest values is far from the mean of all values.
+ * Detects changes with a control chart of an exponentially weighted moving average. There is a change if this average
+ * of the latest values is far from the mean of all values.
  *
- * z = alpha x + (1 - alpha) z, and v is the exponentially weighted variance with the same alpha. A change is |z - mean|
- * above threshold sqrt(v alpha / (2 - alpha) (1 - (1 - alpha)^(2n))).
+ * For each value x, the moving average is z = alpha x + (1 - alpha) z, and v is the exponentially weighted variance
+ * with the same alpha. There is a change if |z - mean| is above threshold sqrt(v alpha / (2 - alpha) (1 - (1 -
+ * alpha)^(2n))).
  *
- * The detector reacts within about 1/alpha values, and its memory is equally short: between rare decisions v falls to
- * almost 0, which causes false alarms. Use it on scores, not on decisions with a rate near 0 or 1. It does not locate
- * the change.
+ * The detector reacts within about 1/alpha values, and its memory is equally short. Between rare decisions, the
+ * variance v falls to almost 0, which causes false alarms. Use the detector for scores, not for decisions with a rate
+ * near 0 or 1. The detector does not locate the change.
  * @see S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1 (1959)
  * @example
  * ```ts

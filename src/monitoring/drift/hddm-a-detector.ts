@@ -44,7 +44,10 @@ export type HddmAOptions = Given<HddmParameters>;
 /** The mean of the first n values. */
 const headMean = z.strictObject({ n: count, mean: share });
 
-/** `lowest` and `highest` are the prefixes of the stream with the lowest upper bound and the highest lower bound. */
+/**
+ * `lowest` is the prefix of the stream whose mean has the lowest upper bound. `highest` is the prefix whose mean has
+ * the highest lower bound.
+ */
 const SCHEMA = z.strictObject({ all: headMean, lowest: headMean, highest: headMean, ...WARNING_FIELDS });
 
 type HeadMean = z.output<typeof headMean>;
@@ -86,8 +89,8 @@ function copy(from: HeadMean, to: HeadMean): void {
 }
 
 /**
- * Returns a bound that the mean of n values in [0, 1], minus its expectation, exceeds with probability at most
- * `confidence`.
+ * Returns Hoeffding's bound b: the mean of n values in [0, 1] exceeds its expectation by more than b with probability
+ * at most `confidence`.
  */
 function hoeffdingBound(n: number, confidence: number): number {
   return Math.sqrt(Math.log(1 / confidence) / (2 * n));
@@ -102,7 +105,8 @@ function hasChanged(
 }
 
 /**
- * Returns whether the mean of all values is above (1) or below (-1) the mean of a prefix by more than chance allows.
+ * Returns whether the mean of all values is significantly above (direction 1) or below (direction -1) the mean of a
+ * prefix.
  */
 function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 1 | -1): boolean {
   if (head.n === all.n) return false;
@@ -114,12 +118,14 @@ function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 
  * Detects changes with HDDM for averages: it compares the mean of all values with the mean of the prefix of the stream
  * that has the lowest Hoeffding bound.
  *
- * With n values of mean z, and a prefix of m values of mean x: a change is z - x of at least sqrt((1/m - 1/n) ln(2 /
- * driftConfidence) / 2). A warning is the same with `warningConfidence`. The change is suspected at the start of the
- * warnings before it. With `twoSidedTest`, decreases are detected in the same way.
+ * Let z be the mean of all n values, and x the mean of a prefix of m values. There is a change if z - x is at least
+ * sqrt((1/m - 1/n) ln(2 / driftConfidence) / 2). The limit for a warning has `warningConfidence` instead. The change is
+ * suspected to begin at the first of the consecutive warnings before it. With `twoSidedTest`, decreases are detected in
+ * the same way.
  *
- * Values are in [0, 1]: errors, decisions or shares. The detector is designed for abrupt changes; the mean over all
- * past values makes it slow to find late ones. The confidence holds for a single value, not for the complete stream.
+ * Values are in [0, 1]: errors, decisions or shares. The detector is designed for abrupt changes. Late changes are
+ * found slowly, because the detector uses the mean over all past values. The confidence holds for a single value, not
+ * for the complete stream.
  * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE
  *   27 (2015)
  * @example

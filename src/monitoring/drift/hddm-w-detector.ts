@@ -79,15 +79,15 @@ function add(to: WeightedMean, value: number, lambda: number): void {
   to.n++;
 }
 
-/** Takes the mean of all values as the new extreme, with no values after it yet. */
+/** Makes the mean of all values the new extreme, and resets the mean of the values since the extreme. */
 function startFrom(all: WeightedMean, extreme: WeightedMean, since: WeightedMean): void {
   Object.assign(extreme, all);
   Object.assign(since, none());
 }
 
 /**
- * Returns a bound that a weighted mean of values in [0, 1], minus its expectation, exceeds with probability at most
- * `confidence`.
+ * Returns McDiarmid's bound b: a weighted mean of values in [0, 1] exceeds its expectation by more than b with
+ * probability at most `confidence`.
  */
 function mcDiarmidBound(squaredWeights: number, confidence: number): number {
   return Math.sqrt((squaredWeights * Math.log(1 / confidence)) / 2);
@@ -99,7 +99,7 @@ function hasChanged(at: HddmWMemory, confidence: number, { twoSidedTest }: HddmW
   );
 }
 
-/** Returns whether one mean is above the other by more than chance allows; false if one of them has no values. */
+/** Returns whether the first mean is significantly above the second; false if one of the means has no values. */
 function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): boolean {
   if (upper.n === 0 || lower.n === 0) return false;
   return upper.mean - lower.mean > mcDiarmidBound(upper.squaredWeights + lower.squaredWeights, confidence);
@@ -109,13 +109,13 @@ function isAbove(upper: WeightedMean, lower: WeightedMean, confidence: number): 
  * Detects changes with HDDM for weighted averages: it compares an exponentially weighted mean of the values since the
  * lowest point with the mean at that point.
  *
- * Each mean is lambda x + (1 - lambda) mean, with the sum of squared weights w = lambda^2 + (1 - lambda)^2 w. A change
- * is a difference above sqrt((w1 + w2) ln(1 / driftConfidence) / 2) (McDiarmid). A warning is the same with
- * `warningConfidence`. The change is suspected at the start of the warnings before it. With `twoSidedTest`, decreases
- * are detected in the same way.
+ * Each mean is lambda x + (1 - lambda) mean, with the sum of squared weights w = lambda^2 + (1 - lambda)^2 w. There is
+ * a change if the difference is above sqrt((w1 + w2) ln(1 / driftConfidence) / 2) (McDiarmid's bound). The limit for a
+ * warning has `warningConfidence` instead. The change is suspected to begin at the first of the consecutive warnings
+ * before it. With `twoSidedTest`, decreases are detected in the same way.
  *
- * Values are in [0, 1]: errors, decisions or shares. The detector finds gradual and late changes faster than averages,
- * because old values lose weight. The confidence holds for a single value, not for the complete stream.
+ * Values are in [0, 1]: errors, decisions or shares. The detector finds gradual and late changes faster than HDDM for
+ * averages, because old values lose weight. The confidence holds for a single value, not for the complete stream.
  * @see I. Frías-Blanco et al., Online and non-parametric drift detection methods based on Hoeffding's bounds, IEEE TKDE
  *   27 (2015)
  * @example

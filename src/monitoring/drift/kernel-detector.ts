@@ -23,11 +23,11 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   schema(parameters: Parameters): z.ZodType<Saved>;
   /** Returns a copy of the memory as plain data. A memory that is plain data needs neither `save` nor `load`. */
   save?(memory: Memory): Saved;
-  /** Creates a memory from a saved copy, which it may keep. */
+  /** Creates a memory from a saved copy. The memory may keep a reference to this copy. */
   load?(saved: Saved, parameters: Parameters): Memory;
 }
 
-/** The base class of detectors. It checks values, restarts after a detection, and saves and restores states. */
+/** The base class of detectors. The class checks values, restarts after a detection, and saves and restores states. */
 export abstract class KernelDetector<Parameters extends object, Memory, Saved = Memory> implements DriftDetector {
   readonly name: string;
   /** The parameters in use, with defaults filled in. */
@@ -56,13 +56,14 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   /**
    * Processes the next value.
    * @returns whether a change was detected at this value
-   * @throws {DataValidationError} if the value is not a number of the detector's domain; nothing changes then
+   * @throws {DataValidationError} if the value is not a number of the detector's domain; the detector then stays
+   *   unchanged
    */
   update(value: number): boolean {
     const kernel = this.#kernel;
     if (!isInDomain(value, kernel.domain)) throw invalidValue(this.name, value, kernel.domain);
     if (this.#isDetected) this.#memory = kernel.start(this.parameters);
-    // JSON has no -0, so a state must not depend on it.
+    // Adding 0 turns -0 into 0. JSON.stringify writes -0 as 0, so a state must not depend on -0.
     this.#isDetected = kernel.step(this.#memory, value + 0, this.parameters);
     if (this.#isDetected) this.#changeAge = kernel.changeAge(this.#memory, this.parameters);
     return this.#isDetected;
@@ -81,8 +82,8 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
 
   /**
    * Restores a state.
-   * @throws {DataValidationError} if it is not a state of this kind of detector with these parameters; nothing changes
-   *   then
+   * @throws {DataValidationError} if `state` is not a state of this kind of detector with the same parameters; the
+   *   detector then stays unchanged
    */
   restore(state: DetectorState): void {
     const { memory, isDetected, changeAge } = readState(this, this.#kernel.schema(this.parameters), state);

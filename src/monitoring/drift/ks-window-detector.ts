@@ -34,8 +34,8 @@ interface KsWindowMemory {
   readonly reference: Float64Array;
   readonly recent: Float64Array;
   /**
-   * The minimum difference of the two empirical distribution functions at which there is a change, as a number of
-   * values.
+   * The minimum difference of the two empirical distribution functions that counts as a change, expressed as a number
+   * of values.
    */
   readonly critical: number;
   n: number;
@@ -110,7 +110,10 @@ function copyFrom(ring: Float64Array, from: number, to: Float64Array): void {
   to.set(ring.subarray(0, to.length - head.length), head.length);
 }
 
-/** Returns n max |F - G| of two samples of n values in ascending order, a whole number. */
+/**
+ * Returns n max |F - G|, where F and G are the empirical distribution functions of two samples of n values each. The
+ * result is a whole number. The samples must be in ascending order.
+ */
 function largestCount(first: Float64Array, second: Float64Array): number {
   const n = first.length;
   let [i, j, largest] = [0, 0, 0];
@@ -126,16 +129,17 @@ function largestCount(first: Float64Array, second: Float64Array): number {
 
 /**
  * Detects changes by comparing two adjacent windows with a Kolmogorov-Smirnov test: the latest `windowSize` values with
- * the same number of values before them. It detects any change of the distribution, not only of the mean.
+ * the same number of values before them. The detector finds any change of the distribution, not only changes of the
+ * mean.
  *
- * The test runs every `clock` values, once both windows are full. A change is a maximum distance of the two empirical
- * distribution functions whose exact two-sided p-value is at most `alpha`. The change is suspected where the windows
- * meet, `windowSize` - 1 values ago. A large change is detected before it reaches that point, so it is more recent
- * than suspected. A gradual change can pass through both windows undetected.
+ * The test runs every `clock` values, once both windows are full. There is a change if the exact two-sided p-value of
+ * the maximum distance of the two empirical distribution functions is at most `alpha`. The change is suspected where
+ * the windows meet, `windowSize` - 1 values ago. A large change is detected before it reaches that point, so its true
+ * start is more recent. A gradual change can pass through both windows undetected.
  *
  * `alpha` holds for one comparison of continuous values. Ties, as in decisions (0 and 1), make false alarms rarer. Over
  * many comparisons there are more false alarms; see the documentation of drift detectors. The detector keeps 2
- * `windowSize` values, and a comparison sorts them.
+ * `windowSize` values and sorts them at each comparison.
  * @see N. Smirnov, Table for estimating the goodness of fit of empirical distributions (1948)
  * @example
  * ```ts
@@ -156,9 +160,9 @@ export class KsWindowDetector extends KernelDetector<KsWindowParameters, KsWindo
 }
 
 /**
- * Returns the smallest k for which two samples of n values of one continuous distribution have a Kolmogorov-Smirnov
- * statistic of at least k / n with probability at most alpha: P(D >= k/n) = 2 sum over j >= 1 of (-1)^(j-1) C(2n, n -
- * jk) / C(2n, n).
+ * Returns the smallest k for which a Kolmogorov-Smirnov statistic D of k / n is significant. For two samples of n
+ * values from one continuous distribution, D is then at least k / n with probability at most alpha: P(D >= k/n) = 2 sum
+ * over j >= 1 of (-1)^(j-1) C(2n, n - jk) / C(2n, n).
  * @returns null if even a statistic of 1 is more likely than alpha
  * @see B. V. Gnedenko and V. S. Korolyuk, On the maximum discrepancy between two empirical distributions (1951)
  */

@@ -94,13 +94,14 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
  * Detects changes with the test of Page and Hinkley: it sums the deviations of values from the mean so far. There is a
  * change if a sum is far from its extreme.
  *
- * With d_i = x_i - mean_i: rise = alpha rise + d_i - delta and fall = alpha fall + d_i + delta. A change is a rise more
- * than `threshold` above its minimum, or a fall more than `threshold` below its maximum. The change is suspected right
- * after that extreme.
+ * Let d_i = x_i - mean_i be the deviation of value x_i from the mean so far. The two sums are rise = alpha rise + d_i -
+ * delta and fall = alpha fall + d_i + delta. There is a change if `rise` is more than `threshold` above its minimum, or
+ * `fall` is more than `threshold` below its maximum. The change is suspected to begin right after that minimum or
+ * maximum.
  *
- * The threshold is in the unit of the values: 50 suits decisions (0 and 1) in long streams, and is slow for small
- * groups. A mean over all past values moves after a change, so a change whose deviations sum to less than `threshold`
- * is never found.
+ * The threshold is in the unit of the values. A threshold of 50 is suitable for decisions (0 and 1) in long streams,
+ * but detects changes in small groups slowly. A mean over all past values moves after a change, so a change whose
+ * deviations sum to less than `threshold` is never found.
  * @see E. S. Page, Continuous inspection schemes, Biometrika 41 (1954)
  * @example
  * ```ts

@@ -15,7 +15,7 @@ export type Given<Parameters> = { readonly [Name in keyof Parameters]?: Paramete
 
 /**
  * Fills in defaults, and checks each parameter by its rule.
- * @throws {ValueError} if a parameter is unknown or invalid; the error names the first
+ * @throws {ValueError} if a parameter is unknown or invalid; the error names the first such parameter
  */
 export function fillParameters<Parameters extends object>(
   table: ParameterTable<Parameters>,
@@ -34,38 +34,38 @@ export function fillParameters<Parameters extends object>(
   return Object.freeze(Object.fromEntries(filled)) as Readonly<Parameters>;
 }
 
-/** Returns the rule of a number strictly between 0 and 1. */
+/** Returns the rule for a number strictly between 0 and 1. */
 export function fraction(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a number between 0 and 1, both excluded', (given) => given > 0 && given < 1);
 }
 
-/** Returns the rule of a number of at least 0 and below 1. */
+/** Returns the rule for a number of at least 0 and below 1. */
 export function tolerance(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a number of at least 0 and below 1', (given) => given >= 0 && given < 1);
 }
 
-/** Returns the rule of a whole number with a lower limit. */
+/** Returns the rule for a whole number with a lower limit. */
 export function whole(defaultValue: number, min: number): ParameterRule<number> {
   const required = `be a whole number of at least ${String(min)}`;
   return numeric(defaultValue, required, (given) => Number.isSafeInteger(given) && given >= min);
 }
 
-/** Returns the rule of a finite number above 0. */
+/** Returns the rule for a finite number above 0. */
 export function positive(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a finite number above 0', (given) => given > 0 && given < Infinity);
 }
 
-/** Returns the rule of a finite number of at least 0. */
+/** Returns the rule for a finite number of at least 0. */
 export function atLeastZero(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a finite number of at least 0', (given) => given >= 0 && given < Infinity);
 }
 
-/** Returns the rule of a number above 0 and at most 1. */
+/** Returns the rule for a number above 0 and at most 1. */
 export function weight(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a number above 0 and at most 1', (given) => given > 0 && given <= 1);
 }
 
-/** Returns the rule of a number from 0 to 1, or null if it is unknown. */
+/** Returns the rule for a number from 0 to 1, or null if the number is unknown. */
 export function shareOrNull(): ParameterRule<number | null> {
   const { check } = numeric(0, 'be a number from 0 to 1', (given) => given >= 0 && given <= 1);
   return {
@@ -76,7 +76,7 @@ export function shareOrNull(): ParameterRule<number | null> {
   };
 }
 
-/** Returns the rule of a boolean. */
+/** Returns the rule for a boolean. */
 export function flag(defaultValue: boolean): ParameterRule<boolean> {
   return {
     defaultValue,
@@ -86,7 +86,7 @@ export function flag(defaultValue: boolean): ParameterRule<boolean> {
   };
 }
 
-/** Returns the rule of a choice between names. */
+/** Returns the rule for a choice between names. */
 export function choice<Name extends string>(defaultValue: Name, names: readonly Name[]): ParameterRule<Name> {
   return { defaultValue, check: (parameter, given) => oneOf(parameter, given as string, names) };
 }

@@ -1,7 +1,7 @@
 /** The initial capacity of a column. */
 const FIRST_ROOM = 64;
 
-/** Numbers in a typed array that grows at its end. Its capacity doubles, so that adding costs O(1) on average. */
+/** Numbers in a typed array that grows at its end. Its capacity doubles, so adding a number costs O(1) on average. */
 class GrowingArray<Values extends Float64Array | Int32Array> {
   readonly #make: (length: number) => Values;
   #values: Values;
@@ -41,7 +41,7 @@ export class NumberColumn extends GrowingArray<Float64Array> {
     super.push(value ?? NaN);
   }
 
-  /** Returns the number in a row; null if it is missing. */
+  /** Returns the number in a row; null if the number is missing. */
   valueAt(row: number): number | null {
     const value = this.at(row);
     return Number.isNaN(value) ? null : value;

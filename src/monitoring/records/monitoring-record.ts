@@ -23,7 +23,7 @@ const CHECKS: readonly Check[] = [
 
 /**
  * Checks all records before any record is stored, so that an invalid record leaves no partial result.
- * @returns their times in milliseconds since 1970, [records]
+ * @returns the times of the records in milliseconds since 1970
  * @throws {DataValidationError} if a record is invalid; the error names its index, its field and the value
  */
 export function checkRecords(records: readonly MonitoringRecord[]): Float64Array {
@@ -51,7 +51,7 @@ function badField(
 ): DataValidationError {
   const value: unknown = record[field];
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return new DataValidationError(`The ${field} of records[${String(index)}] should be ${required}, not ${shown}.`, {
+  return new DataValidationError(`The ${field} of records[${String(index)}] must be ${required}. Got ${shown} instead.`, {
     code: 'invalid-value',
     context: { argument: 'records', index, field, value },
     suggestion: 'Pass records in the form that RealTimeFairnessTracker returns; use null for undefined values.',
@@ -66,10 +66,10 @@ export type MonitoringWindow = 'sliding' | 'cumulative';
  * not a column.
  */
 export interface MonitoringRecord {
-  /** ISO 8601 in UTC: the time of the latest counted event. */
+  /** The time of the latest counted event, in ISO 8601 (UTC). */
   readonly timestamp: string;
   /**
-   * A measure of a group (`selection_rate`); if `group` is null, a metric over groups
+   * The name of a group's measure (`selection_rate`). If `group` is null, the name of a metric that compares groups
    * (`demographic_parity_difference`).
    */
   readonly metric: string;
@@ -77,7 +77,7 @@ export interface MonitoringRecord {
   readonly attribute: string;
   /** The group's label; null for the gap over all groups. */
   readonly group: string | null;
-  /** The last `windowSize` events, or all events. */
+  /** The window: `sliding` for the last `windowSize` events, `cumulative` for all events. */
   readonly window: MonitoringWindow;
   /** The rate or the gap; null if it is undefined (too few events). */
   readonly value: number | null;
@@ -87,8 +87,8 @@ export interface MonitoringRecord {
    */
   readonly n: number;
   /**
-   * The bounds of its interval; null if there is none. In the cumulative window, they hold at all times simultaneously
-   * (anytime-valid); in the sliding window, at this time only.
+   * The bounds of the value's interval; null if there is no interval. The bounds of the cumulative window hold at all
+   * times simultaneously (anytime-valid). The bounds of the sliding window hold only at this time.
    */
   readonly low: number | null;
   readonly high: number | null;

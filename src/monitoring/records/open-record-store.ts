@@ -8,13 +8,13 @@ import { recordFormOf } from './record-forms.ts';
 /** Options of {@link openRecordStore}. */
 export interface RecordStoreOptions {
   /**
-   * The maximum size of a file in bytes. A file that would exceed it is rotated first.
+   * The maximum size of a file in bytes. A file that would exceed this size is rotated first.
    * @defaultValue 67_108_864 (64 MiB)
    */
   readonly maxBytes?: number | undefined;
   /**
-   * The maximum number of files, including the current one; at least 2. The oldest file is removed when a new file
-   * would exceed the maximum.
+   * The maximum number of files, including the current one; at least 2. The oldest file is removed if there would be
+   * more files.
    * @defaultValue 10
    */
   readonly maxFiles?: number | undefined;
@@ -42,24 +42,24 @@ const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
  * Opens a file to append records to: CSV (.csv) or one JSON object per line (.ndjson, .jsonl). Missing folders are
  * created.
  *
- * Each append is one write at the end of the file; the file is never rewritten. Appended records survive the death of
- * the process, but not a power loss before the disk has stored them (`close` waits for the disk). An incomplete last
- * line is removed when the file is opened. A CSV file of an older layout, with a `timestamp` column, is rotated and
- * kept.
+ * Each append is one write at the end of the file; existing content is never rewritten. Appended records are kept if
+ * the process dies. A power failure can lose records that the disk has not stored yet (`close` waits for the disk). An
+ * incomplete last line is removed when the file is opened. A CSV file of an older layout, with a `timestamp` column, is
+ * rotated and kept.
  *
  * A file that would exceed `maxBytes` is renamed to `path.1`, the previous `path.1` to `path.2`, and so on. Each file
  * has its own header. No record is lost before the oldest of `maxFiles` files is removed.
  *
- * While writing fails (for example, the disk is full), records wait in memory, each append retries, and `status()`
- * gives the reason. One log line is written when this begins and one when it ends. Records in memory are lost if the
- * process ends.
+ * While writing fails (for example, because the disk is full), records wait in memory, each append retries, and
+ * `status()` gives the reason. One message is logged when writing starts to fail, and one when it works again. Records
+ * in memory are lost if the process ends.
  *
  * Use a separate file for each process. If two processes append to the same file, their lines do not mix, and each
- * notices when the other has rotated it. However, records can be lost if both rotate at the same moment, or if one
- * repairs the end while the other writes.
+ * process notices when the other has rotated the file. However, records can be lost if both processes rotate the file
+ * at the same moment, or if one process repairs the end of the file while the other writes.
  * @throws {ValueError} if the extension is not supported, or a limit is out of range
- * @throws {DataValidationError} if the file has other columns or other content (it is left unchanged), or cannot be
- *   written for a permanent reason
+ * @throws {DataValidationError} if the file has unexpected columns or content (the file is left unchanged), or cannot
+ *   be written for a permanent reason
  * @example
  * ```ts
  * import { openRecordStore, readRecords } from 'evenhand/monitoring';

@@ -14,22 +14,22 @@ const MAX_LINE_LENGTH = 2 ** 20;
 
 /**
  * Reads the records of a file that a record store wrote, including earlier rotated files (`path.1`, `path.2` …), in
- * order of time. Files are read in chunks; only the log is held in memory.
+ * order of time. Files are read in chunks, so only the log is held in memory.
  *
- * Older CSV files are supported. Their time may be in a column `timestamp` at any position, or in a first column
- * without a name. The columns `metric`, `value` and `n` are required. If other columns are missing, `attribute` is
- * empty, `group`, `low` and `high` are null, and `window` is `sliding`. All other columns are ignored. Times are ISO
- * 8601
- * with T or a space, in UTC if no zone is given, or numbers since 1970: seconds below 1e11, milliseconds below 1e14,
- * microseconds below 1e17, otherwise nanoseconds. An empty value or `nan` is null.
+ * Older CSV files are supported. In an older file, the time may be in a column `timestamp` at any position, or in a
+ * first column without a name. The columns `metric`, `value` and `n` are required. If other columns are missing,
+ * `attribute` is empty, `group`, `low` and `high` are null, and `window` is `sliding`. All other columns are ignored.
+ * Times are in ISO 8601 (with T or a space, in UTC if no zone is given), or numbers since 1970. Numbers below 1e11 are
+ * seconds, below 1e14 milliseconds, below 1e17 microseconds, and otherwise nanoseconds. An empty value or `nan` is
+ * null.
  *
- * A last line without a line end was truncated when the writing process died. It is skipped, and a warning is logged.
- * A last line that is a complete JSON object is kept.
- * @param path ends in .csv, .ndjson or .jsonl
+ * If the last line has no line ending, the writing process died before the line was complete. The line is skipped, and
+ * a warning is logged. However, a last line that is a complete JSON object is kept.
+ * @param path a path that ends in .csv, .ndjson or .jsonl
  * @returns an empty log if the file is empty
  * @throws {ValueError} if the extension is not supported
  * @throws {DataValidationError} if the file does not exist, columns are missing, or a line is invalid; the error gives
- *   its number
+ *   the line number
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ async function readFile({ path, handle }: RecordFile, reader: LineReader, log: R
   // If a line is truncated within a character, the decoder keeps the incomplete bytes.
   const end: 'whole' | 'cut' | MonitoringRecord = reader.finish(rest, number);
   if (end === 'cut') {
-    logQuietly('warn', `the last line of '${path}' (line ${String(number)}) is incomplete and is skipped`);
+    logQuietly('warn', `the last line of '${path}' (line ${String(number)}) is incomplete and was skipped`);
   } else if (end !== 'whole') {
     log.append([end]);
   }

@@ -5,10 +5,10 @@ import { formatTime } from './record-time.ts';
 /** The names of the label columns. */
 export const LABEL_COLUMNS = ['metric', 'attribute', 'group', 'window'] as const;
 
-/** The names of the number columns, except the times. */
+/** The names of the number columns, except the time column. */
 export const NUMBER_COLUMNS = ['value', 'n', 'low', 'high'] as const;
 
-/** Records as columns of equal length: their times in milliseconds since 1970, and their values. */
+/** Records as columns of equal length: the times in milliseconds since 1970, and the other fields. */
 export type RecordColumns = Readonly<Record<'time' | (typeof NUMBER_COLUMNS)[number], NumberColumn>> &
   Readonly<Record<(typeof LABEL_COLUMNS)[number], LabelColumn>>;
 
@@ -20,7 +20,7 @@ export function emptyColumns(): RecordColumns {
   ]) as RecordColumns;
 }
 
-/** Adds a record as the last row, at a time in milliseconds since 1970. */
+/** Adds a record as the last row, with the given time in milliseconds since 1970. */
 export function pushRecord(columns: RecordColumns, record: MonitoringRecord, time: number): void {
   columns.time.push(time);
   for (const name of LABEL_COLUMNS) columns[name].push(record[name]);

@@ -52,7 +52,7 @@ function examineCsv(firstLine: string, path: string): 'same' | 'older' {
   const { kind } = findLayout(names);
   if (kind !== 'other') return kind === 'own' ? 'same' : 'older';
   throw new DataValidationError(
-    `'${path}' has the columns ${names.join(', ')}, not those of monitoring records. Nothing was added to it.`,
+    `'${path}' has the columns ${names.join(', ')}, which are not the columns of monitoring records. Nothing was added to the file.`,
     {
       code: 'unwritable-file',
       context: { path, columns: names, expected: RECORD_FIELDS },
@@ -64,7 +64,7 @@ function examineCsv(firstLine: string, path: string): 'same' | 'older' {
 function examineJson(firstLine: string, path: string): 'same' {
   const first = parseObject(firstLine);
   if (first !== undefined && ('time' in first || 'timestamp' in first) && 'metric' in first) return 'same';
-  throw new DataValidationError(`'${path}' does not contain monitoring records. Nothing was added to it.`, {
+  throw new DataValidationError(`'${path}' does not contain monitoring records. Nothing was added to the file.`, {
     code: 'unwritable-file',
     context: { path },
     suggestion: 'Use a new file.',

@@ -2,7 +2,7 @@ import { markCell } from '../../internal/spreadsheet-text.ts';
 import type { MonitoringRecord } from './monitoring-record.ts';
 import { formatTime, parseIsoTime } from './record-time.ts';
 
-/** The names of a record's fields in files, in order. The first is the time, which is the index. */
+/** The names of a record's fields in files, in order. The first field is the time, which is the index of a log. */
 export const RECORD_FIELDS = ['time', 'metric', 'attribute', 'group', 'window', 'value', 'n', 'low', 'high'] as const;
 
 /** The first line of a CSV file of records. */
@@ -15,7 +15,7 @@ export const CSV_HEADER = RECORD_FIELDS.join(',');
 const QUOTED = /[",\n\r]|^\s|\s$/;
 
 /**
- * Returns a record as a line of CSV, without its line end. A missing value is an empty field, and an empty label is
+ * Returns a record as a line of CSV, without a line ending. A missing value is an empty field, and an empty label is
  * `""`. Labels that a spreadsheet would treat as formulas are marked.
  */
 export function toCsvLine(record: MonitoringRecord): string {
@@ -30,13 +30,13 @@ export function toCsvLine(record: MonitoringRecord): string {
   ].join(',');
 }
 
-/** Returns a record as a line of NDJSON, without its line end. */
+/** Returns a record as a line of NDJSON, without a line ending. */
 export function toJsonLine(record: MonitoringRecord): string {
   const { metric, attribute, group, window, value, n, low, high } = record;
   return JSON.stringify({ time: timeOf(record), metric, attribute, group, window, value, n, low, high });
 }
 
-/** Returns the time in UTC to the millisecond, so that texts sort in order of time. */
+/** Returns the time in UTC with milliseconds, so that the texts sort in order of time. */
 function timeOf({ timestamp }: MonitoringRecord): string {
   return formatTime(parseIsoTime(timestamp));
 }
@@ -46,7 +46,7 @@ function quoteLabel(given: string): string {
   return label === '' || QUOTED.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
 }
 
-/** Returns the shortest decimal that parses back to the same number. */
+/** Returns the shortest decimal text that parses back to the same number. */
 function numberText(value: number | null): string {
   return value === null ? '' : String(value);
 }

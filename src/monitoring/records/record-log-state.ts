@@ -6,13 +6,13 @@ import { NumberColumn } from './growing-columns.ts';
 import { WINDOWS } from './monitoring-record.ts';
 import { emptyColumns, LABEL_COLUMNS, NUMBER_COLUMNS, type RecordColumns } from './record-columns.ts';
 
-/** A column of labels as plain data. The code -1 is a missing label. */
+/** A column of labels as plain data. The code -1 means that the label is missing. */
 export interface LabelColumnState {
   readonly labels: readonly string[];
   readonly codes: readonly number[];
 }
 
-/** The maximum distance of a `Date` from 1970, in milliseconds. */
+/** The largest number of milliseconds before or after 1970 that a `Date` can represent. */
 const FURTHEST = 8.64e15;
 
 const BAD_TIME = 'should be a time in milliseconds, not before the previous one';
@@ -30,11 +30,11 @@ const measured = list(z.number(BAD_NUMBER).nullable());
 
 const SCHEMA = z.object({
   kind: z.literal('record_log', "should be 'record_log'"),
-  /** Milliseconds since 1970, ascending. */
+  /** The times in milliseconds since 1970, in ascending order. */
   time: list(z.int(BAD_TIME).min(-FURTHEST, BAD_TIME).max(FURTHEST, BAD_TIME)),
-  /** For each record, the number of distinct times added before the record's time. */
+  /** For each record, the number of distinct times that were added to the log before the record's time. */
   ordinal: list(z.int(BAD_ORDINAL).min(0, BAD_ORDINAL)),
-  /** The number of times ever added. */
+  /** The total number of distinct times added, including times that were dropped. */
   times: z.int(BAD_COUNT).min(0, BAD_COUNT),
   metric: text,
   attribute: text,
@@ -74,7 +74,7 @@ export function stateOfParts({ columns, ordinals, times }: RecordLogParts): Reco
 
 /**
  * Reads what {@link stateOfParts} returned.
- * @throws {DataValidationError} if a part is invalid; the error names the first
+ * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 export function partsOfState(state: unknown): RecordLogParts {
   const parsed = SCHEMA.safeParse(isMapping(state) ? state : {});

@@ -19,10 +19,10 @@ import { partsOfState, type RecordLogState, stateOfParts } from './record-log-st
 import { parseIsoTime } from './record-time.ts';
 
 /**
- * Monitoring records in memory, stored as columns. Their times are the index, in ascending order, and not a column. A
+ * Monitoring records in memory, stored as columns. Times are not a column: they are the index, in ascending order. A
  * late record is inserted at its time; records with the same time stay in the order in which they were added.
  *
- * Memory use is about 70 bytes per record. It grows without limit unless {@link RecordLog.thin} is called.
+ * Memory use is about 70 bytes per record. The log grows without limit unless {@link RecordLog.thin} is called.
  * @example
  * ```ts
  * import { RecordLog } from 'evenhand/monitoring';
@@ -43,7 +43,7 @@ import { parseIsoTime } from './record-time.ts';
  */
 export class RecordLog {
   #columns: RecordColumns = emptyColumns();
-  /** The number of distinct times added before the time of each row. */
+  /** For each row, the number of distinct times that were added before the row's time. */
   #ordinals = new NumberColumn();
   #times = 0;
   #length = 0;
@@ -51,7 +51,7 @@ export class RecordLog {
 
   /**
    * Creates a log from records.
-   * @throws {DataValidationError} as {@link RecordLog.append} does
+   * @throws {DataValidationError} if a record is invalid, as in {@link RecordLog.append}
    */
   static from(records: readonly MonitoringRecord[]): RecordLog {
     const log = new RecordLog();
@@ -61,7 +61,7 @@ export class RecordLog {
 
   /**
    * Creates a log from the return value of `state()`.
-   * @throws {DataValidationError} if a part is invalid; the error names the first
+   * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
    */
   static restore(state: unknown): RecordLog {
     const { columns, ordinals, times } = partsOfState(state);
@@ -78,14 +78,15 @@ export class RecordLog {
     return this.#length;
   }
 
-  /** The time of each record in milliseconds since 1970, ascending; a copy, [records]. */
+  /** A copy of the index: the time of each record in milliseconds since 1970, in ascending order. */
   get index(): Float64Array {
     return this.#sorted().time.values();
   }
 
   /**
    * Adds records. Times are kept to the millisecond.
-   * @throws {DataValidationError} if a record has an invalid field; the error names the first, and no record is added
+   * @throws {DataValidationError} if a record has an invalid field; the error names the first invalid field, and no
+   *   record is added
    */
   append(records: readonly MonitoringRecord[]): void {
     requireList(records);
@@ -139,10 +140,10 @@ export class RecordLog {
   }
 
   /**
-   * If the log holds more than `most` distinct times, drops the records of every second time, and repeats this until
-   * at most `most` times are left. The first and last times are always kept. Call it regularly as records arrive to
-   * limit memory. Past times are kept at even steps, and the steps double as the log grows. New records are kept at
-   * finer steps while there is room.
+   * If the log contains more than `most` distinct times, drops the records of every second time, and repeats this until
+   * at most `most` times are left. The first and last times are always kept. To limit memory, call this method
+   * regularly as records arrive. Past times are kept at even steps, and the steps double as the log grows. New records
+   * are kept at finer steps while there is room.
    * @param most at least 2
    * @returns the number of dropped records
    * @throws {ValueError} if `most` is not a whole number of at least 2

@@ -2,12 +2,12 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}
 
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** The maximum distance of a `Date` from 1970, in milliseconds. */
+/** The largest number of milliseconds before or after 1970 that a `Date` can represent. */
 const FURTHEST = 8.64e15;
 
 /**
- * The units of epoch numbers in milliseconds, each with the bound below which numbers have this unit: seconds,
- * milliseconds, microseconds, nanoseconds.
+ * The units of times given as numbers since 1970: seconds, milliseconds, microseconds and nanoseconds. Each entry has
+ * the upper bound of the numbers in this unit, and the length of the unit in milliseconds.
  */
 const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
   [1e11, 1000],
@@ -17,8 +17,8 @@ const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
 ];
 
 /**
- * Parses a time in ISO 8601 to milliseconds since 1970: with T or a space, in UTC if no zone is given. Returns NaN if
- * the text is not such a time. Digits beyond the millisecond are dropped.
+ * Parses a time in ISO 8601 (with T or a space, in UTC if no zone is given), and returns milliseconds since 1970.
+ * Returns NaN if the text is not a valid time. Digits beyond the millisecond are dropped.
  */
 export function parseIsoTime(text: string): number {
   const found = ISO.exec(text);
@@ -29,7 +29,7 @@ export function parseIsoTime(text: string): number {
   const fraction = found[7] ?? '';
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // An invalid day of a month would otherwise become a day of the next month.
+  // Without this check, an invalid day of a month would become a day of the next month.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return NaN;
   if (hour > 23 || minute > 59 || second > 59) return NaN;
   const millis = Number(fraction.slice(0, 3).padEnd(3, '0'));
@@ -37,14 +37,14 @@ export function parseIsoTime(text: string): number {
 }
 
 /**
- * Parses a time with {@link parseIsoTime}, or a number since 1970. The size of a number determines its unit: seconds
- * below 1e11, milliseconds below 1e14, microseconds below 1e17, otherwise nanoseconds.
+ * Parses a time with {@link parseIsoTime}, or a number since 1970. Numbers below 1e11 are seconds, below 1e14
+ * milliseconds, below 1e17 microseconds, and otherwise nanoseconds.
  */
 export function parseTime(text: string): number {
   if (!DECIMAL.test(text)) return parseIsoTime(text);
   const number = Number(text);
   const [, unit] = EPOCH_UNITS.find(([below]) => Math.abs(number) < below) ?? [0, NaN];
-  // In float64, 1714564800.123 seconds have a fraction of 122.9998 milliseconds, which must not be truncated to 122.
+  // In float64, the fraction of 1714564800.123 seconds is 122.9998 milliseconds, which must not be truncated to 122.
   const millis = Math.floor(Math.round(number * unit * 1000) / 1000);
   return Math.abs(millis) <= FURTHEST ? millis : NaN;
 }

@@ -3,8 +3,8 @@ import type { AlertSink } from '../alarms/alert-event.ts';
 import { transitionText } from './transition-json.ts';
 
 /**
- * Creates a sink that writes one log line for each transition: a warning for an alarm that is raised or repeated, info
- * for everything else.
+ * Creates a sink that writes one log line for each transition. The level is `warn` for an alarm that is raised or
+ * repeated, and `info` for all other transitions.
  * @example
  * ```ts
  * import { logSink } from 'evenhand/monitoring';

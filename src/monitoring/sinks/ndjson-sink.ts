@@ -30,7 +30,7 @@ const FORM: LineForm = {
   isQuoting: false,
   examine: (firstLine, path) => {
     if ('change' in (parseObject(firstLine) ?? {})) return 'same';
-    throw new DataValidationError(`'${path}' has other content than alerts. Nothing was added to it.`, {
+    throw new DataValidationError(`'${path}' has content other than alerts. Nothing was added to the file.`, {
       code: 'unwritable-file',
       context: { path },
       suggestion: 'Use a new file.',
@@ -45,13 +45,14 @@ const MAX_FILES = 10;
 /**
  * Returns a sink that appends a line to a file for each transition: a JSON object with `change`, `timestamp` and
  * `alert`, keys in snake_case. Each line is flushed to the disk before `send` returns. Missing folders are created. A
- * truncated last line is removed when the file is opened. The file is not rotated by size, since alerts are few.
+ * truncated last line is removed when the file is opened. The file is not rotated by size, because there are few
+ * alerts.
  *
  * While the file cannot be written, transitions wait in memory, and each `send` and `close` tries again. A message is
- * logged when writing starts to fail and when it works again.
+ * logged when writing starts to fail and when writing works again.
  * @throws {ValueError} if `mostPending` is not a whole number of at least 1
- * @throws {DataValidationError} if the file has other content (it is left unchanged), or cannot be written for a
- *   permanent reason
+ * @throws {DataValidationError} if the file has content other than alerts (the file is left unchanged), or cannot be
+ *   written for a permanent reason
  * @example
  * ```ts
  * import { ndjsonSink } from 'evenhand/monitoring';

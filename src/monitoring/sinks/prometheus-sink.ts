@@ -8,7 +8,7 @@ import {
 } from '../alarms/alert-event.ts';
 import { logQuietly } from '../records/file/file-functions.ts';
 
-/** A sink for Prometheus to scrape. */
+/** A sink that keeps the current values for Prometheus to scrape. */
 export interface PrometheusSink extends AlertSink {
   /** The content type of {@link PrometheusSink.text}. */
   readonly contentType: string;
@@ -28,17 +28,16 @@ const GAUGES: readonly Gauge[] = [
 ];
 
 /**
- * Creates a sink that keeps the current values for Prometheus. Serve its `text()` from an HTTP server. For each
- * attribute and metric:
+ * Creates a sink that keeps the current values for Prometheus. Serve the result of `text()` from an HTTP server. The
+ * sink has these values for each attribute and metric:
  *
  * - `evenhand_fairness_gap`, `evenhand_fairness_gap_low`, `evenhand_fairness_limit`, `evenhand_fairness_events`: NaN if
- *   undefined;
- * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the others.
+ *   the value is undefined;
+ * - `evenhand_fairness_state`: one series per state, 1 for the current state and 0 for the other states.
  *
- * There are also two metrics over all attributes: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These
- * two metrics count alarms but not watches. A watch has no guaranteed rate of false alarms, so it should not call
- * the person on duty. Both
- * start at 0 when the sink is created.
+ * There are also two metrics over all attributes: `evenhand_alerts_open` and `evenhand_alerts_total{change}`. These two
+ * metrics count alarms but not watches. A watch has no guaranteed rate of false alarms, so it should not call the
+ * person on duty. Both metrics start at 0 when the sink is created.
  * @example
  * ```ts
  * import { prometheusSink } from 'evenhand/monitoring';
@@ -101,8 +100,8 @@ function countTransition(
 }
 
 /**
- * Keeps the latest reading of each attribute and metric, since a series may occur only once. Readings are copied,
- * because the caller may change them.
+ * Returns a copy of the latest reading of each attribute and metric, because each series may occur only once in the
+ * output. Readings are copied because the caller may change them.
  */
 function latestOfEach(readings: readonly MonitorReading[]): MonitorReading[] {
   const latest = new Map<string, MonitorReading>();
@@ -148,10 +147,10 @@ function labelsOf({ attribute, metric }: MonitorReading): Record<string, string>
   return { attribute, metric };
 }
 
-/** One value of a family, with its labels. */
+/** One value of a metric family, with its labels. */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
-  /** NaN if it is undefined. */
+  /** The value of the sample; NaN if it is undefined. */
   readonly value: number;
 }
 
@@ -163,7 +162,7 @@ interface MetricFamily {
   readonly samples: readonly Sample[];
 }
 
-/** Returns families in the Prometheus text format, version 0.0.4, with a newline after each line. */
+/** Returns metric families in the Prometheus text format, version 0.0.4, with a newline after each line. */
 function toExposition(families: readonly MetricFamily[]): string {
   return families.map(familyText).join('');
 }

@@ -4,7 +4,7 @@ import { ALERT_FIELDS } from '../alarms/engine-snapshot.ts';
 
 /**
  * Returns a transition as plain JSON with keys in snake_case: change, timestamp and the alert.
- * @throws {Error} if it is not a transition, so that no unreadable line is written to a file
+ * @throws {Error} if the argument is not a transition, so that no unreadable line is written to a file
  */
 export function transitionToJson({ change, timestamp, alert }: AlertTransition): Record<string, unknown> {
   if (typeof change !== 'string' || typeof alert.id !== 'string') throw new Error('it is not a change of an alert');

@@ -8,8 +8,8 @@ import { requireFields, shownKind } from '../require-kind.ts';
 /** Options of a webhook sink. */
 export interface WebhookSinkOptions {
   /**
-   * The http or https address to which alerts are posted. A user name and password in it are sent as basic
-   * authorization.
+   * The http or https address to which alerts are posted. If the address contains a user name and password, they are
+   * sent as basic authorization.
    */
   readonly url: string;
   /**
@@ -34,7 +34,7 @@ export interface WebhookSinkOptions {
    */
   readonly retries?: number | undefined;
   /**
-   * The wait before the first retry, in milliseconds; it doubles with each retry.
+   * The wait before the first retry, in milliseconds. The wait doubles with each retry.
    * @defaultValue 500
    */
   readonly backoffMillis?: number | undefined;
@@ -94,7 +94,7 @@ export function toWebhookSettings(
 ): WebhookSettings {
   requireFields('options', options, "be an object with a url, as in { url: 'https://alerts.example.org/hook' }");
   if (options.fetch !== undefined && typeof options.fetch !== 'function') {
-    throw invalidParameter('fetch', 'be a function as the fetch of Node.js', shownKind(options.fetch));
+    throw invalidParameter('fetch', 'be a function like fetch in Node.js', shownKind(options.fetch));
   }
   const url = parseUrl(options.url);
   const authorization = authorizationOf(url, options.secretFromEnvironment, environment);
@@ -147,7 +147,7 @@ function authorizationOf(
   const secret = environment[variable]?.trim() ?? '';
   if (/^[\x21-\x7E]+$/.test(secret)) return `Bearer ${secret}`;
   throw new ConfigValidationError(
-    `The environment variable ${variable} ${secret === '' ? 'is not set' : 'has characters that an HTTP header cannot hold'}.`,
+    `The environment variable ${variable} ${secret === '' ? 'is not set' : 'contains characters that are not allowed in an HTTP header'}.`,
     { context: { variable }, suggestion: 'Set it to the secret that the webhook expects.' },
   );
 }

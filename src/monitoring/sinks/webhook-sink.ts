@@ -18,10 +18,10 @@ class TimeLimitError extends Error {}
 
 /**
  * Runs work with a signal that is aborted when the time limit is reached or when `outer` is aborted. The returned
- * promise then settles even if the work ignores its signal, as a custom `fetch` may do.
+ * promise then settles even if the work ignores the signal. A custom `fetch` may ignore it.
  * @param millis the limit, in milliseconds
- * @throws {TimeLimitError} when the time limit is reached; rejects with the reason of `outer` if it is aborted, and
- *   with any error of the work
+ * @throws {TimeLimitError} when the time limit is reached; the promise also rejects if `outer` is aborted or the work
+ *   fails
  */
 function endWithin<Result>(
   millis: number,
@@ -33,16 +33,16 @@ function endWithin<Result>(
 }
 
 /**
- * The maximum delay before a retry, even if the server requests a longer one, because later alerts wait for this
- * alert.
+ * The maximum delay before a retry, even if the server requests a longer delay. The delay is limited because later
+ * alerts wait for this alert.
  */
 const MAX_WAIT_MILLIS = 300_000;
 
 /**
- * Returns the wait before a retry, in milliseconds: a random time from half of `backoffMillis` x 2^retry to all of it,
- * so that senders that failed at the same time do not retry at the same time. The wait is at least as long as the
- * server requests, and at most 5 minutes.
- * @param retry the number of retries before this one
+ * Returns the wait before a retry, in milliseconds: a random time between half of `backoffMillis` x 2^retry and the
+ * full value. Because the time is random, senders that failed at the same time do not retry at the same time. The wait
+ * is at least as long as the server requests, and at most 5 minutes.
+ * @param retry the number of earlier retries
  */
 export function retryWaitMillis(
   baseMillis: number,
@@ -77,9 +77,9 @@ const MAX_ANSWER_BYTES = 2 ** 14;
 const MAX_ANSWER_MILLIS = 1000;
 
 /**
- * Posts a message until it is accepted or given up.
- * @param stop stops the current attempt or wait
- * @returns why the message was given up; undefined if it was delivered
+ * Posts a message until the server accepts it or no more retries are allowed.
+ * @param stop the signal that stops the current attempt or wait
+ * @returns the reason why the message was not delivered; undefined if it was delivered
  */
 async function deliver(
   settings: WebhookSettings,
@@ -111,13 +111,12 @@ async function tryOnce(
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
         body,
-        // A redirect would turn a POST into a GET, or carry credentials elsewhere.
+        // A redirect would turn a POST into a GET, or send credentials to another host.
         redirect: 'manual',
         signal,
       }),
     );
-    // The body is read outside the time limit: an alert that was accepted must not be sent again because the body is
-    // slow.
+    // The body is read outside the time limit. An accepted alert must not be sent again only because the body is slow.
     await drain(response, stop);
     return refusalOf(response);
   } catch (cause) {
@@ -128,7 +127,7 @@ async function tryOnce(
 function refusalOf({ status, ok, headers }: Response): Refusal | undefined {
   if (ok) return undefined;
   if (status >= 300 && status < 400) {
-    return { reason: `it redirects (HTTP ${String(status)}); name the final address`, isTransient: false };
+    return { reason: `it redirects (HTTP ${String(status)}); use the final address as url`, isTransient: false };
   }
   return {
     reason: `it answered HTTP ${String(status)}`,
@@ -166,13 +165,14 @@ function failureOf(cause: unknown): string {
  * Returns a sink that posts each transition as JSON: `{ change, timestamp, alert, text }`, with keys in snake_case.
  * `text` is a one-line summary. Transitions are sent in order, one at a time.
  *
- * A request is retried after a network failure, a timeout, 429 or 5xx. The wait doubles with each retry (a random time
- * from half to all of `backoffMillis` x 2^k), or lasts as long as `Retry-After` requests; it is at most 5 minutes.
- * Other responses, including redirects, are final. Alerts that are given up are counted in `failures` and logged with
- * only the server's origin. All attempts to send an alert have the same `Idempotency-Key` (the alert's id, the change
- * and its time), because an alert arrives twice if a response is lost.
+ * A request is retried after a network failure, a timeout, 429 or 5xx. Before retry k (counted from 0), the sink waits
+ * for a random time between half of `backoffMillis` x 2^k and the full value. If `Retry-After` requests a longer wait,
+ * the sink waits for that time. The wait is at most 5 minutes. Other responses, including redirects, are not retried.
+ * Alerts that cannot be delivered are counted in `failures`. Log messages name only the server's origin. All attempts
+ * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time), because an alert arrives
+ * twice if a response is lost.
  *
- * Alerts wait in memory. Await `close` before the process ends, or waiting alerts are lost.
+ * Alerts wait in memory. Await `close` before the process ends, because waiting alerts would be lost.
  * @throws {ValueError} if the address is not http or https, or an option is out of range
  * @throws {ConfigValidationError} if the variable that `secretFromEnvironment` names is not set
  * @example
@@ -213,7 +213,7 @@ class WebhookSink implements AlertSink {
   send(transition: AlertTransition): void {
     try {
       if (this.#closing !== undefined) {
-        this.#giveUp(1, 'an alert came after it was closed');
+        this.#giveUp(1, 'an alert arrived after the sink was closed');
         return;
       }
       this.#waiting.push(toMessage(transition));
@@ -247,7 +247,7 @@ class WebhookSink implements AlertSink {
     await this.#working;
     clearTimeout(timer);
     const left = this.#waiting.splice(0).length;
-    if (left > 0) this.#giveUp(left, `${String(left)} alerts were not sent when it was closed`);
+    if (left > 0) this.#giveUp(left, `${String(left)} alerts had not been sent when the sink was closed`);
   }
 
   #dropExcess(): void {
@@ -258,7 +258,7 @@ class WebhookSink implements AlertSink {
     if (this.#isOverfull) return;
     this.#isOverfull = true;
     const most = String(this.#settings.mostWaiting);
-    this.#warn(`more than ${most} alerts wait, so the oldest are dropped`);
+    this.#warn(`more than ${most} alerts wait, so the oldest alerts are dropped`);
   }
 
   #giveUp(count: number, reason: string): void {

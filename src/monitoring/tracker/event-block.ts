@@ -4,22 +4,25 @@ export const LEFT_OUT = 255;
 /** Events as columns of numbers. */
 export interface EventBlock {
   readonly length: number;
-  /** By attribute: the codes of the events' groups; negative if an event has no group. */
+  /** One array per attribute, with the group code of each event. The code is negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   /**
-   * The cell of each event, 2 x truth + decision, with truth 2 if it is unknown; {@link LEFT_OUT} if it has no
-   * prediction.
+   * The cell of each event: 2 x truth + decision, where an unknown truth is 2. An event without a prediction has the
+   * cell {@link LEFT_OUT}.
    */
   readonly cells: Uint8Array;
-  /** Null if events have no weights; each event then has weight 1. */
+  /** The weight of each event; null if events have no weights. Each event then has weight 1. */
   readonly weights: Float64Array | null;
-  /** Null unless errors are monitored. */
+  /** The prediction of each event; null unless errors are monitored. */
   readonly predictions: Float64Array | null;
-  /** |prediction - truth|, NaN if the truth is unknown; null unless errors are monitored. */
+  /**
+   * The absolute error |prediction - truth| of each event, NaN if the truth is unknown; null unless errors are
+   * monitored.
+   */
   readonly errors: Float64Array | null;
-  /** The times in milliseconds since 1970; null if the clock provides the time. */
+  /** The time of each event in milliseconds since 1970; null if the clock provides the times. */
   readonly times: Float64Array | null;
-  /** Null if events have no ids. */
+  /** The id of each event; null if events have no ids. */
   readonly ids: readonly (string | number | null)[] | null;
 }
 
@@ -112,7 +115,7 @@ export interface LabelCoverage {
   readonly group: string;
   readonly n: number;
   readonly labelled: number;
-  /** labelled / n; null if n is 0. */
+  /** The share of labelled predictions, `labelled` / `n`; null if `n` is 0. */
   readonly share: number | null;
 }
 

@@ -36,7 +36,7 @@ export class EventReader {
   readonly readOutcome: ReadValue<number>;
   /** Reads the time of an event. */
   readonly readTime: ReadValue<number>;
-  /** The group codes of each attribute. Intersections are last. */
+  /** The group codes of each attribute. Intersections come after single attributes. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
   readonly #options: FilledTrackerOptions;
   readonly #problems: ProblemCounts;
@@ -132,7 +132,7 @@ export class EventReader {
     return this.#fill(this.#roomFor(fields), fields);
   }
 
-  /** Returns a block of some events, to be filled. */
+  /** Returns a block of the given length for the caller to fill. */
   #roomFor({ length, predictions, weights, times, ids }: Fields): EventBlock {
     return {
       length,
@@ -162,7 +162,7 @@ export class EventReader {
     return block;
   }
 
-  /** Sets the code of a row's group. Parts must be coded before their intersections. */
+  /** Sets the code of a row's group. The attributes of an intersection must be coded before the intersection. */
   #codeRow(index: number, row: number, fields: Fields, cells: Uint8Array, codes: readonly Int32Array[]): void {
     const own = codes[index] as Int32Array;
     if (cells[row] === LEFT_OUT) {
@@ -171,7 +171,8 @@ export class EventReader {
     }
     const parts = (this.#options.attributes[index] as TrackedAttribute).parts;
     if (parts.length > 0) {
-      // If the intersection has no group, one of its parts has no group, and the missing part was already counted.
+      // If the intersection has no group, one of its attributes has no group. The missing group was already counted as
+      // a problem.
       own[row] = (this.groups[index] as CrossedCodes).codeAt(codes, parts, row);
       return;
     }
@@ -188,7 +189,7 @@ export class EventReader {
       this.#problems.add('missing_weight');
       cells[row] = LEFT_OUT;
     } else if (weights !== null && weights[row] === 0) {
-      // An event with weight 0 would add to n without adding information.
+      // An event with weight 0 would increase n without adding information.
       this.#problems.add('zero_weight');
       cells[row] = LEFT_OUT;
     } else if (ids !== null && ids[row] === null) {
@@ -214,7 +215,10 @@ export class EventReader {
   }
 }
 
-/** The values of some events. Each value has been read, but the events have not been validated. */
+/**
+ * The values of a number of events. Each value has been converted to its type, but ranges and missing values have not
+ * been checked.
+ */
 interface Fields {
   readonly length: number;
   readonly predictions: Float64Array;
@@ -272,8 +276,8 @@ function idsOf(column: Column): (string | number | null)[] {
 }
 
 /**
- * Returns a function from row to group code. A label is assigned its code at its first row, so that groups are in
- * order of first appearance.
+ * Returns a function that maps a row to its group code. A label gets its code at its first row, so groups are in order
+ * of first appearance.
  */
 function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
   if (column.kind === 'numeric') {

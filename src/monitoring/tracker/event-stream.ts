@@ -25,7 +25,7 @@ export interface LabelOutcome {
   readonly refused: number;
 }
 
-/** The counted state of a stream: all sums of a tracker, of constant size. */
+/** The state of a stream: all sums of a tracker. The size of the state does not grow with the number of events. */
 export class EventStream {
   readonly options: FilledTrackerOptions;
   readonly faults = new ProblemCounts();
@@ -35,9 +35,9 @@ export class EventStream {
   readonly tables: readonly GroupTable[];
   readonly window: SlidingWindow;
   readonly starts = new FreshStarts();
-  /** Null if events have no ids. */
+  /** The events that can still be labelled; null if events have no ids. */
   readonly labels: LateLabels | null;
-  /** By attribute: the number of groups that were declared, or that appeared in the first events. */
+  /** For each attribute, the number of groups that were declared, or that appeared in the first events. */
   readonly early: number[];
   /** The number of counted events. */
   events = 0;
@@ -75,7 +75,10 @@ export class EventStream {
     return Number.isNaN(this.latestTime) ? this.#clock() : this.latestTime;
   }
 
-  /** Sets the callback that takes a record. It runs whenever enough events have been counted since the last record. */
+  /**
+   * Sets the callback that takes a record. The callback runs whenever enough events have been counted since the last
+   * record.
+   */
   onRecord(callback: () => void): void {
     this.#onRecord = callback;
   }
@@ -105,7 +108,7 @@ export class EventStream {
     this.#count(this.reader.readBatch(source));
   }
 
-  /** Adds to the event count for events that were counted elsewhere and have no times. */
+  /** Increases the event count by events that were counted elsewhere and have no times. */
   addCounted(events: number): void {
     this.#noteTime(this.#clock());
     this.#advance(events);
@@ -165,8 +168,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the number of events until the next action at a fixed count: the end of the warm-up, a restart or a
-   * record.
+   * Returns the number of events until the next action that is due at a fixed event count: the end of the warm-up, a
+   * restart or a record.
    */
   #untilPause(): number {
     const { restartEvery } = this.options;
@@ -176,8 +179,8 @@ export class EventStream {
   }
 
   /**
-   * Returns the number of events between records: a tenth of the largest power of ten that is at most the event count,
-   * but at least 100 and at most `recordEvery`.
+   * Returns the number of events between records: a tenth of the largest power of ten up to the event count. The result
+   * is at least 100 and at most `recordEvery`.
    */
   #recordStep(): number {
     const { recordEvery } = this.options;
@@ -200,7 +203,7 @@ export class EventStream {
     this.#advance(to - from);
   }
 
-  /** Adds to the number of counted events, and runs the actions due at fixed counts. */
+  /** Increases the number of counted events, and runs the actions that are due at fixed event counts. */
   #advance(events: number): void {
     const { restartEvery } = this.options;
     const recordStep = this.#recordStep();
@@ -239,7 +242,7 @@ export class EventStream {
     if (scale !== null) table.addScaledError(code, error / scale);
   }
 
-  /** Limits an error to the error scale. A larger error is counted in `faults`. */
+  /** Reduces an error to the error scale if it is larger, and counts it in `faults`. */
   #clip(error: number): number {
     const scale = this.options.errorScale;
     if (scale === null || !(error > scale)) return error;
@@ -256,8 +259,8 @@ export class EventStream {
   }
 
   /**
-   * Updates the latest time. An event with an earlier time is counted in the order of arrival, and the problem is
-   * counted in `faults`.
+   * Updates the latest time. An event with an earlier time is counted in the order of arrival, and `faults` counts the
+   * problem.
    */
   #noteTime(reported: number): void {
     if (Number.isNaN(reported)) this.faults.add('missing_timestamp');

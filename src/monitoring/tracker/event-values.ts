@@ -51,8 +51,8 @@ function numberOfText(text: string): number | undefined {
 }
 
 /**
- * Returns a reader of decisions and true labels. Without a positive label, the reader expects numbers. Otherwise the
- * positive label is 1 and every other label is 0.
+ * Returns a function that reads decisions and true labels. If no positive label is given, the values must be numbers.
+ * If a positive label is given, it is read as 1, and every other label is read as 0.
  */
 export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
   if (positiveLabel === null) return readNumber;
@@ -64,7 +64,7 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
 }
 
 /**
- * The first and last times for which ISO 8601 has a four-digit year, in milliseconds since 1970. Records need four
+ * The first and last times with a four-digit year, in milliseconds since 1970. The format of records requires four
  * digits.
  */
 export const EARLIEST_TIME = -62_167_219_200_000;
@@ -74,8 +74,8 @@ export const LATEST_TIME = 253_402_300_799_999;
 export type TimestampUnit = 'milliseconds' | 'auto';
 
 /**
- * Returns a reader of times in milliseconds since 1970: a Date, ISO 8601 text, or a number, also as text. Missing times
- * are NaN.
+ * Returns a function that reads times as milliseconds since 1970. A time is a Date, ISO 8601 text, or a number (which
+ * can be given as text). Missing times are NaN.
  * @param unit 'auto' infers the unit from the size of the number: see {@link parseTime}
  */
 export function timeReader(unit: TimestampUnit): ReadValue<number> {
@@ -119,7 +119,7 @@ export function readId(value: unknown, position: ValuePosition): string | number
   throw badValue(position, 'be a text or a number', value);
 }
 
-/** Reads the values of a column of numbers or times. In a column of texts, each distinct label is read once. */
+/** Reads the values of a column of numbers or times. In a column of texts, each distinct text is read only once. */
 export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
   if (column.kind === 'numeric') {
     const isPlain = (value: number): boolean => Math.abs(value) <= LARGEST;
@@ -149,6 +149,6 @@ export function badValue({ column, row }: ValuePosition, required: string, value
   return new DataValidationError(`The field '${column}' must ${required}; it is ${shownKind(value)}${where}.`, {
     code: 'invalid-value',
     context: { column, row, value },
-    suggestion: 'This call counted no events. Fix the value, or leave it empty if it is unknown.',
+    suggestion: 'No event of this call was counted. Fix the value, or leave it empty if it is unknown.',
   });
 }

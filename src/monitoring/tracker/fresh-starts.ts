@@ -8,11 +8,14 @@ export interface FreshStart {
   readonly events: number;
   /** The time of the start in milliseconds since 1970; NaN before the first event. */
   readonly time: number;
-  /** The sums at the start, by attribute. */
+  /** The sums at the start, one table per attribute. */
   readonly tables: readonly GroupTable[];
 }
 
-/** The factor of the maximum age: a start divisible by 2^j is discarded when it is KEPT_SPACINGS x 2^j starts old. */
+/**
+ * Determines how long starts are kept: a start whose index is divisible by 2^j is discarded when it is KEPT_SPACINGS x
+ * 2^j starts old.
+ */
 const KEPT_SPACINGS = 8;
 
 /** The maximum value of j, which limits memory. The first start is kept indefinitely. */
@@ -63,12 +66,12 @@ export class FreshStarts {
   }
 
   /**
-   * Merges the starts of two streams. A merged window contains the events of each stream since its own start of that
-   * index. A stream that has not reached that start contributes only its future events. If one of the streams has
-   * already discarded a start, the merged stream discards it too.
+   * Merges the starts of two streams. A merged window with some start index contains the events of each stream since
+   * that stream's start with this index. A stream that has not reached this start yet contributes only its future
+   * events. If one of the streams has already discarded a start, the merged stream discards it too.
    * @param other the other stream's starts
-   * @param present the sums of both streams now, before they are added
-   * @param codesOf by attribute: the codes in this stream of the other stream's groups
+   * @param present the current sums of both streams, before they are added
+   * @param codesOf for each attribute, a map from the other stream's group codes to this stream's group codes
    */
   merge(
     other: FreshStarts,
@@ -89,10 +92,10 @@ export class FreshStarts {
   }
 }
 
-/** The sums of a stream at some time. */
+/** The sums of a stream at some point in time. */
 type Present = Omit<FreshStart, 'index'>;
 
-/** Returns the present sums in place of a start that the stream has not reached yet. */
+/** Returns the current sums as a substitute for a start that the stream has not reached yet. */
 function stub(index: number, next: number, present: Present): Present | undefined {
   return index < next ? undefined : present;
 }

@@ -7,7 +7,7 @@ export const MAX_GROUPS = 10_000;
 /** The maximum number of characters of a new group's label, so that a field of long texts cannot exhaust memory. */
 const MAX_LABEL_LENGTH = 1000;
 
-/** The codes of events without a counted group, one code for each reason. */
+/** The codes of events that are not counted in any group, one code for each reason. */
 export const NO_GROUP = -1;
 export const UNKNOWN_GROUP = -2;
 export const TOO_MANY_GROUPS = -3;
@@ -21,7 +21,7 @@ export class GroupCodes {
   readonly #codes = new Map<string, number>();
 
   /**
-   * @param declared the groups, if no other groups are counted
+   * @param declared the declared groups, if events of other groups are not counted; otherwise null
    * @param longest the maximum number of characters of a new group's label
    */
   constructor(declared: readonly string[] | null, longest = MAX_LABEL_LENGTH) {
@@ -30,12 +30,12 @@ export class GroupCodes {
     for (const label of new Set(declared?.map(canonicalLabel))) this.#add(label);
   }
 
-  /** Returns the code of a group; a new group gets a new code. */
+  /** Returns the code of a group. A new group gets a new code. */
   codeOf(label: string): number {
     return this.#codes.get(label) ?? this.#find(canonicalLabel(label));
   }
 
-  /** Returns the code of a label that is a different spelling of a known number, or that is new. */
+  /** Returns the code of a label that is new, or that is a different spelling of a known number. */
   #find(label: string): number {
     return this.#codes.get(label) ?? this.#admit(label);
   }
@@ -54,12 +54,12 @@ export class GroupCodes {
   }
 }
 
-/** The codes of intersections, from the codes of their parts. */
+/** The codes of intersections, derived from the group codes of the crossed attributes. */
 export class CrossedCodes {
-  // The length of the parts' labels is already limited.
+  // The length of the group labels is already limited for each attribute.
   readonly #codes = new GroupCodes(null, Infinity);
   readonly #parts: readonly GroupCodes[];
-  /** The codes of intersections as a tree with one level for each part. */
+  /** The codes of intersections as a tree with one level for each crossed attribute. */
   readonly #tree: CodeTree = [];
 
   constructor(parts: readonly GroupCodes[]) {
@@ -71,8 +71,8 @@ export class CrossedCodes {
   }
 
   /**
-   * Returns the code of the intersection of a row's groups. If a part has no group, returns the negative code of the
-   * first part without a group.
+   * Returns the code of the intersection of a row's groups. If the row has no group in a crossed attribute, returns the
+   * negative code of the first such attribute.
    */
   codeAt(codes: readonly Int32Array[], indices: readonly number[], row: number): number {
     let branch = this.#tree;
@@ -87,18 +87,18 @@ export class CrossedCodes {
     return (branch[code] ??= this.#codes.codeOf(this.#labelAt(codes, indices, row))) as number;
   }
 
-  /** Rebuilds the codes of a restored stream from each group's parts. */
+  /** Rebuilds the codes of a restored stream. Each intersection is given by the codes of its groups. */
   restore(groups: readonly (readonly number[])[]): void {
     const codes = this.#parts.map((_, index) => Int32Array.from(groups, (parts) => parts[index] as number));
     const indices = this.#parts.map((_, index) => index);
     const isKnown = (parts: readonly number[]): boolean =>
       parts.length === indices.length && parts.every((code, index) => code < (this.#parts[index]?.labels.length ?? 0));
-    // An unknown part has no label, so the snapshot is rejected later.
+    // An unknown group has no label, so the snapshot is rejected later.
     if (!groups.every(isKnown)) return;
     for (let row = 0; row < groups.length; row++) this.codeAt(codes, indices, row);
   }
 
-  /** Returns the codes of each group's parts, in the order of the groups. */
+  /** Returns, for each intersection in order, the codes of its groups in the crossed attributes. */
   parts(): number[][] {
     const found: number[][] = [];
     const walk = (branch: CodeTree, path: readonly number[]): void => {
@@ -112,8 +112,8 @@ export class CrossedCodes {
   }
 
   /**
-   * Returns the label of an intersection. If a part contains the separator, two intersections could get the same label;
-   * the parts of the second are then quoted.
+   * Returns the label of an intersection. If a group's label contains the separator, two intersections could get the
+   * same label. The group labels in the second intersection's label are then quoted.
    */
   #labelAt(codes: readonly Int32Array[], indices: readonly number[], row: number): string {
     const parts = indices.map(

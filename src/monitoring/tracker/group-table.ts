@@ -1,6 +1,6 @@
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
-/** Determines the numbers that a table keeps for every group. */
+/** Determines which numbers a table stores for every group. */
 export interface TableShape {
   readonly hasWeights: boolean;
   readonly hasErrors: boolean;
@@ -12,9 +12,10 @@ const ERROR_FIELDS = 7;
 export const ERROR = { count: 0, weight: 1, squaredWeight: 2, sum: 3, squares: 4, scaled: 5, variance: 6 } as const;
 
 /**
- * Running sums of every group of one attribute, in one flat array of [groups, stride]: counts of the six cells; with
- * weights, the sums of weights and of squared weights by cell; with errors, the {@link ERROR} fields. All numbers are
- * sums over events, so that a window is the difference of two tables.
+ * Running sums of every group of one attribute, in one flat array of [groups, stride]. Every group has the counts of
+ * the six cells. If events have weights, it also has the sums of weights and of squared weights by cell. If errors are
+ * monitored, it also has the {@link ERROR} fields. All numbers are sums over events, so the sums of a window are the
+ * difference of two tables.
  */
 export class GroupTable {
   readonly shape: TableShape;
@@ -41,7 +42,7 @@ export class GroupTable {
     if (groups <= this.groups) return;
     const length = groups * this.stride;
     if (length > this.#room.length) {
-      // Twice the required size, since new groups mostly appear one by one.
+      // Allocates twice the required size, because new groups mostly appear one by one.
       this.#room = new Float64Array(2 * length);
       this.#room.set(this.data);
     }
@@ -54,7 +55,8 @@ export class GroupTable {
     const data = this.data;
     data[at] = (data[at] as number) + sign;
     if (!this.shape.hasWeights) return;
-    // A floating-point sum keeps a residue when all its terms are removed. Without events, the sum must be 0.
+    // A floating-point sum keeps a rounding residue when all its terms are removed. If no events are left, the sum must
+    // be 0.
     const isEmpty = data[at] === 0;
     const sum = at + CELLS_PER_GROUP;
     const squares = at + 2 * CELLS_PER_GROUP;
@@ -78,8 +80,9 @@ export class GroupTable {
   }
 
   /**
-   * Adds an error in [0, 1] to the sums of its anytime-valid interval: the squared distance from a guess made before
-   * the error was seen. The guess is the mean of the earlier errors and one half (Howard et al. 2021, section 3.2).
+   * Adds an error in [0, 1] to the two sums of its anytime-valid interval: the sum of errors, and the sum of squared
+   * distances between each error and its prediction from earlier errors. The prediction is the mean of one half and the
+   * earlier errors (Howard et al. 2021, section 3.2).
    */
   addScaledError(code: number, scaled: number): void {
     const at = code * this.stride + this.errorsAt;
@@ -90,7 +93,10 @@ export class GroupTable {
     this.#add(at + ERROR.variance, (scaled - guess) ** 2);
   }
 
-  /** Adds another table. `codeOf` maps its groups to groups here; groups with a negative code are skipped. */
+  /**
+   * Adds another table. `codeOf` maps the other table's groups to the groups of this table. Groups with a negative code
+   * are skipped.
+   */
   merge(other: GroupTable, codeOf: ArrayLike<number>): void {
     for (let group = 0; group < other.groups; group++) {
       if ((codeOf[group] as number) < 0) continue;

@@ -2,26 +2,29 @@ import { type EventBlock, NO_COLUMNS } from './event-block.ts';
 
 /** The data of an event that is kept until its label arrives. */
 export interface WaitingEvent {
-  /** The event's number among all counted events. */
+  /** The position of the event among all counted events. */
   readonly event: number;
   readonly cell: number;
   readonly weight: number;
   readonly prediction: number;
-  /** The group codes of the event, by attribute. */
+  /** The group codes of the event, one code per attribute. */
   readonly codes: readonly number[];
 }
 
-/** Returns an event's id as a key. A number and its text are the same id, since CSV does not distinguish them. */
+/**
+ * Returns an event's id as a key. A number and the same number as text are the same id, because CSV does not
+ * distinguish them.
+ */
 function keyOf(id: string | number): string {
   return String(id);
 }
 
-/** The first cell without a true label. Cells below it have a true label, which is final. */
+/** The first cell without a true label. Cells with lower numbers have a true label, which is final. */
 export const FIRST_UNKNOWN_CELL = 4;
 
 /**
- * The last events with ids, in a ring buffer. These events can still be labelled, and their ids cannot be used again.
- * Memory is constant.
+ * The latest events with ids, in a ring buffer. These events can still be labelled, and their ids cannot be used again.
+ * The memory use of the buffer is constant.
  */
 export class LateLabels {
   readonly horizon: number;
@@ -32,7 +35,7 @@ export class LateLabels {
   readonly #weights: Float64Array;
   readonly #predictions: Float64Array;
   readonly #codes: readonly Int32Array[];
-  /** The number of events with ids ever added. */
+  /** The total number of events with ids added so far. */
   #added = 0;
 
   constructor(horizon: number, attributes: number) {
@@ -45,15 +48,15 @@ export class LateLabels {
     this.#codes = Array.from({ length: attributes }, () => new Int32Array(horizon));
   }
 
-  /** Returns whether an id is kept. */
+  /** Returns whether the buffer contains an event with this id. */
   has(id: string | number): boolean {
     return this.#slotOf.has(keyOf(id));
   }
 
   /**
-   * Keeps an event of a block under its id.
-   * @param event the event's number among all counted events
-   * @returns whether the oldest event was removed before a label arrived
+   * Stores an event of a block under its id.
+   * @param event the position of the event among all counted events
+   * @returns whether the oldest event was removed without a label
    */
   add(id: string | number, event: number, block: EventBlock, row: number): boolean {
     const slot = this.#added % this.horizon;
@@ -72,20 +75,20 @@ export class LateLabels {
     return hasExpired;
   }
 
-  /** Returns the event with an id. */
+  /** Returns the stored event with an id; undefined if it is not stored. */
   find(id: string | number): (WaitingEvent & { readonly isLabelled: boolean }) | undefined {
     const slot = this.#slotOf.get(keyOf(id));
     return slot === undefined ? undefined : this.#eventAt(slot);
   }
 
-  /** Marks an event as labelled, so that no other label is accepted. */
+  /** Marks an event as labelled, so that no second label is accepted. */
   settle(id: string | number, cell: number): void {
     const slot = this.#slotOf.get(keyOf(id));
     if (slot !== undefined) this.#cells[slot] = cell;
   }
 
   /**
-   * Iterates over all kept events.
+   * Iterates over all stored events.
    * @yields each event with its id, oldest first
    */
   *entries(): Generator<WaitingEvent & { readonly id: string }> {
@@ -103,7 +106,7 @@ export class LateLabels {
     this.#added = 0;
   }
 
-  /** Restores an event returned by {@link LateLabels.entries}. The return value is that of {@link LateLabels.add}. */
+  /** Restores an event returned by {@link LateLabels.entries}. Returns the same value as {@link LateLabels.add}. */
   restore({ id, event, cell, weight, prediction, codes }: WaitingEvent & { readonly id: string }): boolean {
     return this.add(
       id,

@@ -15,27 +15,27 @@ export interface MeasureSums {
   n: number;
   /** The weighted number of successes, or the weighted sum of errors. */
   sum: number;
-  /** The sum of weights in the denominator; n without weights. */
+  /** The sum of weights in the denominator; equal to `n` if events have no weights. */
   weight: number;
   squaredWeight: number;
   /** The weighted sum of squared errors. */
   squares: number;
   /**
-   * For errors scaled to [0, 1]: the unweighted sum, and the sum of squared distances from guesses made before each
-   * error was seen.
+   * For errors scaled to [0, 1]: the unweighted sum of errors, and the sum of squared distances between each error and
+   * its prediction from earlier errors.
    */
   scaled: number;
   variance: number;
 }
 
-/** Returns sums of zero, to be filled by {@link sumMeasure}. */
+/** Returns sums of zero, which {@link sumMeasure} can fill. */
 export function emptySums(): MeasureSums {
   return { n: 0, sum: 0, weight: 0, squaredWeight: 0, squares: 0, scaled: 0, variance: 0 };
 }
 
 /**
  * Computes the sums of one group's measure over a window, from the table at the window's start and the current table.
- * It fills `into` instead of allocating, because alarms call it often.
+ * The result is written to `into`, because alarms call this function often and new objects would be slow.
  */
 export function sumMeasure(
   measure: WatchedMeasure,
@@ -95,14 +95,14 @@ function effectiveEvents(sums: MeasureSums): number {
 /** The values that determine a stream's intervals, in addition to its sums. */
 export interface IntervalBasis {
   readonly hasWeights: boolean;
-  /** The largest possible error; null if unknown, in which case errors have no anytime-valid interval. */
+  /** The largest possible error; null if it is unknown. Without it, errors have no anytime-valid interval. */
   readonly errorScale: number | null;
 }
 
 /**
- * Returns an interval of a group's measure that holds at all times simultaneously with probability 1 - alpha. Rates use
- * the beta-binomial mixture, weighted rates the normal mixture, and errors the empirical Bernstein mixture. Returns
- * null if no interval is available.
+ * Returns an interval of a group's measure that holds at all times simultaneously with probability 1 - alpha. The
+ * method is the beta-binomial mixture for rates, the normal mixture for weighted rates, and the empirical Bernstein
+ * mixture for errors. Returns null if no interval is available.
  */
 export function anytimeInterval(
   measure: WatchedMeasure,
@@ -116,7 +116,7 @@ export function anytimeInterval(
     const { sum, weight, squaredWeight } = sums;
     return weight > 0 ? subGaussianSequence({ sumW: weight, sumWD: sum, sumW2: squaredWeight }, alpha) : null;
   }
-  // Weighted errors have no interval, because it would require bounded weights.
+  // Weighted errors have no interval, because an interval would require bounded weights.
   if (errorScale === null || hasWeights) return null;
   const { n, scaled, variance } = sums;
   // Rounding can move the mean slightly outside [0, 1].
@@ -140,8 +140,9 @@ export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, lev
 }
 
 /**
- * Returns an ordinary interval of the largest gap between groups, valid for one check: Bonferroni over all pairs
- * (Agresti and Caffo 2000 for rates). Returns null if a group has too few events for a variance.
+ * Returns an ordinary interval of the largest gap between groups, valid for one check. The interval has a Bonferroni
+ * correction over all pairs of groups. For rates, the interval of a pair is that of Agresti and Caffo (2000). Returns
+ * null if a group has too few events for a variance.
  * @param groups the sums of at least two groups
  * @param level the confidence level of this interval
  */

@@ -8,10 +8,10 @@ import type { LateLabels, WaitingEvent } from './late-labels.ts';
 import type { SlidingWindow } from './sliding-window.ts';
 
 /**
- * Adds everything that another stream has counted, as if both were shards of one stream. Sums are added. If the events
- * do not fit into the sliding window, both streams drop the same share of their events, oldest first, because the
- * order of events across shards is unknown. Windows that began at a restart are joined with the other stream's windows
- * of the same index.
+ * Adds everything that another stream has counted, as if both streams were shards of one stream. Sums are added. The
+ * order of events across shards is unknown. If the events of both streams do not fit into the sliding window, each
+ * stream therefore drops the same share of its events, oldest first. Windows that began at a restart are joined with
+ * the other stream's windows of the same index.
  * @throws {ValueError} if the streams have different options
  */
 export function mergeStreams(stream: EventStream, other: EventStream): void {
@@ -27,7 +27,7 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   });
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
-  // Shares of the error budget are final once assigned: groups added by a merge share the reserve, like late groups.
+  // Shares of the error budget are final once assigned, so groups added by a merge share the reserve, like late groups.
   if (!stream.isWarm) counts.forEach((count, index) => (stream.early[index] = count));
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
@@ -74,7 +74,7 @@ function assertAlike(stream: EventStream, other: EventStream): void {
   });
 }
 
-/** Returns, by attribute, this stream's code for each group of the other stream. */
+/** Returns, for each attribute, a map from the other stream's group codes to this stream's group codes. */
 function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
   const codesOf: Int32Array[] = [];
   stream.reader.groups.forEach((groups, index) => {
@@ -83,7 +83,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
     if (groups instanceof CrossedCodes && theirs instanceof CrossedCodes) {
       const parts = theirs.parts();
       const indices = stream.options.attributes[index]?.parts ?? [];
-      // One row for each intersection of the other stream, with this stream's codes of its parts.
+      // There is one row for each intersection of the other stream, with this stream's codes of the crossed groups.
       const columns: Int32Array[] = [];
       indices.forEach((part, depth) => {
         columns[part] = Int32Array.from(
@@ -97,7 +97,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
   return codesOf;
 }
 
-/** The new number of each event still in the window, by its old number. */
+/** Maps the old position of each event that is still in the window to its new position. */
 interface NewNumbers {
   readonly own: ReadonlyMap<number, number>;
   readonly other: ReadonlyMap<number, number>;
@@ -155,7 +155,7 @@ function joinWindows(
   return numbers;
 }
 
-/** Returns the positions of two lists in one order, with each list spread evenly. */
+/** Returns an order in which the items of two lists are mixed evenly. */
 function interleave(own: number, other: number): { readonly isOwn: boolean; readonly index: number }[] {
   const order: { isOwn: boolean; index: number }[] = [];
   let a = 0;

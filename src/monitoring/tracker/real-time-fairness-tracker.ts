@@ -46,7 +46,7 @@ import {
   type TrackerOptions,
 } from './tracker-options.ts';
 
-/** The maximum number of records in the history. If there are more, record times are thinned. */
+/** The maximum number of records in the history. If there are more, the records of some timestamps are dropped. */
 const MAX_HISTORY_RECORDS = 200_000;
 
 /** The state of a tracker as plain JSON, for {@link RealTimeFairnessTracker.restore}. */
@@ -70,20 +70,20 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
 /**
  * Tracks the group fairness of a stream of decisions, event by event.
  *
- * It keeps sums for every group, but no rows. The sums are over all events, over the last `windowSize` events, and over
- * windows that restart every `restartEvery` events. Alarms use the restarted windows. Work per event and memory do not
- * grow with the length of the stream. Memory grows only with the number of groups (at most 10,000 per attribute; events
- * of further groups are counted under `too_many_groups`). The tracker also holds the window and the last `labelHorizon`
- * ids.
+ * The tracker keeps sums for every group, but no rows. There are sums over all events, over the last `windowSize`
+ * events, and over windows that restart every `restartEvery` events. Alarms use the restarted windows. Work per event
+ * and memory do not grow with the length of the stream. Memory grows only with the number of groups. An attribute has
+ * at most 10,000 groups; events of further groups are counted under `too_many_groups`. The tracker also stores the
+ * events of the window and the last `labelHorizon` ids.
  *
- * Events may arrive one by one, in batches of columns, or in shards that are merged: the sums are the same. A true
- * label may arrive with its event, or later with the event's id. Problems are counted in `faults` by reason: an event
- * without a prediction, an undeclared group, a duplicate id, a label for an unknown id, or a clock that went backwards
- * (such an event is counted in the order of arrival). An invalid value raises an error, and nothing from that call is
- * counted.
+ * Events may arrive one by one, in batches of columns, or in shards that are merged. The sums are the same in all three
+ * cases. A true label may arrive with its event, or later with the event's id. Problems are counted in `faults` by
+ * reason. Examples are an event without a prediction, an undeclared group, a duplicate id, a label for an unknown id,
+ * and a clock that went backwards. Events with an earlier time than the event before them are counted in the order of
+ * arrival. An invalid value raises an error, and nothing from that call is counted.
  *
- * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. The
- * history is thinned as it grows.
+ * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. When the
+ * history is full, the records of some timestamps are dropped.
  * @example
  * ```ts
  * import { RealTimeFairnessTracker } from 'evenhand/monitoring';
@@ -103,13 +103,13 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
  * ```
  */
 export class RealTimeFairnessTracker {
-  /** The counted state. Internal to this module. */
+  /** The state of the stream. Internal to this module. */
   readonly stream: EventStream;
   readonly #options: TrackerOptions;
   #history = new RecordLog();
   #lastRecordTime = -Infinity;
 
-  /** @throws {ValueError} if an option is invalid; the error names it */
+  /** @throws {ValueError} if an option is invalid; the error names the option */
   constructor(options: TrackerOptions) {
     assertKnownOptions('RealTimeFairnessTracker', options, TRACKER_OPTION_NAMES);
     const filled = fillTrackerOptions(options);
@@ -135,7 +135,10 @@ export class RealTimeFairnessTracker {
     return this.stream.faults.toJSON();
   }
 
-  /** The records taken every `recordEvery` events, in order of time, thinned as they grow. */
+  /**
+   * The records taken every `recordEvery` events, in order of time. When there are too many, the records of some
+   * timestamps are dropped.
+   */
   get history(): RecordLog {
     return this.#history;
   }
@@ -152,9 +155,9 @@ export class RealTimeFairnessTracker {
    * Counts a batch: a `Table` or anything that can be read as one. The sums are the same as if the events were counted
    * one by one.
    *
-   * A batch of 1-D tensors is counted on the device of the tensors, and the returned promise resolves when that is
-   * done. Do not record anything else until then. The batch counts as one step: a restart or record that is due within
-   * the batch happens at its end.
+   * A batch of 1-D tensors is counted on the device of the tensors, and the returned promise resolves when the batch
+   * has been counted. Do not record anything else until then. The batch counts as one step: a restart or record that is
+   * due within the batch happens at its end.
    * @throws {DataValidationError} if a column is missing or has an invalid value; nothing is then counted
    */
   recordBatch(batch: TensorBatch): Promise<void>;
@@ -196,7 +199,7 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Returns for every group how many of its events have a true label. Metrics that need labels are biased if the
+   * Returns, for every group, the number of events that have a true label. Metrics that need labels are biased if the
    * labels of some groups arrive late.
    */
   labelCoverage(): readonly LabelCoverage[] {
@@ -214,7 +217,10 @@ export class RealTimeFairnessTracker {
     );
   }
 
-  /** Takes a record now, in addition to those taken every `recordEvery` events; for example, at the end of a stream. */
+  /**
+   * Takes an additional record now, for example at the end of a stream. Other records are taken every `recordEvery`
+   * events.
+   */
   flush(): void {
     if (this.stream.events > 0) this.#record();
   }
@@ -227,7 +233,7 @@ export class RealTimeFairnessTracker {
 
   /**
    * Creates a tracker that continues exactly where a snapshot was taken.
-   * @throws {DataValidationError} if the argument is not a snapshot of a tracker, or was changed
+   * @throws {DataValidationError} if the argument is not a snapshot of a tracker, or the snapshot was changed
    * @throws {ValueError} if the store or the clock is invalid
    */
   static restore(
@@ -269,7 +275,7 @@ export class RealTimeFairnessTracker {
   }
 
   #record(): void {
-    // Records of different checks need different times, even if a burst of events shares a millisecond.
+    // Records of different checks need different times, even if many events have the same millisecond.
     const time = Math.min(Math.max(this.stream.time, this.#lastRecordTime + 1), LATEST_TIME);
     this.#lastRecordTime = time;
     const records = [...takeRecords(this.stream, 'sliding', time), ...takeRecords(this.stream, 'cumulative', time)];
@@ -283,7 +289,8 @@ export class RealTimeFairnessTracker {
 
 /**
  * Counts a batch of tensors on their device. The batch counts as one step: a restart or record that is due within the
- * batch happens at its end. All rows are read if ids, times, weights, errors, intersections or detectors need them.
+ * batch happens at its end. All rows are read back to the host if ids, times, weights, errors, intersections or
+ * detectors need them.
  */
 async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void> {
   const { columns, attributes } = stream.options;

@@ -2,19 +2,19 @@ import type { EventBlock } from './event-block.ts';
 import { GroupTable, type TableShape } from './group-table.ts';
 
 /**
- * The last events of a stream in a ring buffer, with running sums for every group. Adding an event removes the oldest,
- * with constant work and memory.
+ * The last events of a stream in a ring buffer, with running sums for every group. Adding an event removes the oldest
+ * event. This takes constant time and memory.
  */
 export class SlidingWindow {
   readonly size: number;
   readonly tables: readonly GroupTable[];
-  /** By attribute: the codes of the events' groups; negative if an event has no group. */
+  /** One array per attribute, with the group code of each event. The code is negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   readonly cells: Uint8Array;
   readonly weights: Float64Array | null;
-  /** NaN if the true label is unknown. */
+  /** The error of each event, NaN if the true label is unknown; null unless errors are monitored. */
   readonly errors: Float64Array | null;
-  /** The number of events ever added. */
+  /** The total number of events added so far. */
   added = 0;
   readonly #shape: TableShape;
 
@@ -48,12 +48,18 @@ export class SlidingWindow {
     this.added += to - from;
   }
 
-  /** Skips events that the next call of `add` would remove again. That call must then fill the complete window. */
+  /**
+   * Skips events that the next call of `add` would remove from the window again. The next call must fill the complete
+   * window.
+   */
   skip(events: number): void {
     this.added += events;
   }
 
-  /** Sets the true label of an event that is still in the window, by its number among all added events. */
+  /**
+   * Sets the true label of an event that is still in the window. The event is given by its position among all added
+   * events.
+   */
   label(event: number, cell: number, error: number): void {
     if (event < 0 || event < this.added - this.size) return;
     const slot = event % this.size;
@@ -71,7 +77,7 @@ export class SlidingWindow {
   }
 
   /**
-   * Iterates over the ring's slots that hold events.
+   * Iterates over the slots of the ring buffer that contain events.
    * @yields each slot, oldest first
    */
   *slots(): Generator<number> {
@@ -117,7 +123,7 @@ export class SlidingWindow {
 
   /**
    * Adds weighted sums. Rounding errors accumulate as values are added and removed, so the sums are recomputed each
-   * time the ring has been filled once.
+   * time the ring buffer has been filled once.
    */
   #addSums(block: EventBlock, from: number, to: number): void {
     for (let row = from; row < to; row++) {

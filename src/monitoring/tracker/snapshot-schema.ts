@@ -48,15 +48,15 @@ export function whileRestoring<Restored>(restore: () => Restored): Restored {
 /** A count. */
 export const count = z.int().min(0);
 
-/** Milliseconds since 1970. */
+/** A time in milliseconds since 1970. */
 export const time = z.number().min(EARLIEST_TIME).max(LATEST_TIME);
 
-/** A column of numbers as base64. Its length is determined by other fields. */
+/** A column of numbers as base64. Other fields determine the length of the column. */
 const column = z.string();
 
 const waitingEvent = z.object({
   id: z.string(),
-  // Negative if a merge has moved the event out of the window.
+  // The position is negative if a merge has moved the event out of the window.
   event: z.int().min(-1),
   cell: z
     .int()
@@ -82,7 +82,10 @@ export const SNAPSHOT_SCHEMA = z.object({
   firstTime: time.nullable(),
   latestTime: time.nullable(),
   faults: z.partialRecord(z.enum(STREAM_PROBLEMS), count),
-  /** By attribute: the labels of its groups; for an intersection, the codes of each group's parts. */
+  /**
+   * One list per attribute: the labels of its groups or, for an intersection, the group codes in the crossed
+   * attributes.
+   */
   groups: z.array(z.union([z.array(z.string()), z.array(z.array(count))])),
   early: z.array(count),
   tables: z.array(column),
@@ -102,5 +105,5 @@ export const SNAPSHOT_SCHEMA = z.object({
   history: z.unknown(),
 });
 
-/** The complete counted state of a stream as plain JSON. */
+/** The complete state of a stream as plain JSON. */
 export type StreamSnapshot = Omit<z.output<typeof SNAPSHOT_SCHEMA>, 'history'>;

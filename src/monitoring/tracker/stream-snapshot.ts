@@ -11,13 +11,13 @@ import type { SlidingWindow } from './sliding-window.ts';
 /**
  * Checks that the parts of a restored stream are consistent. Impossible sums would make later computations fail or
  * return meaningless results.
- * @throws {DataValidationError} if parts are inconsistent; the error names the first
+ * @throws {DataValidationError} if parts are inconsistent; the error names the first inconsistent part
  */
 function checkStream(stream: EventStream): void {
   const { events, firstTime, latestTime, window, tables, starts } = stream;
   if (window.added !== events) throw badSnapshot('the window and the stream have different numbers of events');
   if (Number.isNaN(firstTime) !== Number.isNaN(latestTime) || latestTime < firstTime) {
-    throw badSnapshot('its first time is after its latest, or one of them is missing');
+    throw badSnapshot('its first time is after its latest time, or one of these times is missing');
   }
   tables.forEach((table, index) => {
     checkSums(table, index);
@@ -38,7 +38,7 @@ function checkSums(table: GroupTable, index: number): void {
   table.data.forEach((value, at) => {
     const field = at % table.stride;
     const isRight = field < CELLS_PER_GROUP || field === counted ? isCount(value) : Number.isFinite(value);
-    if (!isRight) throw badSnapshot(`the sums of attribute ${String(index + 1)} hold ${String(value)}`);
+    if (!isRight) throw badSnapshot(`the sums of attribute ${String(index + 1)} contain the invalid value ${String(value)}`);
   });
 }
 
@@ -60,7 +60,7 @@ function checkEarly({ early, tables, reader }: EventStream): void {
   if (early.length !== tables.length) throw badSnapshot("'early' must have one entry for each attribute");
   early.forEach((groups, index) => {
     if (groups > (reader.groups[index]?.labels.length ?? 0))
-      throw badSnapshot("'early' counts more groups than there are");
+      throw badSnapshot("'early' counts more groups than the attribute has");
   });
 }
 
@@ -89,7 +89,9 @@ function checkEarlier(then: GroupTable, now: GroupTable): void {
   }
 }
 
-/** Checks that the events of the ring are valid, and that their counts equal the counts in the window's tables. */
+/**
+ * Checks that the events of the ring buffer are valid, and that their counts equal the counts in the window's tables.
+ */
 function checkWindow({ window, shape, reader, options }: EventStream): void {
   const { length, cells, weights, errors } = window;
   for (let slot = 0; slot < length; slot++) {
@@ -140,7 +142,8 @@ function hasSameCounts(one: GroupTable, other: GroupTable, group: number): boole
 }
 
 /**
- * Checks that every event that waits for its label has been counted. Otherwise its label could make a count negative.
+ * Checks that every event that waits for its label has been counted. If it had not been counted, its label could make a
+ * count negative.
  */
 function checkWaiting(stream: EventStream): void {
   if (stream.labels === null) return;
@@ -290,7 +293,7 @@ function fillWindow(stream: EventStream, window: SlidingWindow, saved: StreamSna
   fillColumn('errors', window.errors, saved.errors, window.length, Float64Array);
 }
 
-/** Fills a column of the window from its beginning, if the stream has that column. */
+/** Fills a column of the window, starting at its first slot, if the stream has this column. */
 function fillColumn<Values extends { readonly length: number; set(values: Values): void }>(
   name: string,
   into: Values | null,

@@ -4,8 +4,8 @@ import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measure
 import type { WatchedMeasure } from './watched-metric.ts';
 
 /**
- * The part of an error budget that is reserved for groups that appear after the first events, or for windows after the
- * first closed alarm.
+ * The part of an error budget that is reserved for groups that appear after the first events, or for windows that begin
+ * after the first closed alarm.
  */
 const RESERVE = 0.2;
 
@@ -23,7 +23,7 @@ export interface KnownGroups {
  *
  * Declared groups have equal shares, 1/K. If groups are not declared, each of the K early groups has 0.8/K, and the
  * j-th later group has 0.2/(j (j + 1)). The shares of later groups add up to at most 0.2. Shares may depend on the
- * groups of events, because the tests are about outcomes and not about groups.
+ * order in which groups appear, because the tests are about outcomes and not about groups.
  * @param group the group's code: the number of groups that appeared before it
  */
 export function groupShare(group: number, { early, isClosed }: KnownGroups): number {
@@ -34,9 +34,10 @@ export function groupShare(group: number, { early, isClosed }: KnownGroups): num
 }
 
 /**
- * Returns the share of a metric's error budget for windows that begin at one start: half for the full stream, and 1/(k
- * (k + 1)) of the other half for the k-th restart. In an endless stream, all shares add up to 1. A later start has a
- * smaller share, but the cost in width grows only with the logarithm of its index.
+ * Returns the share of a metric's error budget for windows that begin at one start. The full stream gets half of the
+ * budget, and the k-th restart gets 1/(k (k + 1)) of the other half. In an endless stream, all shares add up to 1. A
+ * later start has a smaller share and therefore wider intervals, but the width grows only with the logarithm of the
+ * start's index.
  * @param start the start's index; 0 is the beginning of the stream
  */
 export function startShare(start: number): number {
@@ -44,9 +45,9 @@ export function startShare(start: number): number {
 }
 
 /**
- * Returns a window's share of the error budget if statistics do not restart. A window then grows until its alarm is
- * closed, and a new window begins. The first window has 0.8, and the window after the j-th closed alarm has 0.2/(j (j
- * + 1)).
+ * Returns a window's share of the error budget if statistics do not restart. In this case, a window grows until its
+ * alarm is closed. Then a new window begins. The first window has the share 0.8, and the window after the j-th closed
+ * alarm has the share 0.2/(j (j + 1)).
  * @param closed the number of alarms closed so far
  */
 export function growingShare(closed: number): number {
@@ -55,7 +56,7 @@ export function growingShare(closed: number): number {
 
 /** The sums of a window of a stream. */
 export interface StreamWindow {
-  /** The sums of the window, by attribute. */
+  /** The sums of the window, one table per attribute. */
   readonly tables: readonly GroupTable[];
   /** The number of events in the window. */
   readonly events: number;
@@ -78,7 +79,7 @@ export interface MeasuredGroup {
   readonly value: number;
 }
 
-/** Returns a measure for every group of an attribute that has events in the measure's denominator. */
+/** Returns a measure for every group of an attribute, if the group has events in the measure's denominator. */
 export function measureGroups(window: StreamWindow, attribute: number, measure: WatchedMeasure): MeasuredGroup[] {
   const table = window.tables[attribute] as GroupTable;
   const found: MeasuredGroup[] = [];

@@ -20,8 +20,8 @@ interface MeasuredAttribute {
 }
 
 /**
- * Returns the records of a stream over one window at one time: for every attribute and metric, the records of the
- * groups and then of their gap.
+ * Returns the records of a stream over one window at one time. For every attribute and metric, the records of the
+ * groups come first, followed by the record of the gap.
  */
 export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: number): readonly MonitoringRecord[] {
   const records: MonitoringRecord[] = [];
@@ -37,7 +37,7 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
   return Object.freeze(records);
 }
 
-/** Returns the records of one metric of one attribute: the records of the groups and then of their gap. */
+/** Returns the records of one metric of one attribute: the records of the groups, followed by the record of the gap. */
 export function takeAttribute(
   stream: EventStream,
   kind: MonitoringWindow,
@@ -123,7 +123,7 @@ function gapOf(
 }
 
 /**
- * Returns bounds of the gap from simultaneous intervals of all groups: [max(0, largest low - smallest high), largest
+ * Computes bounds of the gap from simultaneous intervals of all groups: [max(0, largest low - smallest high), largest
  * high - smallest low].
  */
 function anytimeGap(intervals: readonly (Interval | null)[]): Interval | null {

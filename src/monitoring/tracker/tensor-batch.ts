@@ -12,14 +12,14 @@ import type { FilledTrackerOptions } from './tracker-options.ts';
 /** A batch whose columns are 1-D tensors, on any device. */
 export type TensorBatch = Readonly<Record<string, TensorLike & { data(): Promise<ArrayLike<number>> }>>;
 
-/** A batch reduced to tables of counts and its last rows. */
+/** The result of counting a batch: tables of counts, and the last rows of the batch. */
 export interface CountedBatch {
   /** The counts of each attribute. There are no intersections. */
   readonly attributes: readonly ClassificationStats[];
   /** The number of rows that have a prediction. */
   readonly events: number;
   readonly missingPredictions: number;
-  /** The last rows, which the sliding window will hold, on the host. */
+  /** The last rows of the batch, on the host. The sliding window needs these rows. */
   readonly tail: ReadonlyMap<string, ArrayLike<number>>;
 }
 
@@ -34,8 +34,8 @@ export function isTensorBatch(batch: TableSource | TensorBatch): batch is Tensor
 }
 
 /**
- * Counts a batch on the device of its tensors. Only one table of [groups, 6] per attribute, and the rows that the
- * sliding window needs, are read back.
+ * Counts a batch on the device of its tensors. Only two things are read back: one table of [groups, 6] per attribute,
+ * and the rows that the sliding window needs.
  * @throws {DataValidationError} if a prediction or label is invalid
  */
 export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
@@ -88,7 +88,7 @@ export function blockOfTail(
 }
 
 /**
- * Returns the batch on the host. Scores are turned into decisions on the device, because a threshold in float32
+ * Reads the batch back to the host. Scores are converted to decisions on the device, because a threshold in float32
  * differs from a threshold in float64.
  * @param keepsScores if true, the predictions are returned unchanged, since errors need them
  */
@@ -113,7 +113,7 @@ function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
   throw badValue({ column: name, row: undefined }, 'be among the tensors', 'missing');
 }
 
-/** Turns scores into decisions on the device; missing scores stay missing. */
+/** Converts scores to decisions on the device. Missing scores stay missing. */
 async function decide(
   column: TensorBatch[string],
   { decisionThreshold, columns }: FilledTrackerOptions,

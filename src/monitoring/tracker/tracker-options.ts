@@ -9,21 +9,23 @@ import { requireFields, requireMethods, requireNumber, requireTexts, shownKind }
 import type { TimestampUnit } from './event-values.ts';
 import { type WatchedMetric, watchedMetric } from './watched-metric.ts';
 
-/** The names of the fields of an event or of the columns of a batch, by role. */
+/** The field names of an event or the column names of a batch, by role. */
 export interface TrackerColumns {
-  /** Decisions 0 or 1, or scores in [0, 1]; any number for regression errors. */
+  /**
+   * The field with predictions: decisions 0 or 1, scores in [0, 1], or any number if regression errors are monitored.
+   */
   readonly yPred: string;
-  /** True labels that arrive with the event. Labels that arrive later are set with `label`. */
+  /** The field with the true label, if it arrives with the event. Labels that arrive later are set with `label`. */
   readonly yTrue?: string | undefined;
-  /** Sensitive attributes. Each is monitored separately. */
+  /** The fields with sensitive attributes. Each attribute is monitored separately. */
   readonly protected: readonly string[];
-  /** Intersections of these attributes. Each is monitored as an additional attribute. */
+  /** Intersections of the protected attributes. Each intersection is monitored as an additional attribute. */
   readonly intersections?: readonly (readonly string[])[] | undefined;
-  /** The id of the event, which late labels use. */
+  /** The field with the id of the event. Late labels refer to this id. */
   readonly id?: string | undefined;
-  /** The time of the event: a Date, ISO 8601 text, or a number since 1970. */
+  /** The field with the time of the event: a Date, ISO 8601 text, or a number since 1970. */
   readonly timestamp?: string | undefined;
-  /** The weight of an event, at least 0. */
+  /** The field with the weight of the event, at least 0. */
   readonly weight?: string | undefined;
 }
 
@@ -31,7 +33,7 @@ export interface TrackerColumns {
 export interface TrackerOptions {
   readonly columns: TrackerColumns;
   /**
-   * Differences to compute.
+   * The names of the difference metrics to monitor.
    * @defaultValue demographic parity; also equalized odds if true labels can arrive
    */
   readonly metrics?: readonly string[] | undefined;
@@ -46,12 +48,12 @@ export interface TrackerOptions {
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The number of later events with ids after which an event can no longer be labelled, at most 100,000,000. It limits
-   * the memory used by waiting events.
+   * The number of later events with ids after which an event can no longer be labelled, at most 100,000,000. This
+   * limits the memory used by events that wait for a label.
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
-  /** The store to which records are written as they are taken. The tracker does not close the store. */
+  /** The store to which every new record is written. The tracker does not close the store. */
   readonly store?: RecordStore | undefined;
   /**
    * Scores of at least this value are positive decisions.
@@ -63,7 +65,7 @@ export interface TrackerOptions {
    */
   readonly positiveLabel?: string | undefined;
   /**
-   * The unit of timestamps given as numbers. 'auto' infers it from the size of the number: seconds below 1e11,
+   * The unit of timestamps given as numbers. 'auto' infers the unit from the size of the number: seconds below 1e11,
    * milliseconds below 1e14, then microseconds and nanoseconds.
    * @defaultValue 'milliseconds'
    */
@@ -74,8 +76,8 @@ export interface TrackerOptions {
    */
   readonly groups?: Readonly<Record<string, readonly string[]>> | undefined;
   /**
-   * The largest possible absolute error. Anytime-valid intervals of errors need it. Larger errors are reduced to this
-   * value and counted in `faults`.
+   * The largest possible absolute error. Anytime-valid intervals of errors require this option. Larger errors are
+   * reduced to this value and counted in `faults`.
    */
   readonly errorScale?: number | undefined;
   /**
@@ -124,7 +126,7 @@ export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
 export interface FilledTrackerOptions extends FilledOptions<
   Omit<TrackerOptions, 'metrics' | 'groups' | 'positiveLabel' | 'errorScale' | 'store' | 'clock'>
 > {
-  /** Protected attributes, then intersections. */
+  /** The protected attributes, followed by the intersections. */
   readonly attributes: readonly TrackedAttribute[];
   readonly metrics: readonly WatchedMetric[];
   readonly positiveLabel: string | null;
@@ -150,7 +152,7 @@ const DEFAULT_METRICS = ['demographic_parity_difference', 'equalized_odds_differ
 
 /**
  * Checks the options and fills in defaults.
- * @throws {ValueError} if an option is invalid; the error names it
+ * @throws {ValueError} if an option is invalid; the error names the option
  */
 export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOptions {
   requireFields('options', options);
@@ -179,7 +181,7 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
 
 /**
  * Checks the store and the clock.
- * @throws {ValueError} if one of them is invalid
+ * @throws {ValueError} if the store or the clock is invalid
  */
 export function requirePositions({ store, clock }: Pick<TrackerOptions, 'store' | 'clock'>): void {
   if (store !== undefined)
@@ -235,15 +237,15 @@ function checkColumns(columns: TrackerColumns): TrackerColumns {
     }
     const earlier = roleOf.get(name);
     if (earlier !== undefined) {
-      throw new ValueError(`The column '${name}' is named as columns.${earlier} and as columns.${role}.`, {
+      throw new ValueError(`The column '${name}' has two roles: columns.${earlier} and columns.${role}.`, {
         code: 'duplicate-column',
         context: { parameter: 'columns', column: name, parameters: [`columns.${earlier}`, `columns.${role}`] },
-        suggestion: 'Give every column a single role.',
+        suggestion: 'Use every column for a single role.',
       });
     }
     roleOf.set(name, role);
   }
-  // A fixed order, so that the columns of two trackers can be compared as text.
+  // The order is fixed, so that the columns of two trackers can be compared as text.
   return { yPred, yTrue, protected: names, intersections, id, timestamp, weight };
 }
 

@@ -37,8 +37,8 @@ export interface WatchedMetric {
 }
 
 /**
- * Returns a metric that can be monitored in a stream: the largest difference between groups, of rates or of mean
- * absolute errors.
+ * Returns a metric that can be monitored in a stream: the largest difference between groups in a rate or in the mean
+ * absolute error.
  * @throws {ValueError} if the metric is unknown, is a ratio or a mean of gaps, or has a measure that is not a decision
  *   rate or mean absolute error
  */

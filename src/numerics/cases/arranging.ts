@@ -5,7 +5,7 @@ import { codes, spread, uniform } from '../inputs.ts';
 import { type NumericsCase, tensorCase } from '../numerics-case.ts';
 import { EXACT } from '../tolerances.ts';
 
-/** Generates numbers that any arithmetic is likely to change. */
+/** Generates numbers that any rounding is likely to change, so that a test can show that they were only moved. */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
 const at = (values: ArrayLike<number>, index: number): number => values[index] as number;

@@ -11,7 +11,10 @@ import { between, codes, spread } from '../inputs.ts';
 import { hostCase, type NumericsCase, tensorCase, vectors } from '../numerics-case.ts';
 import { EXACT } from '../tolerances.ts';
 
-/** Edge cases of rows and cells: one of each, one more or one fewer than a workgroup, and several workgroups. */
+/**
+ * Edge cases for the numbers of rows and cells: one row and one cell, one row more or fewer than a workgroup has
+ * threads, and several workgroups.
+ */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [
   [1, 1],
   [3, 33],
@@ -68,12 +71,12 @@ const WEIGHED: readonly NumericsCase[] = [
     'weights of both signs over 12 orders of magnitude, in shares of the largest',
     33,
     () => ({ codes: codes(1, 4097, 33), weights: spread(2, 4097, -6, 6) }),
-    // Values are rounded to 2^-40 of the largest, so the error of 4,097 of them is at most 4,097 times half of that.
+    // Values are rounded to 2^-40 of the largest value. The error of 4,097 values is at most 4,097 times half of that.
     { tolerance: 4097 * 2 ** -41, unit: 1e6 },
   ),
   weighed('weights of 200,000 rows, four chunks: exact although float32 would round', 1, () => ({
     codes: new Int32Array(200_000),
-    // The weights are integers of 18 bits. Their sums have 35 bits, and no bit may be lost.
+    // The weights are integers of 18 bits. The sums of the weights have 35 bits, and no bit may be lost.
     weights: Float32Array.from(codes(12, 200_000, 2 ** 18)),
   })),
 ];
@@ -109,8 +112,8 @@ function binOf(value: number, { width, first, count, rounding }: HistogramBins):
 }
 
 /**
- * Returns values on the edges of bins, one unit in the last place below and above the edges, beyond both ends, and
- * missing values.
+ * Returns values for edge cases: on the edges of bins, one unit in the last place below and above the edges, beyond
+ * both ends of the histogram, and missing values.
  */
 function edges({ width, first, count }: HistogramBins): Float32Array {
   const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);

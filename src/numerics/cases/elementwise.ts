@@ -16,7 +16,7 @@ import {
   SQUARE_ROOT,
 } from '../tolerances.ts';
 
-/** A function of one number: the op on a vector, and the same function in float64. */
+/** A function of one number: the op for tensors, and the same function in float64. */
 interface Unary {
   readonly op: string;
   readonly name: string;
@@ -33,7 +33,7 @@ function unaryCase({ values, apply, expected, ...heading }: Unary): NumericsCase
   });
 }
 
-/** Generates halves of even and odd numbers, and their neighbours. */
+/** Generates numbers halfway between two integers, and numbers next to them. */
 const halves = (): number[] => [-2.5, -1.5, -0.5, 0.49999997, 0.5, 1.5, 2.5, 3.4999998, 8388607, 1e30];
 
 /** Generates 0 and numbers of both signs, up to the largest of float32. */
@@ -48,7 +48,7 @@ const fromZero = (seed: number): number[] => [0, ...spread(seed, 256, -6, 6).map
 /** Generates numbers from -12 to 12, and numbers whose exponentials overflow. */
 const logits = (seed: number): number[] => [-1e4, -100, 0, 100, 1e4, ...between(seed, 252, -12, 24)];
 
-/** Numbers whose exponentials are negligible compared with 1, and 0 itself. */
+/** Numbers whose exponentials are negligible compared with 1, and the number 0. */
 const FAR_BELOW = [-1e4, -1000, -200, -104, -88, -60, -20, 0];
 const FAR_BELOW_NAME = 'from -1e4 to -20, where it is 0, and at 0, where it is 1';
 
@@ -183,7 +183,7 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(([op, tolerance, expected
 export const ELEMENTWISE_CASES: readonly NumericsCase[] = [...OF_ONE.map(unaryCase), ...OF_TWO];
 
 /**
- * Missing values are NaN, but WGSL lets implementations assume that there are no NaN. These cases test the behaviour
+ * Missing values are NaN, but WGSL lets implementations assume that no value is NaN. These cases test the NaN behaviour
  * that our code relies on. There are more than four values because some kernels process four values at once.
  */
 const VALUES = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];

@@ -116,7 +116,7 @@ function adamOf(start: number, gradients: readonly number[], decay: number): num
 
 const ADAM: readonly NumericsCase[] = [0, 0.1].map((weightDecay) => {
   const name = `five steps of 257 weights, gradients of 12 orders of magnitude, decay ${String(weightDecay)}`;
-  // A step is at most 10 times its rate. It has a dozen roundings, a square root and a quotient.
+  // A step is at most 10 times its learning rate. A step has a dozen roundings, a square root and a quotient.
   const tolerance = RATES.length * (SQUARE_ROOT + QUOTIENT + roundings(12));
   return hostCase({ op: 'createAdam', name, tolerance }, () => {
     const start = uniform(1, 257);

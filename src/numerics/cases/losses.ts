@@ -7,8 +7,8 @@ import { type NumericsCase, tensorCase } from '../numerics-case.ts';
 import { meanOf, roundings, SIGMOID, SOFTPLUS, sumOf } from '../tolerances.ts';
 
 /**
- * Generates logits of k models on n rows, with labels and shares of the mean. The first rows have logits of +-1e4, 30
- * and 0.
+ * Generates logits of k models on n rows, with labels and the rows' shares in the mean. The first rows have logits of
+ * +-1e4, 30 and 0.
  */
 function logitRows(k: number, n: number): Record<'labels' | 'logits' | 'shares', Float32Array> {
   const extreme = [1e4, -1e4, 30, -30, 0];
@@ -47,7 +47,7 @@ function bceCases(k: number, n: number, posWeight: number): NumericsCase[] {
     };
   };
   return [
-    // With a logit of 1e4 on a wrong label, partial sums are no larger than the loss itself.
+    // If a row has a logit of 1e4 and the opposite label, partial sums are not larger than the loss itself.
     tensorCase({ op: 'bceFromLogits', name, tolerance: posWeight * SOFTPLUS + sumOf(n) }, () => ({
       ask: (tf) => {
         const { logits, labels, shares } = uploaded(tf);

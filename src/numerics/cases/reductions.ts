@@ -5,7 +5,10 @@ import { codes, spread, uniform } from '../inputs.ts';
 import { type NumericsCase, tensorCase } from '../numerics-case.ts';
 import { EXACT, roundings, sumOf } from '../tolerances.ts';
 
-/** Sizes of [n, d] times [d, m]: single numbers, vectors, and sizes above and below the tile sizes 32 and 64. */
+/**
+ * Sizes of the matrices in [n, d] times [d, m]: single numbers, vectors, and sizes above and below the tile sizes 32
+ * and 64.
+ */
 const FACTORS: readonly (readonly [n: number, d: number, m: number])[] = [
   [1, 1, 1],
   [1, 257, 1],
@@ -85,7 +88,7 @@ export const PRODUCT_CASES: readonly NumericsCase[] = [
   ),
 ];
 
-/** Edge cases of matrix sizes: one number, one row, one column, and slightly or many more rows than a workgroup. */
+/** Edge cases of matrix sizes: one number, one row, one column, and sizes next to powers of two. */
 const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [1, 1],
   [1, 257],

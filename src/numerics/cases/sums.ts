@@ -68,7 +68,7 @@ const BY_GROUP: readonly NumericsCase[] = [
     () => {
       const values = between(3, 257, 0, 2);
       const given = codes(4, 257, 4);
-      // The fourth code excludes a row: it belongs to an extra group that is not compared.
+      // Rows with the fourth code are excluded: they belong to an extra group that is not compared.
       const squares = each(values, (value) => value * value);
       return {
         given: (tf) => vectors(tf, { values, codes: given }),
@@ -97,7 +97,9 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
   }),
 );
 
-/** The sizes of matrices for `normalEquations`. They fit in one block of rows, or have one row more than a block. */
+/**
+ * The sizes of matrices for `normalEquations`. The rows fit in one block, or there is one row more than a block has.
+ */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],
   [257, 1, true],
@@ -107,7 +109,7 @@ const SIZES: readonly (readonly [rows: number, columns: number, withProducts: bo
 
 const EQUATIONS: readonly NumericsCase[] = SIZES.map(([rows, columns, withProducts]) => {
   const name = `${String(rows)} rows of ${String(columns)} columns${withProducts ? '' : ', without products'}`;
-  // These are sums of up to 4,096 products, each with an additional factor.
+  // The entries are sums of up to 4,096 products, each with an additional factor.
   const tolerance = sumOf(Math.min(rows, 4096)) + roundings(2);
   return hostCase({ op: 'normalEquations', name, tolerance }, () => {
     const x = uniform(rows, rows * columns);

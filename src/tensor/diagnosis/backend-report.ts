@@ -32,8 +32,8 @@ export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing
 }
 
 /**
- * Formats a fix on one line for a message: the prose up to the first command, and that command. Other commands are
- * shown only by `evenhand doctor`, because two commands on one line cannot be copied.
+ * Formats a fix on one line for a message: the prose before the first command, and the first command. Other commands
+ * are shown only by `evenhand doctor`, because two commands on one line cannot be copied.
  * @param fix in the format of {@link MissingPart}
  * @param isPart whether there are further parts to fix
  */

@@ -50,7 +50,10 @@ const CUDNN_FIX =
   'Install cuDNN 8 for CUDA 11 (https://developer.nvidia.com/rdp/cudnn-archive), or install it with pip and add its ' +
   "folder lib to LD_LIBRARY_PATH:\npip install 'nvidia-cudnn-cu11<9'";
 
-/** Returns the missing parts of CUDA and cuDNN that tfjs-node-gpu needs: its own ones, or CUDA 11 and cuDNN 8. */
+/**
+ * Returns the missing parts of CUDA and cuDNN that tfjs-node-gpu needs: the libraries bundled with the package, or CUDA
+ * 11 and cuDNN 8.
+ */
 export function missingOfCuda(host: Host): readonly MissingPart[] {
   if (cudaOfPackage(host) === 'bundled') return missingOfBundled(host);
   const system = host.platform === 'win32' ? 'win32' : 'linux';
@@ -73,7 +76,7 @@ export function missingOfCuda(host: Host): readonly MissingPart[] {
 
 function missingOfBundled(host: Host): readonly MissingPart[] {
   const folder = host.resolvePackage('@tensorflow/tfjs-node-gpu');
-  // The installation of the package brings them.
+  // The installation of the package installs these libraries.
   if (folder === null || !host.exists(joinOn(host, folder, 'deps', 'lib', 'libtensorflow_cc.so.2'))) return [];
   const missing = Object.entries(BUNDLED_LIBRARIES).flatMap(([part, names]) =>
     names.filter((name) => !host.exists(joinOn(host, folder, 'deps', 'nvidia', part, 'lib', name))),
@@ -82,7 +85,7 @@ function missingOfBundled(host: Host): readonly MissingPart[] {
   return [
     {
       what: `the libraries of CUDA 12 in '@tensorflow/tfjs-node-gpu' are incomplete: ${missing.join(', ')}`,
-      mend: 'Install them again, after you have removed the folder ~/.cache/evenhand:\nnpx evenhand backend install node-gpu',
+      mend: 'Remove the folder ~/.cache/evenhand, and install the libraries again:\nnpx evenhand backend install node-gpu',
     },
   ];
 }
@@ -99,7 +102,7 @@ function missingLibraries(
 
 /**
  * Returns a clause if only other versions are installed, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
- * 11". Otherwise returns an empty text.
+ * 11". In other cases, returns an empty text.
  */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);

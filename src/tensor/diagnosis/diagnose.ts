@@ -11,8 +11,7 @@ import { missingOfVulkan } from './vulkan.ts';
  * empty if nothing is known to be missing. The function loads no library. The function only reads files and the dynamic
  * linker's cache.
  *
- * The driver comes before the packages of `node-gpu`, because without a driver it is useless to download the packages
- * (400 MB).
+ * The driver comes before the packages of `node-gpu`, because the packages (400 MB) are useless without a driver.
  * @example
  * diagnose('webgpu', thisHost()); // [{ what: 'the Vulkan loader libvulkan.so.1 was not found', mend: … }]
  */

@@ -17,9 +17,9 @@ const ARCH_NAMES: Readonly<Record<string, { readonly inCache: string; readonly i
 const FOLDERS_BESIDE = ['/usr/local/nvidia/lib64', '/usr/local/nvidia/lib', '/opt/cuda/lib64', '/usr/lib/wsl/lib'];
 
 /**
- * Searches for a shared library in the same way as the dynamic linker on Linux (LD_LIBRARY_PATH, its cache, its default
- * folders). The function then searches common folders of CUDA and NVIDIA's driver that the linker may not search. On
- * Windows, it searches the folders in PATH.
+ * Searches for a shared library in the same way as the dynamic linker on Linux (LD_LIBRARY_PATH, the linker's cache,
+ * the linker's default folders). The function then searches common folders of CUDA and NVIDIA's driver that the linker
+ * may not search. On Windows, the function searches the folders in PATH.
  * @param name the file name, for example "libcudnn.so.8"
  */
 export function findLibrary(host: Host, name: string): FoundLibrary | null {

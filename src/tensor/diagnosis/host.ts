@@ -32,7 +32,7 @@ export function foldersIn({ platform, env }: Host, variable: string, otherwise =
 
 /** A missing part that a backend needs. */
 export interface MissingPart {
-  /** What is missing, in one line that can follow "cannot start: ". */
+  /** A description of the missing part, in one line that can follow "cannot start: ". */
   readonly what: string;
   /**
    * Instructions for fixing the problem, one per line. The first line is prose. Later lines that end in a full stop or

@@ -52,8 +52,8 @@ function buildFix(name: NativePackage): string {
 }
 
 /**
- * Returns how the GPU package gets CUDA: `bundled` if CUDA 12 belongs to the package, which on Linux also applies
- * before its installation, or `system` if it needs CUDA 11 on the machine.
+ * Returns how the GPU package gets CUDA: `bundled` if CUDA 12 is part of the package, or `system` if the package needs
+ * CUDA 11 on the machine. On Linux, the result is also `bundled` before the package is installed.
  */
 export function cudaOfPackage(host: Host): 'bundled' | 'system' {
   const name = '@tensorflow/tfjs-node-gpu';

@@ -22,7 +22,7 @@ export function hasNvidiaGpu(host: Host): boolean {
   return host.exists(VERSION_FILE) || hasDeviceFile(host) || isUnderWindows(host);
 }
 
-/** Returns the names of the NVIDIA GPUs that the driver reports; an empty list if it reports none. */
+/** Returns the names of the NVIDIA GPUs that the driver reports; an empty list if the driver reports no GPU. */
 export function nvidiaModels(host: Host): readonly string[] {
   const folder = '/proc/driver/nvidia/gpus';
   return host.listFolder(folder).flatMap((name) => {
@@ -41,8 +41,8 @@ export function driverVersion(host: Host): string | null {
 }
 
 /**
- * Returns the missing parts of the NVIDIA driver that CUDA needs: the driver itself, a recent version, its library, or a
- * device.
+ * Returns the missing parts of the NVIDIA driver that CUDA needs: the driver itself, a recent version, its library, or
+ * a device file.
  */
 export function missingOfDriver(host: Host, cuda: CudaVersion): readonly MissingPart[] {
   const ofDriver = host.platform === 'win32' ? missingOnWindows(host, cuda) : missingOnLinux(host, cuda);
@@ -109,14 +109,14 @@ function hasDeviceFile(host: Host): boolean {
 }
 
 /**
- * Returns whether Linux runs inside Windows (WSL). In that case, Linux accesses the Windows driver through a separate
+ * Returns whether Linux runs inside Windows (WSL). Under WSL, Linux accesses the Windows driver through a separate
  * device and library.
  */
 function isUnderWindows(host: Host): boolean {
   return host.exists('/dev/dxg') && findLibrary(host, LIBRARY) !== null;
 }
 
-/** Returns whether a version is lower than another, comparing number by number. */
+/** Returns whether a version is lower than another. Versions are compared number by number. */
 function isOlder(version: string, other: string): boolean {
   const [numbers, others] = [version, other].map((text) => text.split('.').map(Number)) as [number[], number[]];
   const position = others.findIndex((number, index) => number !== (numbers[index] ?? 0));

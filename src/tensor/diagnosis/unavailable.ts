@@ -9,7 +9,7 @@ export class UnavailableBackend extends Error {
   /**
    * Creates the error.
    * @param missing the missing parts, in the order in which to fix them
-   * @param reason the reason in one line. The default is the first missing part
+   * @param reason the reason in one line; by default, the first missing part
    */
   constructor(missing: readonly MissingPart[], reason?: string) {
     super(reason ?? missing[0]?.what ?? 'the reason is unknown');

@@ -6,7 +6,7 @@ import { foldersIn, type Host } from './host.ts';
 /** A driver's manifest, which specifies the location of the driver's library for the Vulkan loader. */
 export interface VulkanManifest {
   readonly file: string;
-  /** The library in the manifest: a path, or a name for the dynamic linker; null if it cannot be read. */
+  /** The library in the manifest: a path, or a name for the dynamic linker; null if the manifest cannot be read. */
   readonly library: string | null;
   /** Whether the library can be opened, based on the files on disk. */
   readonly opens: boolean;
@@ -21,8 +21,8 @@ const FOLDERS_OUTSIDE = [
 ];
 
 /**
- * Returns the manifests that an environment variable names; null if there are none. Named manifests replace the
- * manifests in the loader's folders.
+ * Returns the manifests that an environment variable names; null if no variable names manifests. Named manifests
+ * replace the manifests in the loader's folders.
  */
 export function namedManifestFiles(host: Host): readonly string[] | null {
   const variable = variableOfManifests(host);
@@ -30,8 +30,8 @@ export function namedManifestFiles(host: Host): readonly string[] | null {
 }
 
 /**
- * Returns the environment variable that names manifests. The loader uses the older variable only if the newer one is
- * not set.
+ * Returns the environment variable that names manifests. The loader uses the older variable only if the newer variable
+ * is not set.
  */
 export function variableOfManifests({ env }: Host): 'VK_DRIVER_FILES' | 'VK_ICD_FILENAMES' | null {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';

@@ -40,7 +40,7 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
 }
 
 /**
- * Returns missing hardware as a missing part, with its fix. Hardware can be missing even if all files of Vulkan are
+ * Returns the missing part for missing hardware, with a fix. Hardware can be missing even if all files of Vulkan are
  * present.
  */
 export function missingHardware(host: Host, what: string): MissingPart {
@@ -135,7 +135,7 @@ const WRITE_MANIFEST =
   JSON.stringify({ file_format_version: '1.0.0', ICD: { library_path: NVIDIA_LIBRARY, api_version: '1.3.0' } }) +
   `' > ${OWN_MANIFEST}`;
 
-/** Returns the fix if the manifest and the library are present but Vulkan finds no GPU. */
+/** Returns the fix for a machine on which the manifest and the library are present, but Vulkan finds no GPU. */
 function fixForSilentDriver(host: Host): string {
   const absent = Object.values(OPENED_IN_TURN).filter((name) => findLibrary(host, name) === null);
   const reported = absent.length === 0 ? '' : ` Of these, ${absent.join(', ')} were not found.`;

@@ -14,7 +14,7 @@ export interface AdamOptions {
 
 /** The state of Adam: running moments and the number of steps. */
 export interface Adam {
-  /** Takes a step against the gradient with the given learning rate. */
+  /** Updates the weights by one step against the gradient, with the given learning rate. */
   step(gradient: Tensor, rate: number): void;
   dispose(): void;
 }
@@ -27,8 +27,8 @@ const [BETA_1, BETA_2, EPSILON] = [0.9, 0.999, 1e-8];
  *     w <- w - rate (m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + 1e-8) + decay w).
  *
  * Adam in TensorFlow.js has neither weight decay nor a variable learning rate. A step takes three kernels on WebGPU and
- * a dozen on other backends. Most of the cost is starting kernels, so keep all weights in one variable. Source: Kingma
- * and Ba 2015; Loshchilov and Hutter 2019.
+ * a dozen kernels on other backends. Most of the cost is starting kernels, so store all weights in one variable.
+ * Source: Kingma and Ba 2015; Loshchilov and Hutter 2019.
  */
 export function createAdam(tf: Tf, weights: Variable, options: AdamOptions = {}): Adam {
   const decay = options.weightDecay ?? 0;

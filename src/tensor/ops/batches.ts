@@ -25,8 +25,8 @@ export interface BatchRows {
   /** The labels, [1, n]. */
   readonly labels: Tensor2D;
   /**
-   * The membership matrix, [n, g]. The column of a row's group contains the row's share of the batch's weight. Other
-   * columns contain 0.
+   * The membership matrix, [n, g]. In each row, the column of the row's group contains the row's share of the batch's
+   * weight. Other columns contain 0.
    */
   readonly membership: Tensor2D;
   /** The share of each row in the batch's weight, [n, 1]. */
@@ -82,7 +82,7 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
     y: tf.tensor2d(rows.y, [n, 1]),
     groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
   };
-  /** The rows in the order in which the epoch visits them, and the weight of each row within its batch. */
+  /** The rows in the order of the current epoch, and the share of each row in its batch's weight. */
   let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
   const reorder = (order: Int32Array): void => {
     tf.dispose({ ...ordered });
@@ -190,7 +190,7 @@ export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): Ba
 }
 
 /**
- * Returns the total weight of all rows or of the given rows. Returns 1 if the total is 0, so that the shares are 0.
+ * Returns the total weight of all rows or of the given rows. If the total is 0, returns 1, so that the shares are 0.
  */
 export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
   if (weights === undefined) return (picked ?? y).length;
@@ -202,7 +202,10 @@ export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): numb
 
 /** Rows in chunks, which can be passed through a network any number of times. */
 export interface RowChunks {
-  /** Applies a function to each chunk, [m, d], and concatenates the results to [k, n]. Call it inside `tf.tidy`. */
+  /**
+   * Applies a function to each chunk, [m, d], and concatenates the results to [k, n]. Call this method inside
+   * `tf.tidy`.
+   */
   map(work: (x: Tensor2D) => Tensor2D): Tensor2D;
   dispose(): void;
 }
@@ -230,7 +233,7 @@ export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnc
 
 /**
  * Reads several tensors in one transfer, because each read makes the host wait for the device.
- * @param tensors the tensors, float32, which are not disposed of
+ * @param tensors the tensors, float32; they are not disposed of
  * @returns the values of each tensor, as a flat array
  */
 export async function readTogether(tf: Tf, tensors: readonly Tensor[]): Promise<Float32Array[]> {

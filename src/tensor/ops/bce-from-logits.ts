@@ -10,11 +10,11 @@ import { fusedMap } from './fused-map.ts';
  *
  * The function has an explicit gradient, {@link bceGradient}, which takes a third of the time of the automatic
  * gradient.
- * @param logits [k, n]
- * @param labels [1, n], 0 or 1
- * @param shares [n, 1], each row's share of the mean; the shares sum to 1
+ * @param logits the logits of k models for n rows, [k, n]
+ * @param labels the labels, 0 or 1, [1, n]
+ * @param shares each row's share of the mean, [n, 1]; the shares sum to 1
  * @param posWeight the factor applied to the loss of positive rows
- * @returns [k]
+ * @returns the loss of each model, [k]
  */
 export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor1D {
   const loss = tf.customGrad((...given: (Tensor | ((saved: Tensor[]) => void))[]) => {
@@ -37,10 +37,10 @@ export function bceFromLogits(tf: Tf, logits: Tensor2D, labels: Tensor2D, shares
 }
 
 /**
- * Computes the gradient of {@link bceFromLogits} with respect to the logits x, share (p (1 + (posWeight - 1) y) -
+ * Computes the gradient of {@link bceFromLogits} with respect to the logits x: share (p (1 + (posWeight - 1) y) -
  * posWeight y).
- * @param scores [k, n], p = sigmoid(x)
- * @returns [k, n]
+ * @param scores the scores p = sigmoid(x), [k, n]
+ * @returns the gradient, [k, n]
  */
 export function bceGradient(tf: Tf, scores: Tensor2D, labels: Tensor2D, shares: Tensor2D, posWeight = 1): Tensor2D {
   const share = shares.reshape<Tensor2D>([1, -1]);

@@ -16,9 +16,7 @@ export interface CellRows {
 export interface CellValues {
   /** Returns the values of a chunk's rows, float32 and finite. */
   readonly valuesOf: (slice: Slice) => Tensor1D;
-  /**
-   * An upper bound of the absolute values. A bound that is far too large reduces precision.
-   */
+  /** An upper bound of the absolute values. A bound that is much larger than the values reduces precision. */
   readonly largest: number;
 }
 
@@ -26,8 +24,8 @@ export interface CellValues {
 const FLOAT32_BITS = 24;
 
 /**
- * The number of bits below the largest value that sums keep. For example, 20 bits are kept of a value that is a million
- * times smaller than the largest.
+ * The number of bits that sums keep, counted from the largest value. For example, 20 bits are kept of a value that is a
+ * million times smaller than the largest value.
  */
 const KEPT_BITS = 40;
 
@@ -35,7 +33,7 @@ const KEPT_BITS = 40;
 const LOWER_BITS = FLOAT32_BITS / 2;
 
 /**
- * The number of rows summed by one kernel. With a smaller number, values need fewer digits, but more kernels are
+ * The number of rows summed by one kernel. With fewer rows per kernel, values need fewer digits, but more kernels are
  * needed.
  */
 const MIN_CHUNK = 2 ** 16;
@@ -45,9 +43,9 @@ const LARGEST_CHUNK = 2 ** 20;
  * Counts rows by cell and sums columns of values by cell, on the tensor backend.
  *
  * Counts are exact. Each sum is the exact sum of values that are rounded to 2^-40 of the largest value. Plain float32
- * sums would lose all bits below their last bit. Each value is therefore split into digits d of b bits, v = unit x (d1
- * 2^-b + d2 2^-2b + ...). The digits are so small that their sum over a chunk is exact in float32, and the sum over
- * chunks is exact in int32.
+ * sums would lose all bits below their last bit. Therefore, each value v is split into digits d1, d2, ... of b bits: v
+ * = unit x (d1 2^-b + d2 2^-2b + ...). The digits are so small that their sum over a chunk is exact in float32, and the
+ * sum over chunks is exact in int32.
  *
  * On WebGPU, int32 is computed as float32. For this reason, the bits of each chunk's sum are split into two halves on
  * WebGPU, so that the sums over all chunks are also exact. The results are therefore the same on every backend and for
@@ -103,8 +101,8 @@ export async function cellTables(
 }
 
 /**
- * Returns the rows per kernel. More cells need more rows per kernel, because each kernel creates a table of all
- * cells.
+ * Returns the number of rows per kernel. More cells need more rows per kernel, because each kernel creates a table of
+ * all cells.
  */
 function chunkFor(cells: number): number {
   return Math.min(LARGEST_CHUNK, Math.max(MIN_CHUNK, 2 ** Math.ceil(Math.log2(cells))));
@@ -129,10 +127,10 @@ function cutIntoDigits(tf: Tf, values: Tensor1D, bits: number, digits: number): 
 /**
  * Counts the rows of each code, or sums their weights, on the tensor backend. The result is as exact as the result of
  * {@link cellTables}.
- * @param codes [n] int32, each in [0, cells)
+ * @param codes the codes, [n] int32, each in [0, cells)
  * @param cells the number of codes
- * @param weights [n] float32, finite
- * @returns [cells]
+ * @param weights the weights, [n] float32, finite
+ * @returns the counts or sums, [cells]
  */
 export async function cellCounts(tf: Tf, codes: Tensor1D, cells: number, weights?: Tensor1D): Promise<Float64Array> {
   return sumRows(tf, { rows: codes.size, cells, codesOf: (slice) => slice(codes) }, weights);

@@ -18,9 +18,9 @@ const MAX_PARTS = 2 ** 8;
  *
  * For counts and weights, prefer `cellTables`. `cellTables` is exact relative to the largest value, but loses the
  * values of a group if they are far smaller than the values of other groups.
- * @param values [n] float32
- * @param codes [n] int32, each in [0, groups)
- * @returns [groups]
+ * @param values the values, [n] float32
+ * @param codes the group codes, [n] int32, each in [0, groups)
+ * @returns the sum of each group, [groups]
  */
 export async function groupSums(tf: Tf, values: Tensor1D, codes: Tensor1D, groups: number): Promise<Float64Array> {
   const rows: CellRows = { rows: codes.size, cells: groups, codesOf: (slice) => slice(codes) };

@@ -5,7 +5,7 @@ import { type CellRows, sumRows } from './cell-counts.ts';
 
 /** Bins of equal width. Values beyond either end are counted in the first or last bin. */
 export interface HistogramBins {
-  /** Bin edges are exact in float32 if the width is a power of two. */
+  /** The width of a bin. Bin edges are exact in float32 if the width is a power of two. */
   readonly width: number;
   /** The index of the first bin: the position of the bin divided by `width`. */
   readonly first: number;
@@ -20,9 +20,9 @@ export interface HistogramBins {
 /**
  * Counts rows by group and bin, or sums their weights, on the tensor backend. Rows with NaN or a negative code are
  * excluded.
- * @param values [n]
- * @param codes [n], each below `groups`
- * @param weights [n] float32, finite
+ * @param values the values, [n]
+ * @param codes the group codes, [n], each below `groups`
+ * @param weights the weights, [n] float32, finite
  * @returns the table, [groups, count], as a flat array
  */
 export async function histogram(
@@ -44,7 +44,7 @@ export async function histogram(
 /**
  * Computes the cell of each row in a table of groups and bins. The cell of an excluded row is groups x count. Tables
  * may have up to 2^24 cells, the range of exact integers in float32.
- * @returns [n] int32
+ * @returns the cell of each row, [n] int32
  */
 export function histogramCells(
   tf: Tf,

@@ -3,8 +3,8 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows that one kernel sums in float32. This number is small enough that only the last digits are lost,
- * and large enough that few kernels are needed.
+ * The number of rows that one kernel sums in float32. The number is small enough that only the last digits are lost to
+ * rounding, and large enough that few kernels are needed.
  */
 const ROWS_PER_BLOCK = 2 ** 12;
 
@@ -50,7 +50,7 @@ export interface NormalEquations {
 
 /**
  * Uploads a matrix to the tensor backend. The result can be used for any number of {@link normalEquations} calls.
- * @param values [rows, columns], row-major
+ * @param values the matrix, [rows, columns], row-major
  */
 export function uploadRowBlocks(tf: Tf, values: Float32Array, columns: number): RowBlocks {
   const rows = values.length / columns;

@@ -3,8 +3,8 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows between two reads of a table that is accumulated on the device. This number is small enough for
- * exact sums in int32 (at most 2^8 per row) and exact counts in float32. This number is large enough that the cost of
+ * The number of rows between two reads of a table that is accumulated on the device. The number is small enough for
+ * exact sums in int32 (if a row adds at most 2^8) and for exact counts in float32. It is large enough that the cost of
  * reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
@@ -34,7 +34,7 @@ export interface ChunkedReduction {
 /**
  * Reduces rows to a table on the tensor backend. Chunks limit the memory of intermediate results and the size of
  * float32 sums. Tables are combined on the device and read once per {@link ROWS_PER_READING} rows.
- * @returns [size]; if there are no rows, zeros, or -Infinity for maxima
+ * @returns the table, [size]; if there are no rows, zeros for sums and -Infinity for maxima
  */
 export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise<Float64Array> {
   const { rows, size, combine } = reduction;
@@ -111,7 +111,7 @@ function withSlices<T>(
 /**
  * Returns the largest value of each column.
  * @param columnsOf returns the columns of a chunk's rows, without NaN
- * @returns [columns]; -Infinity if there are no rows
+ * @returns the largest value of each column, [columns]; -Infinity if there are no rows
  */
 export async function largestValues(
   tf: Tf,
@@ -129,8 +129,8 @@ export async function largestValues(
 }
 
 /**
- * Returns the smallest power of two that is at least `largest`, limited to the range of float32 divisors. Returns 1 if
- * `largest` is 0.
+ * Returns the smallest power of two that is at least `largest`, limited to numbers by which float32 can divide. Returns
+ * 1 if `largest` is 0.
  */
 export function unitOf(largest: number): number {
   return largest === 0 ? 1 : 2 ** Math.min(127, Math.max(-126, Math.ceil(Math.log2(largest))));
@@ -139,9 +139,9 @@ export function unitOf(largest: number): number {
 /**
  * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library has no
  * weighted `bincount`, so `unsortedSegmentSum` is used with that library. Wasm has no `unsortedSegmentSum`.
- * @param codes [n] int32, each in [0, cells]; a row with the code `cells` is excluded
- * @param values [n] float32; 1 for each row by default
- * @returns [cells] float32
+ * @param codes the codes, [n] int32, each in [0, cells]; a row with the code `cells` is excluded
+ * @param values the values, [n] float32; 1 for each row by default
+ * @returns the sum of each code, [cells] float32
  */
 export function segmentSums(tf: Tf, codes: Tensor1D, cells: number, values?: Tensor1D): Tensor1D {
   return tf.tidy(() => {

@@ -22,8 +22,8 @@ const BEYOND = 1e30;
 /**
  * Computes the (weighted) mean score of every group under each of k models. The result is differentiable with respect
  * to the scores.
- * @param scores [k, n]
- * @param membership [n, g], each row's weight in the column of its group; 0 in other columns
+ * @param scores the scores of k models for n rows, [k, n]
+ * @param membership each row's weight in the column of its group, and 0 in the other columns, [n, g]
  */
 export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftRates {
   const { rates, present } = ratesOf(tf, tf.matMul(scores, membership), groupWeights(tf, membership));
@@ -61,7 +61,7 @@ export function extremes(tf: Tf, { rates, present }: SoftRates): { highest: Tens
 /**
  * Computes the difference between the largest and the smallest rate over the groups present. The difference is 0 if
  * there are fewer than two groups. The result is differentiable.
- * @returns [k]
+ * @returns the difference under each model, [k]
  */
 export function largestGap(tf: Tf, rates: SoftRates): Tensor1D {
   return gapOf(tf, rates).gap.reshape<Tensor1D>([-1]);
@@ -80,7 +80,7 @@ function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readon
  * form. The gradient is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the
  * lowest group's rate). If groups tie for the highest or lowest rate, each of these groups gets the full gradient, as
  * in automatic differentiation.
- * @returns [k, n]
+ * @returns the gradient, [k, n]
  */
 export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {
   const sums: Tensor2D = tf.matMul(scores, membership);

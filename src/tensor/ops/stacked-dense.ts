@@ -4,18 +4,18 @@ import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
 
-/** The activation of a layer: none, or a rectifier. */
+/** The activation of a layer: none, or a rectifier (ReLU). */
 export type Activation = 'none' | 'relu';
 
 /**
- * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout the blocks of the models are
- * contiguous and need no transpose, and the right operand of every product is narrow. On wasm, the right operand is
- * packed for each product. If the right operand is wide, packing takes longer than the product itself.
+ * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout, the blocks of the models are
+ * contiguous and need no transpose. The right operand of every product is narrow. On wasm, the right operand is packed
+ * for each product. If the right operand is wide, packing takes longer than the product itself.
  *
- * @param x [d, n], the same rows for all models
- * @param w [k q, d]
- * @param b [k q, 1]
- * @returns [k q, n]
+ * @param x the inputs, [d, n], the same rows for all models
+ * @param w the weights, [k q, d]
+ * @param b the biases, [k q, 1]
+ * @returns the outputs, [k q, n]
  */
 export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D, activation: Activation = 'none'): Tensor2D {
   return activated(tf, tf.matMul(w, x), b, activation);
@@ -30,11 +30,11 @@ export function sharedDenseGradients(tf: Tf, rows: Tensor2D, flow: Tensor2D): [w
 }
 
 /**
- * Computes k dense layers side by side, each on its own units.
- * @param z [k, p, n]
- * @param w [k, q, p]
- * @param b [k, q, 1]
- * @returns [k, q, n]
+ * Computes k dense layers in parallel, each with its own units.
+ * @param z the inputs, [k, p, n]
+ * @param w the weights, [k, q, p]
+ * @param b the biases, [k, q, 1]
+ * @returns the outputs, [k, q, n]
  */
 export function stackedDense(tf: Tf, z: Tensor3D, w: Tensor3D, b: Tensor3D, activation: Activation = 'none'): Tensor3D {
   return activated(tf, tf.matMul(w, z), b, activation);
@@ -95,10 +95,10 @@ function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
 
 /**
  * Computes a product with the second operand transposed, for matrices or stacks of matrices. On wasm, a product with a
- * transpose flag takes ten times as long as a transpose and a plain product. On a GPU the flag is free.
- * @param a [.., n, d]
- * @param b [.., m, d]
- * @returns [.., n, m]
+ * transpose flag takes ten times as long as a transpose and a plain product. On a GPU, the flag has no cost.
+ * @param a the first operand, [.., n, d]
+ * @param b the second operand, [.., m, d]
+ * @returns the product, [.., n, m]
  */
 export function timesTransposed<T extends Tensor2D | Tensor3D>(tf: Tf, a: T, b: T): T {
   if (isOnDevice(tf)) return tf.matMul(a, b, false, true);

@@ -128,7 +128,7 @@ describe('the output of a workflow', () => {
     const error = await run('other').catch((caught: unknown) => caught as Error);
     expect(error)
       .to.have.property('message')
-      .that.matches(/holds something else/);
+      .that.matches(/contains other data/);
     expect(readdirSync(other)).to.deep.equal(['precious.txt']);
   });
 

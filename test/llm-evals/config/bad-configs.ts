@@ -126,7 +126,7 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'concurrency',
     'concurrency: must be a whole number from 1 to 64; got 65',
-    'Correct it, or leave the key out to use 4.',
+    'Correct the value, or leave the key out to use 4.',
   ),
   bad(
     'no repeats',
@@ -134,7 +134,7 @@ export const BAD: readonly BadConfig[] = [
     '2:10',
     'repeats',
     'repeats: must be a whole number from 1 to 1000; got 0',
-    'Correct it, or leave the key out to use 1.',
+    'Correct the value, or leave the key out to use 1.',
   ),
   bad(
     'a timeout that is no number',
@@ -142,7 +142,7 @@ export const BAD: readonly BadConfig[] = [
     '2:13',
     'timeout_ms',
     'timeout_ms: must be a whole number from 1 to 3600000; got .nan',
-    'Correct it, or leave the key out to use 60000.',
+    'Correct the value, or leave the key out to use 60000.',
   ),
   bad(
     'a model that is a number',
@@ -150,7 +150,7 @@ export const BAD: readonly BadConfig[] = [
     '2:8',
     'model',
     'model: must be a name of at most 200 characters; got 4',
-    "Put it in quotes: '4'.",
+    "Put the value in quotes: '4'.",
   ),
   bad(
     'yes for true',
@@ -158,7 +158,7 @@ export const BAD: readonly BadConfig[] = [
     '2:14',
     'replay_only',
     "replay_only: must be true or false; got 'yes'",
-    'Correct it, or leave the key out to use false.',
+    'Correct the value, or leave the key out to use false.',
   ),
   bad(
     'one evaluator that is no list',
@@ -417,7 +417,7 @@ export const BAD: readonly BadConfig[] = [
     '3:23',
     'counterfactual.dimensions.age[0]',
     'counterfactual.dimensions.age[0]: must be a name of at most 200 characters; got 25',
-    "Put it in quotes: '25'.",
+    "Put the value in quotes: '25'.",
   ),
   bad(
     'a dimension called name',

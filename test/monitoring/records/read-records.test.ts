@@ -212,7 +212,7 @@ describe('readRecords', () => {
       it(`after ${end - start} of its ${bytes.length - start} bytes`, async () => {
         expect(await read(bytes.subarray(0, end))).to.have.length(1);
         expect(warnings()).to.have.length(1);
-        expect(warnings()[0]).to.match(/is incomplete and is skipped/);
+        expect(warnings()[0]).to.match(/is incomplete and was skipped/);
       });
     }
 

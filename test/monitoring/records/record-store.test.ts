@@ -209,7 +209,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
           expect(await values(file), `cut at ${end}`).to.deep.equal([1, 3]);
         }
         expect(warnings()).to.have.length(bytes.length - 2 - whole);
-        expect(warnings().every((warning) => warning.includes('was cut short'))).to.equal(true);
+        expect(warnings().every((warning) => warning.includes('was incomplete'))).to.equal(true);
       });
     }
 
@@ -247,7 +247,7 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
       store.close();
       expect(text(`${file}.1`)).to.equal(content);
       expect(text(file).split('\n')).to.have.length(3);
-      expect(warnings()[0]).to.match(/it is kept as '.*\.1', and a new file is started/);
+      expect(warnings()[0]).to.match(/the file is kept as '.*\.1', and a new file is started/);
     });
 
     for (const [title, header, row] of [
@@ -269,13 +269,13 @@ end","sex||""race""","a,b",cumulative,0.1,500,0.05,0.15
     }
 
     for (const [ending, content, message] of [
-      ['csv', 'a,b\n1,2', /has the columns a, b, not those of monitoring records/],
+      ['csv', 'a,b\n1,2', /has the columns a, b, which are not the columns of monitoring records/],
       ['csv', 'time,metric,attribute,group,window,value,n\n', /has the columns time, metric,/],
-      ['csv', 'no line end', /has other content/],
-      ['csv', '{"time":"x"}\n', /not those of monitoring records/],
+      ['csv', 'no line end', /has unexpected content/],
+      ['csv', '{"time":"x"}\n', /which are not the columns of monitoring records/],
       ['ndjson', HEADER, /does not contain monitoring records/],
       ['ndjson', '{"a":1}\n', /does not contain monitoring records/],
-      ['ndjson', 'no line end', /has other content/],
+      ['ndjson', 'no line end', /has unexpected content/],
     ] as const) {
       it(`rejects ${JSON.stringify(content)} as .${ending}, and leaves it unchanged`, () => {
         const file = newPath(ending);

@@ -488,7 +488,7 @@ describe('options of a tracker', () => {
     [
       'a column with two roles',
       { columns: { yPred: 'p', protected: ['p'] } },
-      "The column 'p' is named as columns.yPred and as columns.protected",
+      "The column 'p' has two roles: columns.yPred and columns.protected",
     ],
     [
       'an intersection of columns that are not protected',

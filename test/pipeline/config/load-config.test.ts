@@ -80,7 +80,7 @@ describe('loadConfig', () => {
       {
         title: 'bytes that are not UTF-8',
         make: () => write('latin.yml', Buffer.from([0x61, 0xe9, 0x0a])),
-        message: 'it is not UTF-8: byte 0xe9 at offset 1. Save or send it as UTF-8.',
+        message: 'it is not UTF-8: byte 0xe9 at offset 1. Save or send the text as UTF-8.',
       },
     ];
     for (const { title, make, message } of cases) {

@@ -252,7 +252,7 @@ const BAD: readonly BadConfig[] = [
     at: '1:18',
     key: 'sensitive[1]',
     message: 'sensitive[1]: must be a name; got 2015',
-    suggestion: "Put it in quotes: '2015'.",
+    suggestion: "Put the value in quotes: '2015'.",
   },
   {
     title: 'an attribute named twice',
@@ -268,7 +268,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:8',
     key: 'alpha',
     message: 'alpha: must be a number above 0 and below 1; got 1',
-    suggestion: 'Correct it, or leave the key out to use 0.05.',
+    suggestion: 'Correct the value, or leave the key out to use 0.05.',
   },
   {
     title: 'a level in quotes',
@@ -300,7 +300,7 @@ const BAD: readonly BadConfig[] = [
     at: '2:18',
     key: 'proxy_threshold',
     message: 'proxy_threshold: must be a number from 0 to 1; got 1.01',
-    suggestion: 'Correct it, or leave the key out to use 0.3.',
+    suggestion: 'Correct the value, or leave the key out to use 0.3.',
   },
   {
     title: 'a report with another extension',
@@ -510,7 +510,7 @@ const BAD: readonly BadConfig[] = [
     at: '4:32',
     key: 'pipeline[0].params.sensitive[1]',
     message: 'pipeline[0].params.sensitive[1]: must be a name; got true',
-    suggestion: "Put it in quotes: 'true'.",
+    suggestion: "Put the value in quotes: 'true'.",
   },
   {
     title: "a step's proportions that do not sum to 1",
@@ -843,7 +843,7 @@ const BAD: readonly BadConfig[] = [
     at: '5:12',
     key: 'alpha',
     message: 'alpha: must be a number above 0 and below 1; got 5',
-    suggestion: 'Correct it, or leave the key out to use 0.05.',
+    suggestion: 'Correct the value, or leave the key out to use 0.05.',
   },
   {
     title: 'an unknown key in a profile that is not applied',

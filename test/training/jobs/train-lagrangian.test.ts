@@ -147,6 +147,6 @@ describe('trainLagrangian', () => {
   it('rejects a folder with other content, before training', async () => {
     const error = await errorOf(trainLagrangian(makeSource(600), { ...quick, modelPath: path.dirname(folder()) }));
     expect(error).to.be.instanceOf(DataValidationError);
-    expect((error as Error).message).to.match(/holds something else/);
+    expect((error as Error).message).to.match(/contains other data/);
   });
 });

@@ -16,7 +16,7 @@ import { getLogger } from '../../../internal/logger.ts';
 
 /** The file properties that record files need. */
 export interface FileFacts {
-  /** In bytes. */
+  /** The size of the file in bytes. */
   readonly size: number;
   /** The inode, which identifies the file even after it is renamed. */
   readonly ino: number;
@@ -34,7 +34,7 @@ export interface FileFunctions {
   fsync(descriptor: number): void;
   fstat(descriptor: number): FileFacts;
   close(descriptor: number): void;
-  /** Returns the file at a path; undefined if there is none. */
+  /** Returns the size and inode of the file at a path; undefined if there is no file. */
   stat(path: string): FileFacts | undefined;
   rename(from: string, to: string): void;
   /** Removes a file. */
@@ -62,30 +62,30 @@ export const SYSTEM_FILES: FileFunctions = Object.freeze({
 
 /** The format of a file's lines. */
 export interface LineForm {
-  /** The first line of each file; null if there is none. */
+  /** The first line of each file; null if the format has no header. */
   readonly header: string | null;
   /** The text at the start of each file: the header or, without a header, the first characters of every line. */
   readonly opening: string;
-  /** Whether line feeds between quotes are part of a field. */
+  /** Whether a line feed between quotes is part of a field and does not end the line. */
   readonly isQuoting: boolean;
   /**
-   * Returns whether lines can be appended to a file with this first line: `same` for the same layout, or `older` for
-   * an older layout. A file of an older layout is then rotated.
+   * Returns `same` if lines can be appended to a file with this first line, or `older` if the file has an older layout.
+   * A file with an older layout is rotated.
    * @param path the path for the error message
    * @throws {DataValidationError} if the file has other content
    */
   examine(firstLine: string, path: string): 'same' | 'older';
-  /** Returns whether a last line without a line feed is complete. */
+  /** Returns whether the last line of a file is complete although its line feed is missing. */
   isComplete(line: string): boolean;
 }
 
-/** The numbers of records that a store has written, holds in memory, and has dropped. */
+/** The numbers of records that a store has written, still has in memory, and has dropped. */
 export interface StoreStatus {
   /** The number of records on disk. */
   readonly written: number;
   /** The number of records that wait for the next attempt after a failed write. */
   readonly pending: number;
-  /** The number of records dropped because more records were waiting than the store may hold. */
+  /** The number of records dropped because more than `mostPending` records were waiting. */
   readonly dropped: number;
   /** Why the last write failed; null after a successful write. */
   readonly problem: string | null;

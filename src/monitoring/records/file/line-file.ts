@@ -10,7 +10,9 @@ const CHUNK_BYTES = 2 ** 18;
 const NEWLINE = 10;
 const QUOTE = 34;
 
-/** The maximum length of a truncated line, in bytes. A longer tail is not a single line. */
+/**
+ * The maximum length of a truncated last line, in bytes. A longer text at the end of a file cannot be a single line.
+ */
 const MAX_TAIL_BYTES = 2 ** 20;
 
 /**
@@ -33,12 +35,12 @@ function findCompleteEnd(files: FileFunctions, descriptor: number, size: number,
   return end;
 }
 
-/** Returns the text between two offsets; undefined if it is longer than a line can be. */
+/** Returns the text between two byte offsets; undefined if the text is longer than a line can be. */
 function readTail(files: FileFunctions, descriptor: number, from: number, to: number): string | undefined {
   return to - from > MAX_TAIL_BYTES ? undefined : textOf(readBytes(files, descriptor, from, to));
 }
 
-/** Returns the first line of a file without its line feed, and whether it had one. */
+/** Returns the first line of a file without its line feed, and whether the line ended with a line feed. */
 function readFirstLine(files: FileFunctions, descriptor: number): { text: string; isEnded: boolean } {
   const start = readBytes(files, descriptor, 0, MAX_TAIL_BYTES);
   const end = start.indexOf(NEWLINE);
@@ -76,13 +78,14 @@ interface AppendOutcome {
 }
 
 /**
- * Matches a further line of unquoted fields. If such a line follows, a quote was left open long before the last write.
+ * Matches a complete line of unquoted fields. If such a line follows an unclosed quote, the file was damaged before the
+ * last write.
  */
 const LIKE_A_LINE = /\n(?:[^\n"]*,){4}/;
 
 /**
- * An append-only file that is repaired after a failed write, so that it ends with a complete line. All methods throw
- * system errors.
+ * An append-only file. After a failed write, the file is repaired so that it ends with a complete line. All methods can
+ * throw system errors.
  */
 export class LineFile {
   readonly #path: string;
@@ -105,7 +108,7 @@ export class LineFile {
   /**
    * Opens the file if it is not open, or if its path now refers to a different file. Removes an incomplete last line.
    * @returns the size of the file, in bytes
-   * @throws {DataValidationError} if the file has other content; the file is then left unchanged
+   * @throws {DataValidationError} if the file has unexpected content; the file is then left unchanged
    */
   prepare(): number {
     const found = this.#files.stat(this.#path);
@@ -118,8 +121,8 @@ export class LineFile {
   }
 
   /**
-   * Appends lines, after the header if the file is empty. Uses a single write, unless the system accepts only a part
-   * of the data. Call {@link LineFile.prepare} first.
+   * Appends lines. In an empty file, the header is written first. All data is written at once, unless the system
+   * accepts only a part of the data. Call {@link LineFile.prepare} first.
    */
   append(lines: readonly string[]): AppendOutcome {
     const descriptor = this.#descriptor as number;
@@ -187,7 +190,7 @@ export class LineFile {
     if (first.isEnded && this.#form.examine(first.text, this.#path) === 'older') {
       logQuietly(
         'warn',
-        `'${this.#path}' has an older layout; it is kept as '${this.#path}.1', and a new file is started`,
+        `'${this.#path}' has an older layout; the file is kept as '${this.#path}.1', and a new file is started`,
       );
       return undefined;
     }
@@ -198,13 +201,13 @@ export class LineFile {
   #repairTail(descriptor: number, end: number, size: number): number | undefined {
     const tail = readTail(this.#files, descriptor, end, size);
     if (tail === undefined || LIKE_A_LINE.test(tail)) {
-      const kept = `it is kept as '${this.#path}.1', and a new file is started`;
+      const kept = `the file is kept as '${this.#path}.1', and a new file is started`;
       logQuietly('warn', `'${this.#path}' is damaged from byte ${String(end)} on (an unclosed quote?); ${kept}`);
       return undefined;
     }
     if (this.#form.isComplete(tail)) return size + this.#files.write(descriptor, Buffer.from('\n'), 0, 1);
     this.#files.ftruncate(descriptor, end);
-    logQuietly('warn', `the last line of '${this.#path}' was cut short; its ${String(size - end)} bytes are removed`);
+    logQuietly('warn', `the last line of '${this.#path}' was incomplete; its ${String(size - end)} bytes were removed`);
     return end;
   }
 
@@ -215,7 +218,7 @@ export class LineFile {
   }
 
   #otherContent(): DataValidationError {
-    return new DataValidationError(`'${this.#path}' has other content. Nothing was added to it.`, {
+    return new DataValidationError(`'${this.#path}' has unexpected content. Nothing was added to the file.`, {
       code: 'unwritable-file',
       context: { path: this.#path },
       suggestion: 'Use a new file.',
@@ -234,7 +237,7 @@ export class LineFile {
   }
 }
 
-/** Returns how many texts fit completely into a number of bytes, and the byte position of their end. */
+/** Returns how many texts fit completely into a number of bytes, and the byte offset at which the last of them ends. */
 function completeTexts(texts: readonly string[], bytes: number): { end: number; count: number } {
   let end = 0;
   for (const [count, text] of texts.entries()) {

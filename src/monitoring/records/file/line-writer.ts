@@ -3,14 +3,14 @@ import { fileProblemOf } from '../../../io/file-problem.ts';
 import { type FileFunctions, type LineForm, logQuietly, type StoreStatus } from './file-functions.ts';
 import { LineFile } from './line-file.ts';
 
-/** Error codes of problems that may be temporary, so that a retry with the same path can succeed. */
+/** Error codes of problems that may be temporary. A retry with the same path may then succeed. */
 const TRANSIENT = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC'];
 
 /** Returns why an operation on a file failed, with the system's code. */
 function describeFileProblem(cause: unknown): string {
   const { code, reason } = fileProblemOf(cause);
   if (code === '') return cause instanceof Error ? cause.message : String(cause);
-  return `${reason ?? 'the system refuses'} (${code})`;
+  return `${reason ?? 'the operating system rejected the operation'} (${code})`;
 }
 
 /** Returns whether a retry may succeed. */
@@ -42,13 +42,13 @@ export interface LineWriterOptions {
   /** Whether each write is flushed to the disk. */
   readonly isFlushed: boolean;
   readonly files: FileFunctions;
-  /** A plural noun for the lines in messages, such as 'alerts'. */
+  /** A plural noun that describes the lines in messages, such as 'alerts'. */
   readonly what: string;
 }
 
 /**
- * Appends lines to a file. Lines that cannot be written wait in memory, and the next append tries again. Logs a
- * warning when writing starts to fail, and a message when it works again.
+ * Appends lines to a file. Lines that cannot be written wait in memory until the next append, which tries again. A
+ * warning is logged when writing starts to fail, and a message when writing works again.
  */
 export class LineWriter {
   readonly #options: LineWriterOptions;
@@ -60,7 +60,7 @@ export class LineWriter {
   #problem: string | null = null;
   #cannotRotate = false;
 
-  /** @throws {DataValidationError} if the file has other content, or cannot be written for a permanent reason */
+  /** @throws {DataValidationError} if the file has unexpected content, or cannot be written for a permanent reason */
   constructor(options: LineWriterOptions) {
     const { path, form, files, maxFiles } = options;
     this.#options = options;
@@ -93,12 +93,12 @@ export class LineWriter {
     });
   }
 
-  /** Writes pending lines, flushes and closes the file; a later append opens it again. */
+  /** Writes pending lines, flushes the file and closes it. A later append opens the file again. */
   close(): void {
     const { path, what } = this.#options;
     this.#writePending();
     if (this.#pending.length > 0) {
-      logQuietly('warn', `'${path}' is closed while ${String(this.#pending.length)} ${what} are not written`);
+      logQuietly('warn', `'${path}' was closed before ${String(this.#pending.length)} ${what} were written`);
     }
     try {
       this.#file.flush();
@@ -157,8 +157,8 @@ export class LineWriter {
   }
 
   /**
-   * Tries to rotate the file, and returns whether it was rotated. If not, the file keeps growing, because keeping
-   * records is more important than the size limit.
+   * Tries to rotate the file, and returns whether it was rotated. If the file cannot be rotated, it grows beyond its
+   * size limit, because keeping records is more important than the limit.
    */
   #rotate(): boolean {
     const { path } = this.#options;
@@ -188,6 +188,6 @@ export class LineWriter {
     if (this.#problem === null) return;
     this.#problem = null;
     const { path, what } = this.#options;
-    logQuietly('info', `'${path}' is written again; ${String(this.#dropped)} ${what} were dropped in all`);
+    logQuietly('info', `'${path}' can be written again; ${String(this.#dropped)} ${what} were dropped in total`);
   }
 }

@@ -14,21 +14,22 @@ import {
 import { parseObject } from '../../../internal/values.ts';
 
 /**
- * A problem of a line whose position is not yet known. The reader converts it to an error with the position.
+ * A problem of a line whose position is not yet known. The reader converts the problem to an error that includes the
+ * position.
  */
 class LineProblem extends Error {}
 
-/** Returns the error for a problem at a position. */
+/** Returns the error for a problem in a line of a file. */
 export function problemAt(path: string, line: number, problem: string, cause?: unknown): DataValidationError {
   return new DataValidationError(`Cannot read '${path}', line ${String(line)}: ${problem}.`, {
     code: 'unreadable-file',
     context: { path, line },
-    suggestion: 'Fix or remove that line.',
+    suggestion: 'Fix or remove the line.',
     cause,
   });
 }
 
-/** The window of records in older files, which do not name a window. Their values cover the last events. */
+/** The window of records in older files. Older files do not name a window, and their values cover the last events. */
 const OLDER_WINDOW: MonitoringWindow = 'sliding';
 
 /**
@@ -74,18 +75,21 @@ export interface LineReader {
    * Reads a line without its line end.
    * @param number the line number, from 1
    * @returns a record, if the line completes one
-   * @throws {DataValidationError} if the line is invalid; the error gives its number
+   * @throws {DataValidationError} if the line is invalid; the error gives the line number
    */
   read(line: string, number: number): MonitoringRecord | undefined;
   /**
-   * Reads the text after the last line end.
-   * @returns whether the file ends correctly, is truncated in its last line, or has one more record there
+   * Reads the text after the last line ending.
+   * @returns `whole` if the file ends correctly, `cut` if its last line is truncated, or a record if the text is a
+   *   complete record
    * @throws {DataValidationError} if more than the last line is invalid; the error gives the line number
    */
   finish(rest: string, number: number): 'whole' | 'cut' | MonitoringRecord;
 }
 
-/** The maximum length of a row with quotes. An unclosed quote would otherwise consume the rest of the file. */
+/**
+ * The maximum length of a row with quotes. Without this limit, an unclosed quote would consume the rest of the file.
+ */
 const MAX_ROW_LENGTH = 2 ** 20;
 
 const MISSING: CsvField = { text: '', isQuoted: false };
@@ -94,7 +98,7 @@ const MISSING: CsvField = { text: '', isQuoted: false };
 export class CsvRecords implements LineReader {
   readonly #path: string;
   #layout: RecordLayout | undefined;
-  /** The lines read so far of a row that has a line end within quotes. */
+  /** The lines read so far of a row that has a line ending within quotes. */
   #open: { readonly lines: string[]; readonly first: number; length: number } | undefined;
   #time = { text: '', timestamp: '' };
 
@@ -119,7 +123,7 @@ export class CsvRecords implements LineReader {
     const text = [...lines, rest].join('\n');
     if (text === '') return 'whole';
     if (this.#layout === undefined && !CSV_HEADER.startsWith(text)) this.#readHeader(text, first);
-    // A truncated line is not followed by complete lines.
+    // If complete lines follow, the row was not truncated: a quote was left unclosed.
     const columns = this.#layout?.columnCount ?? 1;
     if (lines.slice(1).some((line) => line.split(',').length >= columns)) throw this.#openQuote(first);
     return 'cut';

@@ -10,9 +10,9 @@ export interface RecordFile {
 }
 
 /**
- * Opens a record file and its earlier rotated files, oldest first. Files are opened newest first, and each file once,
- * so that nothing is read twice if a store rotates them in the meantime.
- * @throws {DataValidationError} if there is no such file, or one cannot be opened
+ * Opens a record file and its earlier rotated files, and returns them oldest first. Files are opened newest first, and
+ * each file once, so that no record is read twice if a store rotates the files in the meantime.
+ * @throws {DataValidationError} if the file does not exist, or one of the files cannot be opened
  */
 export async function openRecordFiles(filePath: string): Promise<RecordFile[]> {
   const files: RecordFile[] = [];

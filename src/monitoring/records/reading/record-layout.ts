@@ -7,10 +7,10 @@ export interface CsvField {
   readonly isQuoted: boolean;
 }
 
-/** Matches a field from the end of the previous one: quoted or without quotes, then a comma or the end. */
+/** Matches the next field of a row, with or without quotes, followed by a comma or the end of the row. */
 const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\n\r]*))(,|$)/y;
 
-/** Parses the fields of a row without its line end (RFC 4180). Returns undefined if quotes are invalid. */
+/** Parses the fields of a row without its line ending (RFC 4180). Returns undefined if quotes are invalid. */
 export function parseCsvRow(row: string): CsvField[] | undefined {
   if (!row.includes('"')) return row.split(',').map((text) => ({ text, isQuoted: false }));
   const fields: CsvField[] = [];
@@ -33,18 +33,21 @@ export function areQuotesClosed(text: string): boolean {
 
 /** The column indices of a CSV file's fields; -1 for a missing column. */
 export interface RecordLayout extends Readonly<Record<(typeof RECORD_FIELDS)[number], number>> {
-  /** `own` for the layout that a record store writes, `older` for a layout whose time column has a different name. */
+  /**
+   * `own` for the layout that a record store writes, `older` for a layout whose time column has a different name,
+   * `other` for any other layout.
+   */
   readonly kind: 'own' | 'older' | 'other';
   readonly columnCount: number;
-  /** Whether the times are in a column without a name, which could also contain row numbers. */
+  /** Whether the times are in a column without a name. Such a column could also contain row numbers. */
   readonly isTimeUnnamed: boolean;
 }
 
 const REQUIRED = ['metric', 'value', 'n'] as const;
 
 /**
- * Finds the columns from a header's names. The time column is `time`, otherwise `timestamp`, otherwise a first column
- * without a name.
+ * Finds the columns from a header's names. The time column is `time`. If there is no `time`, it is `timestamp`, and
+ * otherwise the first column, if that column has no name.
  */
 export function findLayout(names: readonly string[]): RecordLayout {
   const trimmed = names.map((name) => name.trim());
