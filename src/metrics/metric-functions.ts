@@ -272,10 +272,10 @@ export const calibrationDifference = scoreMetric('calibration_difference');
  *
  *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
  *
- * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning gives a
- * bound on the effect. A group without positives or without negatives has no AUC. Such groups, and groups with fewer
- * than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * The value is exact for up to 65,536 distinct scores. If there are more, scores are rounded to a grid, and a warning
+ * gives a bound on the effect of the rounding. A group without positives or without negatives has no AUC. Such groups,
+ * and groups with fewer than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups
+ * remain, the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore scores, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross
@@ -299,8 +299,8 @@ export const rocAucDifference = scoreMetric('roc_auc_difference');
  *
  *     max_g mean(yPred | g) - min_g mean(yPred | g), in [0, inf), in the target's units.
  *
- * It is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer than
- * `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
+ * This metric is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer
+ * than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
  * `undefinedReason` gives the reason.
  * @param yPred predicted values, [n], finite
  * @param sensitive group of each row, [n], or an object of several attributes to cross

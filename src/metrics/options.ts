@@ -33,7 +33,8 @@ export interface MetricOptions {
   /** @defaultValue 'between_groups'; 'to_reference' with `referenceGroup`, and with `compat` 'aif360' and 'aequitas' */
   readonly method?: GapMethod | undefined;
   /**
-   * For `to_reference`: the group with which the others are compared. If several groups are given, they are pooled.
+   * For `to_reference`: the group with which all other groups are compared. If several groups are given, they are
+   * pooled.
    * @defaultValue the largest group
    */
   readonly referenceGroup?: string | readonly string[] | undefined;
@@ -49,7 +50,7 @@ export interface MetricOptions {
   /**
    * Intervals of `simultaneous` hold for all pairs of groups simultaneously, and also cover a true gap of 0.
    * `percentile` and `bca` resample the counts of decisions, and their intervals rarely cover a true gap of 0. Use
-   * these two only to compare with other tools.
+   * `percentile` and `bca` only to compare with other tools.
    * @defaultValue 'simultaneous'
    */
   readonly ciMethod?: CiMethod | undefined;
@@ -94,7 +95,10 @@ export type FilledMetricOptions = {
 } & {
   readonly compat: Compat | undefined;
   readonly referenceGroup: readonly string[] | undefined;
-  /** Why there are no intervals, if `withCi` would be true without a limit. The result reports it as a warning. */
+  /**
+   * The reason why intervals are omitted, if a limit on the cost excludes them. The result reports the reason as a
+   * warning.
+   */
   readonly whyNoCi?: string | undefined;
 };
 

@@ -10,11 +10,11 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 /*
  * This module contains all special cases that reproduce the conventions of other libraries.
  *
- * fairlearn (0.14): the rate of an empty denominator is 0. The overall value includes rows without a group. A ratio of
- * 0 to 0 is NaN. The worst of several ratios is Python's min, which keeps a number that comes before a NaN.
+ * fairlearn (0.14): a rate with an empty denominator is 0. The overall value includes rows without a group. A ratio of
+ * 0 to 0 is NaN. The worst of several ratios is Python's `min`, which ignores a NaN that comes after a number.
  *
  * AIF360 (0.6): rows are pooled into two groups, privileged and unprivileged. Differences are signed: unprivileged
- * minus privileged. Ratios divide by the privileged rate, even if it is 0. The rate of an empty denominator is NaN.
+ * minus privileged. Ratios divide by the privileged rate, even if it is 0. A rate with an empty denominator is NaN.
  *
  * Aequitas (1.0): every group is compared with a reference group, by ratio.
  */
@@ -23,7 +23,7 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 const UNPRIVILEGED = 'unprivileged';
 const PRIVILEGED = 'privileged';
 
-/** Regroups statistics as the selected library does. If no library is selected, returns them unchanged. */
+/** Regroups statistics as the selected library does. If no library is selected, returns the statistics unchanged. */
 export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
   if (options.compat !== 'aif360') return stats;
   if (options.referenceGroup === undefined) {
@@ -36,7 +36,7 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
   return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
 }
 
-/** Returns a measure as the selected library computes it. In fairlearn, the rate of an empty denominator is 0. */
+/** Returns a measure as the selected library computes it. In fairlearn, a rate with an empty denominator is 0. */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
   const { sampling } = measure;
   const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
@@ -112,7 +112,7 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
   });
 }
 
-/** @throws {MetricComputationError} if a measure needs true labels and none were counted */
+/** @throws {MetricComputationError} if a measure needs true labels but the statistics contain none */
 export function assertTruth(statistics: readonly GroupStats[], metric: string, measures: readonly MeasureName[]): void {
   const needy = measures.map(measureDefinition).filter(({ needsTruth }) => needsTruth);
   const blind = needy.some(({ kind }) => statistics.some((stats) => stats.kind === kind && !stats.hasTruth));

@@ -25,7 +25,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  *
  *     CDD = sum_g N_g / N ( N_g- / N- - N_g+ / N+ ), in (-1, 1).
  *
- * It is positive if larger groups have a larger share of the rejections than of the selections.
+ * The disparity is positive if larger groups have a larger share of the rejections than of the selections.
  *
  * Interpret it with care. The disparities of all groups sum to 0, so groups of equal size give 0 for any rates. With
  * two groups, the result depends on the difference of their sizes. The paper instead computes the disparity of one

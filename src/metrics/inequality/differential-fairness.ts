@@ -26,7 +26,7 @@ export function fillConcentration(who: string, { concentration = 1 }: Differenti
 
 /**
  * Computes the epsilon of differential fairness for the outcome that `cells` defines: the largest |ln ratio| of
- * smoothed rates, over both outcomes and all pairs of groups. It is NaN with fewer than two groups.
+ * smoothed rates, over both outcomes and all pairs of groups. The epsilon is NaN with fewer than two groups.
  */
 export function largestLogRatio(
   stats: ClassificationStats,
@@ -72,8 +72,8 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  *     EDF = max over k in {0, 1}, groups g, h of | ln p_k(g) - ln p_k(h) |,
  *     p_k(g) = (n_gk + c / 2) / (n_g + c), 0 or more.
  *
- * 0 means that outcomes do not depend on the group; ln 2 means that a group has an outcome twice as often as another.
- * Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
+ * 0 means that outcomes do not depend on the group; ln 2 means that one group has an outcome twice as often as another
+ * group. Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
  * intersectional groups: pass several attributes to measure them.
  *
  * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is

@@ -54,7 +54,10 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   };
 }
 
-/** True values with a smaller relative standard deviation are treated as constant, because of rounding errors. */
+/**
+ * True values whose relative standard deviation is below this limit are treated as constant, because of rounding
+ * errors.
+ */
 const NO_VARIATION = 1e-12;
 
 /** Computes R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN if the true values of a group do not vary. */
