@@ -35,7 +35,7 @@ export function parseNames(text: string): string[] {
 
 /** Parses the decimal separator of numbers. */
 export function parseDecimal(text: string): DecimalSeparator {
-  if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator is . or a comma.`);
+  if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator must be a point or a comma.`);
   return text;
 }
 

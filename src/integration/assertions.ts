@@ -255,7 +255,8 @@ export function assertFairness(
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
-    suggestion: 'Fix the model or the data. If the threshold is wrong, agree on a new one and change it there.',
+    suggestion:
+      'Fix the model or the data. If the threshold is wrong, agree on a new threshold and set it in this call.',
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',

@@ -221,7 +221,7 @@ function unsupportedPlatform(backend: NativeBackend): MissingPart | null {
   if (glibc !== undefined && Number(glibc) >= OLDEST_GLIBC) return null;
   return {
     what: `TensorFlow needs glibc ${String(OLDEST_GLIBC)} or later, and this system has ${glibc ?? 'another C library'}`,
-    mend: 'Use another backend: evenhand doctor shows which ones work.',
+    mend: "Use another backend. 'evenhand doctor' shows which backends work.",
   };
 }
 
@@ -437,10 +437,10 @@ async function multiply({ backend, prefix }: Place, folder: string, runTool: Run
   const { sum, gpu } = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as { sum?: number; gpu?: boolean };
   if (sum === 64) return gpu === true;
   throw new DependencyError(
-    `The backend '${backend}' was compiled, but does not compute: the sum is ${String(sum)}, not 64.`,
+    `The backend '${backend}' was compiled, but computes a wrong result: the sum is ${String(sum)} instead of 64.`,
     {
       context: { backend, expected: 64, received: sum },
-      suggestion: 'Use another backend: evenhand doctor shows which ones work.',
+      suggestion: "Use another backend. 'evenhand doctor' shows which backends work.",
     },
   );
 }

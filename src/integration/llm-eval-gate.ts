@@ -191,7 +191,8 @@ function stoppedError(stopped: string, failed: Failed): FairnessAssertionError {
 function failedError(failed: Failed, threshold: number | Readonly<Record<string, number>>): FairnessAssertionError {
   return new FairnessAssertionError(messagesOf(failed).join('\n'), {
     context: { failed: failed.map(([name]) => name), threshold },
-    suggestion: 'Compare the answers in the report. If the threshold is wrong, agree on a new one and change it there.',
+    suggestion:
+      'Compare the answers in the report. If the threshold is wrong, agree on a new threshold and set it in this call.',
     expected: threshold,
     operator: failed[0]?.[1].comparator ?? '<=',
   });

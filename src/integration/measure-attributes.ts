@@ -179,7 +179,7 @@ function assertAverage(
   const problem = hasControl ? 'cannot be combined with control' : 'needs decisions, because scores have two classes';
   throw new ValueError(`average: 'macro' ${problem}.`, {
     context: { parameter: 'average', value: 'macro' },
-    suggestion: hasControl ? 'Remove one of them.' : 'Remove average, or give decisions (yPred).',
+    suggestion: hasControl ? 'Remove average or control.' : 'Remove average, or give decisions (yPred).',
   });
 }
 

@@ -65,7 +65,7 @@ export function atOnce<T>(steps: Generator<void, T, void>): T {
 export function assertFewClasses(classes: number, maxClasses = Infinity): void {
   if (classes <= maxClasses) return;
   throw new DataValidationError(
-    `The outcome has ${classes.toLocaleString('en-US')} classes; with average: 'macro' there may be at most ${maxClasses.toLocaleString('en-US')}.`,
+    `The outcome has ${classes.toLocaleString('en-US')} classes, but average: 'macro' allows at most ${maxClasses.toLocaleString('en-US')}.`,
     {
       code: 'data-too-large',
       context: { argument: 'yPred', classes },

@@ -246,11 +246,13 @@ function assertDecisions({ yPred, yScore, threshold, comparator }: ValidateRowsI
   if (yPred === undefined && yScore === undefined) {
     throw new DataValidationError('Neither decisions (yPred) nor scores (yScore) were given.', {
       context: { argument: 'yPred' },
-      suggestion: 'Pass one of them.',
+      suggestion: 'Pass yPred or yScore.',
     });
   }
   if (comparator === undefined || threshold !== undefined) return;
-  throw new ConfigValidationError('A comparator needs a threshold.', { context: { parameter: 'comparator' } });
+  throw new ConfigValidationError('A comparator needs a threshold: add threshold.', {
+    context: { parameter: 'comparator' },
+  });
 }
 
 /** Lists each attribute by itself, then the intersections. */

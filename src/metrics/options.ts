@@ -141,16 +141,19 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
 }
 
 function onlyToReference(method: GapMethod): ValueError {
-  return new ValueError(`compat: 'aif360' compares with the privileged group only. Got method '${method}' instead.`, {
-    context: { parameter: 'method', value: method },
-    suggestion: 'Remove method.',
-  });
+  return new ValueError(
+    `compat: 'aif360' compares with the privileged group only, so no other method is allowed. Got '${method}' instead.`,
+    {
+      context: { parameter: 'method', value: method },
+      suggestion: 'Remove method.',
+    },
+  );
 }
 
 function unusedReference(method: GapMethod): ValueError {
   return new ValueError(`A referenceGroup is valid only for method 'to_reference'. Got method '${method}' instead.`, {
     context: { parameter: 'referenceGroup', value: method },
-    suggestion: 'Remove one of them.',
+    suggestion: 'Remove referenceGroup, or set method to to_reference.',
   });
 }
 

@@ -82,7 +82,7 @@ class PartReader {
 
   /** Releases all parts. Resolves when all files are closed. */
   async abandon(): Promise<void> {
-    for (const stream of this.#streams) stream.destroy(new Error('Reading of the form was cancelled.'));
+    for (const stream of this.#streams) stream.destroy(new Error('Reading the form was cancelled.'));
     await Promise.allSettled(this.#work);
   }
 

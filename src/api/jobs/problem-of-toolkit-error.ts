@@ -119,17 +119,17 @@ const ALLOW_LIVE =
 function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;
   const count =
-    typeof missing === 'number' && missing > 1 ? `${missing.toLocaleString('en-US')} answers are` : 'An answer is';
-  const first = typeof prompt === 'string' ? ` The first is to "${prompt}".` : '';
+    typeof missing === 'number' && missing > 1 ? `${missing.toLocaleString('en-US')} answers are` : 'One answer is';
+  const first = typeof prompt === 'string' ? ` The first missing answer is to the prompt "${prompt}".` : '';
   if (code === 'replay-only') {
     return {
-      detail: `${count} not known, and replay_only allows no calls.${first}`,
+      detail: `${count} missing, and replay_only does not allow live calls.${first}`,
       suggestion:
         'Omit replay_only if the service may make live calls, or send only prompts whose answers are recorded.',
     };
   }
   return {
-    detail: `Live calls are not allowed here, and ${count.replace('An', 'an')} not known.${first}`,
+    detail: `Live calls are not allowed here, and ${count.replace('One', 'one')} missing.${first}`,
     suggestion: ALLOW_LIVE,
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { count, fields, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './answer-fields.ts';
 
-const attribute = z.string().describe('A sensitive column, or several joined by `||`.');
+const attribute = z.string().describe('A sensitive column, or several columns joined by `||`.');
 /** The fields of a statistical test. */
 const TEST = {
   statistic: numberOrNull,

@@ -113,7 +113,7 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
 
 async function nothingJudged(): Promise<Error> {
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  return new ConfigValidationError('--junit reports the gate, and there is no threshold.', {
+  return new ConfigValidationError('--junit writes the verdict of the gate, but there is no threshold.', {
     context: { parameter: 'junit' },
     suggestion: 'Add --threshold, or validation_threshold in the configuration.',
   });

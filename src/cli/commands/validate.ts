@@ -232,7 +232,7 @@ async function withGates(request: ValidateRequest, { gate, junit }: ValidateOpti
   if (gates.length > 0) return { ...request, gates };
   if (gatesOf(gateRequest).length > 0) return request;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  throw new ConfigValidationError('--junit reports gates, and there is none.', {
+  throw new ConfigValidationError('--junit writes the verdicts of gates, but there is no gate.', {
     context: { parameter: 'junit' },
     suggestion: "Add a gate: --metric 'demographic_parity_difference<=0.1', --threshold or --gate.",
   });

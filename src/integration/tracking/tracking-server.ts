@@ -120,7 +120,9 @@ function readAnswer(response: Response, text: string): unknown {
   const answer = text === '' ? null : parseObject(text);
   if (!response.ok) throw refused(response, answer);
   if (answer === undefined) {
-    throw new TrackingFailure(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
+    throw new TrackingFailure(
+      `the response is not from MLflow (HTTP ${String(status)} without JSON): check the address`,
+    );
   }
   return answer;
 }
@@ -141,7 +143,7 @@ export function textAt(answer: unknown, ...names: readonly string[]): string | u
 export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
   const found = textAt(answer, ...names);
   if (found !== undefined && found !== '') return found;
-  throw new TrackingFailure(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
+  throw new TrackingFailure(`the response is not from MLflow (it has no ${names.join('.')}): check the address`);
 }
 
 function refused({ status, headers }: Response, answer: unknown): TrackingFailure {
@@ -178,7 +180,7 @@ const MAX_BYTES = 2 ** 20;
  */
 async function readText(response: Response): Promise<string> {
   const { text, isComplete } = await readLimitedText(response, MAX_BYTES);
-  if (!isComplete) throw new TrackingFailure('the answer is longer than 1 MiB');
+  if (!isComplete) throw new TrackingFailure('the response is longer than 1 MiB');
   return text;
 }
 
@@ -249,7 +251,7 @@ async function callOnce(
   if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json';
   if (server.authorization !== undefined) headers['authorization'] = server.authorization;
   const exceeded = (): Error =>
-    new TrackingFailure(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
+    new TrackingFailure(`the server did not respond within ${seconds(timeoutMillis)}`, { isTransient: true });
   return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
     const response = await fetch(`${server.address}${path}`, {
       method,

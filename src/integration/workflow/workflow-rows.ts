@@ -113,7 +113,10 @@ function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig)
   if (method !== 'reductions' || metricKind(definition) !== 'scores' || isOfRanks) return;
   throw new ConfigValidationError(
     `${metric} needs probabilities of the label, but a mixture by reductions gives the probability of a positive decision.`,
-    { context: { metric, method }, suggestion: 'Train by regularized or lagrangian, or judge roc_auc_difference.' },
+    {
+      context: { metric, method },
+      suggestion: 'Use the method regularized or lagrangian, or the metric roc_auc_difference.',
+    },
   );
 }
 
@@ -162,11 +165,14 @@ function readNumbers(table: Table, name: string): Float64Array {
 
 function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   if (y.length === 0) {
-    throw new DataValidationError(`No row has both its target ('${target}') and its sensitive attributes.`, {
-      code: 'empty-data',
-      context: { target },
-      suggestion: 'Check the columns that the configuration names.',
-    });
+    throw new DataValidationError(
+      `Every row lacks the target ('${target}') or a sensitive attribute, so there are no rows to use.`,
+      {
+        code: 'empty-data',
+        context: { target },
+        suggestion: 'Check the columns that the configuration names.',
+      },
+    );
   }
   if (y instanceof Uint8Array) {
     assertTwoClasses(y, target);

@@ -235,7 +235,7 @@ export type LiveAccess =
  *
  * const access = liveAccess({ provider: 'openai', replayOnly: false }, { env: { OPENAI_API_KEY: 'a-key-of-mine' } });
  * console.log(access.isAllowed, access.suggestion);
- * // false Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.
+ * // false Set EVENHAND_LLM_ALLOW_LIVE=1 or use --live if you accept the cost of the calls.
  * ```
  */
 export function liveAccess(
@@ -247,7 +247,7 @@ export function liveAccess(
   const { provider } = config;
   if (!isApiProvider(provider)) return allowed(`the provider ${provider} sends nothing`);
   if (config.replayOnly) {
-    return refused('replay_only is set', 'Set replay_only to false, if the calls may be paid for.');
+    return refused('replay_only is set', 'Set replay_only to false if you accept the cost of the calls.');
   }
   const key = keyOf(provider, env);
   if (key === null && provider !== 'compatible') {
@@ -260,7 +260,7 @@ export function liveAccess(
   }
   return refused(
     'live calls are not allowed, because EVENHAND_LLM_ALLOW_LIVE is not 1',
-    'Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.',
+    'Set EVENHAND_LLM_ALLOW_LIVE=1 or use --live if you accept the cost of the calls.',
   );
 }
 

@@ -29,7 +29,7 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
   if (options.referenceGroup === undefined) {
     throw new ValueError("compat: 'aif360' needs the privileged group.", {
       context: { parameter: 'referenceGroup' },
-      suggestion: `Give its name as referenceGroup. The groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
+      suggestion: `Give the name of this group as referenceGroup. The groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
     });
   }
   const isPrivileged = referenceMask(stats.labels, options.referenceGroup);
@@ -71,10 +71,13 @@ export function referenceIndex(stats: GroupStats, rows: Float64Array, options: F
   if (first === undefined) return rows.indexOf(rows.reduce((most, n) => Math.max(most, n), 0));
   const mask = referenceMask(stats.labels, [first, ...more]);
   if (more.length > 0) {
-    throw new ValueError(`Only compat: 'aif360' pools several reference groups; got ${String(1 + more.length)}.`, {
-      context: { parameter: 'referenceGroup' },
-      suggestion: 'Give one reference group.',
-    });
+    throw new ValueError(
+      `Several reference groups are allowed only with compat: 'aif360'. Got ${String(1 + more.length)}.`,
+      {
+        context: { parameter: 'referenceGroup' },
+        suggestion: 'Give one reference group.',
+      },
+    );
   }
   return mask.indexOf(1);
 }
@@ -106,9 +109,10 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
   const { metric } = definition;
   const kind = metricKind(definition);
   if (stats.kind === kind) return;
-  throw new ValueError(`${metric} is computed from statistics of ${kind}; got statistics of ${stats.kind}.`, {
+  throw new ValueError(`${metric} needs statistics of the kind '${kind}'. Got '${stats.kind}' instead.`, {
     context: { metric, kind: stats.kind },
-    suggestion: 'Reduce the rows with reduceClassification, reduceRegression or reduceScores.',
+    suggestion:
+      'Compute the statistics with reduceClassification (decisions), reduceRegression (numbers) or reduceScores (scores).',
   });
 }
 

@@ -70,7 +70,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
 export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
   if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);
   throw new ValueError('A metric frame needs at least one measure in metrics.', {
-    suggestion: "Give some names, such as metrics: ['selection_rate', 'count'].",
+    suggestion: "Name at least one measure, such as metrics: ['selection_rate', 'count'].",
   });
 }
 

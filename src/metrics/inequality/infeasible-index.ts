@@ -105,7 +105,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
     `The targetProportions parameter of infeasibleIndex must add up to at most 1. Got ${String(sum)} instead.`,
     {
       context: { parameter: 'targetProportions', value: sum },
-      suggestion: 'Lower the targets. No ranking can meet them.',
+      suggestion: 'Lower the targets, because no ranking can reach a sum above 1.',
     },
   );
 }

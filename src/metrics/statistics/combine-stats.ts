@@ -74,8 +74,8 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
     return { ...a, ...addTables(a, b, sign), moments, hasTruth: a.hasTruth && b.hasTruth, dropped, nDropped };
   }
   if (a.kind === 'scores' && b.kind === 'scores') return combineScores(a, b, sign, nDropped);
-  throw new DataValidationError(`Statistics of ${a.kind} and of ${b.kind} cannot be combined.`, {
-    suggestion: 'Reduce both with the same function.',
+  throw new DataValidationError(`Statistics of different kinds cannot be combined. Got '${a.kind}' and '${b.kind}'.`, {
+    suggestion: 'Compute both statistics with the same function, such as reduceClassification.',
   });
 }
 

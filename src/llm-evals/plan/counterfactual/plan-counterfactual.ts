@@ -198,6 +198,6 @@ function assertCount(layouts: readonly TemplateLayout[], repeats: number): void 
   if (count <= MAX_PROMPTS) return;
   throw new ConfigValidationError(
     `The templates result in ${count.toLocaleString('en-US')} prompts; at most ${MAX_PROMPTS.toLocaleString('en-US')} are allowed.`,
-    { context: { count }, suggestion: 'Give defaults to dimensions, so that fewer are crossed.' },
+    { context: { count }, suggestion: 'Set defaults for some dimensions, so that fewer dimensions are crossed.' },
   );
 }

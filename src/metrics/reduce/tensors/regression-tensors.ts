@@ -100,7 +100,7 @@ async function checkNumbers(
   if (yTrue !== undefined && truth === Infinity) toFiniteNumbers(await yTrue.data(), 'yTrue');
   const weight = await assertWeights(sizes.subarray(3), weights);
   if (error < Infinity) return { prediction, truth, error, weight };
-  throw new DataValidationError('The errors are too large for float32.', {
+  throw new DataValidationError('The prediction errors are too large for float32.', {
     code: 'data-too-large',
     suggestion: 'Scale the target, or give arrays.',
   });

@@ -55,7 +55,7 @@ function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
 export function refusePositiveLabel(name: string, positiveLabel: string | undefined): void {
   if (positiveLabel === undefined) return;
   throw new DataValidationError(
-    `${name} is a tensor, whose values must be 0 or 1; positiveLabel applies to other labels.`,
+    `${name} is a tensor, so its values must be 0 or 1, and positiveLabel cannot be used.`,
     {
       code: 'invalid-value',
       context: { argument: 'positiveLabel' },
