@@ -94,7 +94,7 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
-  /** Whether the command runs until it is stopped, so that it does not say that it is running. */
+  /** Whether the command runs until it is stopped. Such a command does not report how long it has been running. */
   readonly isOpenEnded?: boolean;
   /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
@@ -169,7 +169,7 @@ async function findConfig(config: string, options: CommonOptions): Promise<strin
   return (await import('./bundled-config.ts')).findConfig(config, options);
 }
 
-/** Returns all arguments of the program. Commander keeps them, but does not declare them. */
+/** Returns all arguments of the program. Commander stores these arguments, but its types do not declare them. */
 function callOf(command: Command): readonly string[] {
   return command.parent === null
     ? (command as Command & { readonly rawArgs: readonly string[] }).rawArgs

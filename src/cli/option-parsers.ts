@@ -39,7 +39,7 @@ export function parseDecimal(text: string): DecimalSeparator {
   return text;
 }
 
-/** Joins names as `parseNames` splits them. */
+/** Joins names to a text that `parseNames` splits into the same names. */
 export function formatNames(names: readonly string[]): string {
   return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
 }

@@ -11,11 +11,12 @@ const MIN_BAR_WIDTH = 5;
 /** The minimum milliseconds between two drawings of a bar. */
 const DRAW_MILLIS = 100;
 
-/** The milliseconds after which a rate is shown. Earlier ones vary too much. */
+/** The milliseconds after which a rate is shown. Earlier rates vary too much. */
 const RATE_MILLIS = 1000;
 
 /**
- * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes them.
+ * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes this
+ * default.
  */
 const LINE_SECONDS = 10;
 

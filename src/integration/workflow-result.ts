@@ -89,7 +89,7 @@ export interface WorkflowArtifacts {
   readonly outputDir: string | null;
   /** The files and folders in the output folder. */
   readonly files: readonly string[];
-  /** null if tracking was not requested. */
+  /** The outcome of tracking; null if tracking was not requested. */
   readonly tracking: TrackingOutcome | null;
 }
 

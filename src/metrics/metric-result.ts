@@ -78,7 +78,7 @@ export class MetricResult {
    * The minimum detectable difference between the extreme groups at their sample sizes (80% power); null if unknown.
    */
   readonly minimumDetectableGap!: number | null;
-  /** `between_groups`, `to_overall` or `to_reference`. */
+  /** How groups were compared: `between_groups`, `to_overall` or `to_reference`. */
   readonly method!: GapMethod;
   /** The group with which all other groups were compared, if `method` is `to_reference`. */
   readonly referenceGroup!: string | null;

@@ -31,7 +31,9 @@ const DRY_RUN_FIELDS = {
   cached_count: count.describe('The number of answers that are already in the cache.'),
   estimated_input_tokens: z.number(),
   estimated_output_tokens: range,
-  estimated_cost_usd: range.nullable().describe("null if the model's price is not known."),
+  estimated_cost_usd: range
+    .nullable()
+    .describe("The estimated cost in US dollars; null if the model's price is not known."),
   price: z
     .strictObject({ input: z.number(), output: z.number(), as_of: z.string(), source: z.string() })
     .nullable()

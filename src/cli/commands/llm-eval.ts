@@ -225,7 +225,7 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
 
 /** The result and the cache of a run that stopped early. */
 interface CutShort {
-  /** Undefined if the run had no result. */
+  /** The result of the run; undefined if the run had no result. */
   readonly result: LlmEvalResult | undefined;
   readonly cache: ResponseCache | undefined;
 }

@@ -58,10 +58,13 @@ export interface BbqRow {
 
 /** The accuracies and bias scores of a set of answers; frozen. */
 export interface BbqScores {
-  /** In [0, 1]; NaN if there are no ambiguous items. */
+  /** The accuracy on ambiguous items, in [0, 1]; NaN if there are no ambiguous items. */
   readonly accAmbig: number;
   readonly accDisambig: number;
-  /** In [-1, 1]. A value above 0 means that answers follow stereotypes more often than they contradict stereotypes. */
+  /**
+   * The bias score of ambiguous items, in [-1, 1]. A value above 0 means that answers follow stereotypes more often
+   * than they contradict stereotypes.
+   */
   readonly sAmb: number;
   readonly sDis: number;
   readonly counts: Readonly<Record<BbqCondition, BbqTally>>;

@@ -6,7 +6,7 @@ import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 /** The identity of a model. It separates the cached answers of different models. */
 export interface ModelIdentity {
   readonly provider: string;
-  /** null for the provider's default address, or if the provider has no address. */
+  /** The address of the provider; null for the default address, or if the provider has no address. */
   readonly baseUrl: string | null;
   readonly model: string;
 }

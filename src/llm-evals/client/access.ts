@@ -14,9 +14,9 @@ interface ApiConfig extends Pick<LLMEvalConfig, 'model' | 'baseUrl' | 'timeoutMi
 /** The address and the key of a provider. */
 export interface ApiAccess extends ApiConfig {
   readonly id: string;
-  /** Without a trailing slash. */
+  /** The address of the provider, without a trailing slash. */
   readonly baseUrl: string;
-  /** null if no key is set. */
+  /** The key of the provider; null if no key is set. */
   readonly key: string | null;
   readonly keyVariable: string;
   /** The environment variables. Their secrets must not be shown. */

@@ -27,7 +27,7 @@ interface PlannedTotals {
   readonly requests: number;
   /** Input and output together. */
   readonly tokens: EstimateRange;
-  /** null if the price is unknown. */
+  /** The cost in US dollars; null if the price is unknown. */
   readonly costUsd: EstimateRange | null;
 }
 
@@ -158,7 +158,7 @@ export interface PlannedPart {
 export interface EstimateInput {
   readonly parts: readonly PlannedPart[];
   readonly model: string;
-  /** null if the price is unknown. */
+  /** The price of the model; null if the price is unknown. */
   readonly price: ListedPrice | null;
   /** The maximum number of tokens of an answer, as in the request. */
   readonly maxTokens: number;
@@ -175,7 +175,7 @@ export interface EstimateInput {
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
   /**
-   * Metrics that will be undefined for any answers.
+   * Metrics that will be undefined for all possible answers.
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;

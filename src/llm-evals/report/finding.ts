@@ -84,8 +84,8 @@ const MAX_SENTENCES = 10;
 const MAX_NAMES = 4;
 
 /**
- * Describes the findings of metrics in sentences. If there are more than {@link MAX_SENTENCES} metrics, summarizes
- * those without a shown effect.
+ * Describes the findings of metrics in sentences. If there are more than {@link MAX_SENTENCES} metrics, summarizes the
+ * metrics without a shown effect.
  */
 export function findingSentences(metrics: readonly LlmMetricResult[]): string[] {
   if (metrics.length <= MAX_SENTENCES) return metrics.map(findingSentence);

@@ -10,7 +10,7 @@ export interface PairComparison {
    */
   readonly first: string;
   readonly second: string;
-  /** NaN if the difference is undefined; `undefinedReason` then states the reason. */
+  /** The difference. If it is undefined, the value is NaN and `undefinedReason` states the reason. */
   readonly value: number;
   readonly ci: readonly [low: number, high: number] | null;
   readonly pValue: number | null;

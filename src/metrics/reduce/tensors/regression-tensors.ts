@@ -108,7 +108,7 @@ async function checkNumbers(
 
 /** Predicted and true numbers on the device. */
 interface DeviceNumbers {
-  /** [groups + 1]; the first cell contains the incomplete rows. */
+  /** The cell of each row. There are groups + 1 cells, and the first cell contains the incomplete rows. */
   readonly cells: CellRows;
   readonly isKnown: (slice: Slice) => Tensor1D;
   readonly yPred: Tensor1D;
