@@ -30,7 +30,7 @@ ${DECIMAL}`,
   sensitive:
     '--sensitive <columns>  sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
   scoreThreshold:
-    '--score-threshold <number>  decision threshold: a score of at least this is a positive decision (default: 0.5)',
+    '--score-threshold <number>  decision threshold: a score of at least this value is a positive decision (default: 0.5)',
   config:
     '--config <path>  configuration file, or the name of one that comes with evenhand: adult, berkeley, compas, cps-wages or german (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
   profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',

@@ -37,7 +37,7 @@ ${OPTION.csv}
 --treatment <label>  label of the treatment arm (default: the only other label)
 --control-csv <data>  rows of the control arm, instead of --csv; the same forms as --csv
 --treatment-csv <data>  rows of the treatment arm, instead of --csv; the same forms as --csv
---outcome <column>  column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference
+--outcome <column>  column of decisions, 0 or 1, or of numbers for mean_prediction_difference and mae_parity_difference
 ${OPTION.sensitive}
 --y-true <column>  column of true labels, for metrics that need them
 --business <columns>  comma-separated list of columns of business metrics, whose effects are reported too

@@ -42,7 +42,7 @@ export function initCommand(): Command {
 --positive-label <label>  label that counts as 1 in --y-pred, or in --y-true without --y-pred
 --y-true-positive-label <label>  label that counts as 1 in --y-true
 --sample-weight <column>  column of row weights
---features <columns>  columns to learn from, comma-separated (default: those without another role)
+--features <columns>  columns to learn from, comma-separated (default: all columns without another role)
 --threshold <number>  largest difference between selection rates that passes (default: no gate)
 --out <path>  configuration to write: .yml or .yaml (default: evenhand.yml)
 --yes  accept all guesses; ask nothing

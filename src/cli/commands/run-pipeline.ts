@@ -44,7 +44,7 @@ ${OPTION.naValues}
 --min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from metrics (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
 ${OPTION.trainSize}
 --random-state <n>  seed of the split and all other random numbers (default: 42)
---threshold <number>  largest difference, or smallest ratio, that passes (default: the configuration's)
+--threshold <number>  largest difference, or smallest ratio, that passes (default: the threshold in the configuration)
 --class-weight <name>  class weights in training: balanced or none (default: balanced)
 ${OPTION.backend}
 ${OPTION.junit}
