@@ -179,7 +179,9 @@ function assertAverage(
   const problem = hasControl ? 'cannot be combined with control' : 'needs decisions, because scores have two classes';
   throw new ValueError(`average: 'macro' ${problem}.`, {
     context: { parameter: 'average', value: 'macro' },
-    suggestion: hasControl ? 'Remove average or control.' : 'Remove average, or give decisions (yPred).',
+    suggestion: hasControl
+      ? 'Remove the control feature, or do not average over classes.'
+      : 'Give decisions (yPred), or do not average over classes.',
   });
 }
 

@@ -250,7 +250,7 @@ function assertDecisions({ yPred, yScore, threshold, comparator }: ValidateRowsI
     });
   }
   if (comparator === undefined || threshold !== undefined) return;
-  throw new ConfigValidationError('A comparator needs a threshold: add threshold.', {
+  throw new ConfigValidationError('A comparator needs a threshold. Add a threshold, or remove the comparator.', {
     context: { parameter: 'comparator' },
   });
 }

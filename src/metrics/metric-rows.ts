@@ -65,7 +65,7 @@ export function macroWithPositiveLabel(): ValueError {
   return new ValueError(
     "average: 'macro' measures every class separately and cannot be combined with a positiveLabel.",
     {
-      suggestion: 'Remove average or positiveLabel.',
+      suggestion: 'Remove the positive label, or do not average over classes.',
     },
   );
 }
@@ -103,7 +103,7 @@ export function assertMacroKind(kind: GroupStats['kind'], metric: string): void 
   throw new ValueError(
     `average: 'macro' applies to decisions only, but ${metric} is a metric of ${kind === 'scores' ? 'scores' : 'numbers'}.`,
     {
-      suggestion: 'Remove average.',
+      suggestion: 'Use a metric of decisions, or do not average over classes.',
     },
   );
 }

@@ -145,7 +145,7 @@ function onlyToReference(method: GapMethod): ValueError {
     `compat: 'aif360' compares with the privileged group only, so no other method is allowed. Got '${method}' instead.`,
     {
       context: { parameter: 'method', value: method },
-      suggestion: 'Remove method.',
+      suggestion: 'Remove the other method (method).',
     },
   );
 }
@@ -153,7 +153,7 @@ function onlyToReference(method: GapMethod): ValueError {
 function unusedReference(method: GapMethod): ValueError {
   return new ValueError(`A referenceGroup is valid only for method 'to_reference'. Got method '${method}' instead.`, {
     context: { parameter: 'referenceGroup', value: method },
-    suggestion: 'Remove referenceGroup, or set method to to_reference.',
+    suggestion: 'Remove referenceGroup, or use the method to_reference.',
   });
 }
 
