@@ -257,8 +257,9 @@ export class ColumnChooser {
       text: 'Largest difference between selection rates that passes, for example 0.1',
       check: (given) => {
         const value = parseNumber(given);
-        if (value < 0 || value >= 1)
+        if (value < 0 || value >= 1) {
           throw new ConfigValidationError(`The threshold must be at least 0 and below 1. Got ${given}.`);
+        }
       },
     });
     return text === undefined ? undefined : Number(text);
