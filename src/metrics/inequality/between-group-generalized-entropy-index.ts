@@ -56,7 +56,7 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...BENEFIT_ROW_OPTION_NAMES };
  * excluded. Means are weighted by `sampleWeight`; AIF360 ignores weights in its index.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
@@ -99,7 +99,7 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
  * returned a value that is larger by the factor sqrt(2), as for `coefficientOfVariation`.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
@@ -137,7 +137,7 @@ export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
  * The index is NaN with fewer than two groups, or if all rows are false negatives.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example

@@ -35,7 +35,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  * The result is NaN with fewer than two groups, or if all rows have the same outcome. Rows without a decision, a group
  * or a weight are excluded; counts are sums of `sampleWeight`.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @see Wachter, Mittelstadt and Russell (2021), "Why fairness cannot be automated"
  * @example

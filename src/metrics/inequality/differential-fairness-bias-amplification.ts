@@ -44,7 +44,7 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...BENEFIT_ROW_OP
  * without a label, a decision, a group or a weight are excluded.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"

@@ -81,7 +81,7 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  * Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is
  * relative to these sums.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"

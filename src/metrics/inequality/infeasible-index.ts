@@ -27,7 +27,8 @@ const ROUNDING = 1e-9;
  * index. With two groups, the index and the count are equal. AIF360 also skips the prefix of all `top` rows, which is
  * included here. A group that has a target but no rows counts as a shortage. If targets sum to less than 1, any group
  * can fill the remaining positions. Rows without a group are excluded, and later rows move up.
- * @param sensitive group of each row, [n], in the order of the ranking, or an object of several attributes to cross
+ * @param sensitive the group of each row in the order of the ranking, [n], or an object of several attributes, which
+ *   are then crossed
  * @param targetProportions the minimum share of positions of each group, by label
  * @throws {DataValidationError} if no row has a group, or a group of the ranking has no target
  * @throws {ValueError} if a proportion is outside [0, 1], the sum is above 1, or `top` is not an integer of at least 1

@@ -33,8 +33,9 @@ import {
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces predicted numbers that are tensors on their device. It reads back only tables of [groups], five numbers about
- * sizes, and what {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row have float32 precision.
+ * Reduces predicted numbers that are tensors on their device. The function reads back only tables of [groups], five
+ * numbers about sizes, and the numbers that {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row
+ * have float32 precision.
  * @throws {DataValidationError} if lengths differ, a value is infinite, or no row can be used
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
