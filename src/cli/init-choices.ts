@@ -56,7 +56,7 @@ interface Question {
   readonly field: keyof GivenAnswers;
   readonly text: string;
   readonly guess?: string | undefined;
-  /** Information that helps the user to answer. It is shown if there is no guess. */
+  /** Information that helps the user to answer. The hint is shown if there is no guess. */
   readonly hint?: string;
   readonly isRequired?: boolean;
   /** Whether the guess follows from other answers, so that the user need not confirm it. */

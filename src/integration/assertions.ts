@@ -157,8 +157,8 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
 }
 
 /**
- * Returns the range of possible values. It is the range of absolute values, unless a comparator is given or the metric
- * is an excess.
+ * Returns the range of possible values. The range is for absolute values, unless a comparator is given or the metric is
+ * an excess.
  */
 function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
   const ofAnswers = llmMetricRange(metric);

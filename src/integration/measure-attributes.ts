@@ -140,7 +140,7 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
   );
 }
 
-/** The metrics and options of a validation. They are the same for rows in memory and rows in files. */
+/** The metrics and options of a validation. The fields are the same for rows in memory and rows in files. */
 export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest | 'scoreThreshold'> {
   readonly hasControl: boolean;
 }

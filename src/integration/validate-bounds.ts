@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DataValidationError } from '../exceptions/index.ts';
 import type { OptionNames } from '../internal/arguments.ts';
 
-/** Limits on the cost of a validation, and a signal that stops the validation. They are intended for services. */
+/** Limits on the cost of a validation, and a signal that stops the validation. The limits are intended for services. */
 export interface ValidateBounds {
   /**
    * The maximum number of groups of an attribute. If it is set, labels have at most 1,000 characters.

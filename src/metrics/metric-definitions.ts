@@ -12,7 +12,7 @@ export interface MetricDefinition {
   readonly comparison: 'difference' | 'ratio';
   /** The aggregation of several gaps; undefined if the option `agg` determines it. */
   readonly agg?: GapAggregate;
-  /** Whether the mean is computed from absolute gaps. This matters only for signed gaps (AIF360). */
+  /** Whether the mean is computed from absolute gaps. The option matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 

@@ -11,8 +11,8 @@ export interface Exclusion {
   readonly n: number;
   readonly reason: string;
   /**
-   * The weighted numerator of the rate that the reason refers to. It is null if the metric does not compare rates or
-   * the sum overflows.
+   * The weighted numerator of the rate that the reason refers to. The numerator is null if the metric does not compare
+   * rates or the sum overflows.
    */
   readonly numerator: number | null;
   /** The weighted denominator of the rate that the reason refers to. */
@@ -62,8 +62,8 @@ export class MetricResult {
   readonly ciLevel!: number | null;
   readonly ciMethod!: string | null;
   /**
-   * The effect size of the gap: the risk ratio of the extreme groups for rates, or Cohen's d for mean errors. It is
-   * null if it was not requested or is undefined.
+   * The effect size of the gap: the risk ratio of the extreme groups for rates, or Cohen's d for mean errors. The
+   * effect size is null if it was not requested or is undefined.
    */
   readonly effectSize!: number | null;
   readonly effectSizeName!: 'risk_ratio' | 'cohens_d' | null;
@@ -99,7 +99,7 @@ export class MetricResult {
   readonly excluded!: Readonly<Record<string, Exclusion>>;
   /**
    * One of the two groups of the gap: the group with the higher value, or the first group of a signed gap (AIF360,
-   * language models). It is null if no single pair of groups determines the value, or if the value is undefined.
+   * language models). The field is null if no single pair of groups determines the value, or if the value is undefined.
    */
   readonly first!: string | null;
   /** The other group of the gap; also null if groups are compared with all rows. */
@@ -108,7 +108,7 @@ export class MetricResult {
   readonly nDropped!: number;
   /**
    * The number of rows with missing values by group, and the range of values that the metric could have if no value
-   * were missing. It is null for a metric that is not computed from rows.
+   * were missing. The field is null for a metric that is not computed from rows.
    */
   readonly missing!: MissingRows | null;
   readonly undefinedReason!: string | null;

@@ -65,7 +65,7 @@ export interface MetricOptions {
   readonly withPValue?: boolean | undefined;
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
-  /** The library whose values you want to reproduce. Its conventions replace the defaults. */
+  /** The library whose values you want to reproduce. The conventions of this library replace the defaults. */
   readonly compat?: Compat | undefined;
 }
 

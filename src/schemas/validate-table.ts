@@ -20,8 +20,8 @@ const names = column.refine((text) => text === '' || splitNames(text).every((nam
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /**
- * The sensitive columns, from one or several parameters. It uses a single check, because the errors of a zod union are
- * not specific.
+ * The sensitive columns, from one or several parameters. The schema uses a single check, because the errors of a zod
+ * union are not specific.
  */
 const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
   anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],

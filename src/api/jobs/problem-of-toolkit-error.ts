@@ -113,8 +113,8 @@ const ALLOW_LIVE =
   "The operator of the service allows live calls with EVENHAND_LLM_ALLOW_LIVE=1 and the provider's key in its environment. A dry run (dry_run: true) and the provider local need neither.";
 
 /**
- * Returns the problem for missing answers if live calls are not allowed. It does not reveal the environment of the
- * service to the client.
+ * Returns the problem for missing answers if live calls are not allowed. The problem does not reveal the environment of
+ * the service to the client.
  */
 function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;

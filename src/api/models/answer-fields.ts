@@ -16,7 +16,8 @@ export const moment = z.iso.datetime();
 export const notes = z.array(z.string());
 
 /**
- * The lower and upper end of an interval. It is an array of length two, because few client generators support tuples.
+ * The lower and upper end of an interval. The interval is an array of length two, because few client generators support
+ * tuples.
  */
 export const interval = z.array(z.number()).length(2);
 

@@ -114,7 +114,8 @@ export interface MonitorParts extends MonitorPaths {
 }
 
 /**
- * The default timestamp column. It is used if no timestamp column is given and the data have a column with this name.
+ * The default timestamp column. The default is used if no timestamp column is given and the data have a column with
+ * this name.
  */
 export const USUAL_TIMESTAMP = 'timestamp';
 
@@ -223,7 +224,7 @@ function engineOptionsOf(
     alpha,
     persistence,
     cooldownMillis: cooldownMinutes === undefined ? undefined : cooldownMinutes * MINUTE_MILLIS,
-    // The engine checks the names. Its error lists the known names.
+    // The engine checks the names. The error of the engine lists the known names.
     detectors: request.detector as readonly DriftDetectorName[] | undefined,
     sinks,
   };

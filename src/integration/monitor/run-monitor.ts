@@ -103,8 +103,8 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 /** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
   /**
-   * Opens the stream of JSON lines, each with one event. It is called if the request names no file, after all other
-   * checks.
+   * Opens the stream of JSON lines, each with one event. The function is called after all other checks, if the request
+   * names no file.
    */
   readonly openLines: () => AsyncIterable<string>;
   /** Returns whether the input ended because the user stopped the run. */

@@ -134,9 +134,9 @@ export interface WorkflowHtmlOptions {
 const WORKFLOW_HTML_OPTION_NAMES: OptionNames<WorkflowHtmlOptions> = { draw: true };
 
 /**
- * Renders the findings of a workflow as a self-contained HTML page. It has the content of `workflowToMarkdown` and
- * charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability of
- * scores. The page loads no external resource, and the same findings give the same bytes.
+ * Renders the findings of a workflow as a self-contained HTML page. The page has the content of `workflowToMarkdown`
+ * and charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability
+ * of scores. The page loads no external resource, and the same findings give the same bytes.
  *
  * If echarts is not installed, the page has a note about the missing package, and tables instead of charts.
  * @example

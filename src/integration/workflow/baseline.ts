@@ -27,7 +27,8 @@ import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 /** The result of the first step. */
 export interface Baseline {
   /**
-   * The encoding of features. It is learned from the training rows in this step, and later steps apply it unchanged.
+   * The encoding of features. The encoding is learned from the training rows in this step, and later steps apply it
+   * unchanged.
    */
   readonly specs: readonly FeatureSpec[];
   readonly model: Estimator;

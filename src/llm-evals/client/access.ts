@@ -19,7 +19,7 @@ export interface ApiAccess extends ApiConfig {
   /** The key of the provider; null if no key is set. */
   readonly key: string | null;
   readonly keyVariable: string;
-  /** The environment variables. Their secrets must not be shown. */
+  /** The environment variables. The secrets in the variables must not be shown. */
   readonly env: Environment;
 }
 
@@ -207,7 +207,7 @@ export interface LiveAccessOptions {
    */
   readonly live?: boolean | undefined;
   /**
-   * The environment variables. They contain the keys and the permission for requests.
+   * The environment variables. The variables contain the keys and the permission for requests.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;

@@ -181,7 +181,7 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** The params of a request. They are split by their use. */
+/** The params of a request. The params are split by their use. */
 interface RequestParams {
   /** The system prompt; null if there is no system prompt. */
   readonly system: string | null;

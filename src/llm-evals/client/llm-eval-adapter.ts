@@ -68,7 +68,9 @@ export interface AnswerOptions extends CompletionOptions {
   readonly repeat: number;
 }
 
-/** A function that answers prompts. It returns a text, or an object with more information about the answer. */
+/**
+ * A function that answers prompts. The function returns a text, or an object with more information about the answer.
+ */
 export type AnswerFunction = (
   prompt: string,
   options: AnswerOptions,

@@ -4,7 +4,10 @@ import { groupBy } from '../../internal/values.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
-/** The significance level of findings in sentences. It does not depend on the level of the intervals. */
+/**
+ * The significance level of findings in sentences. The significance level does not depend on the level of the
+ * intervals.
+ */
 export const ALPHA = 0.05;
 
 /** The power at which the minimum detectable difference is computed. */
@@ -49,8 +52,8 @@ export function findingSentence(metric: LlmMetricResult): string {
 }
 
 /**
- * Returns the p-value that determines a finding. This is the adjusted p-value if it is known. Returns null if there is
- * no p-value.
+ * Returns the p-value that determines a finding. The adjusted p-value is returned if it is known. Returns null if there
+ * is no p-value.
  */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;

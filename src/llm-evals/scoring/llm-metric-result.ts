@@ -103,8 +103,8 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFi
 }
 
 /**
- * The fields of the class. They are declared in an interface, because class fields would overwrite the fields that the
- * constructor of the parent assigned and froze.
+ * The fields of the class. The fields are declared in an interface, because class fields would overwrite the fields
+ * that the constructor of the parent assigned and froze.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}

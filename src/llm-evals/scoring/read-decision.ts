@@ -131,8 +131,8 @@ function withoutStyleTags(text: string): string {
 }
 
 /**
- * The maximum number of characters of an answer that are parsed: half from its start and half from its end. This limits
- * the computation time.
+ * The maximum number of characters of an answer that are parsed: half from its start and half from its end. The maximum
+ * limits the computation time.
  */
 const MAX_LETTERS = 20_000;
 

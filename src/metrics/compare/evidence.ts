@@ -118,7 +118,8 @@ interface SimultaneousInterval {
 }
 
 /**
- * Computes an interval for the gap between groups. It holds simultaneously for all pairs of groups and all measures.
+ * Computes an interval for the gap between groups. The interval holds simultaneously for all pairs of groups and all
+ * measures.
  * @returns the interval, or the reason why it is not available
  */
 function simultaneousInterval(

@@ -10,8 +10,8 @@ import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, values
 const PERMUTATION_STREAM = 1;
 
 /**
- * Returns whether a permutation p-value is available. It requires rates with integer counts, and groups that are
- * compared with each other.
+ * Returns whether a permutation p-value is available. A permutation test requires rates with integer counts, and groups
+ * that are compared with each other.
  */
 export function canPermute(compared: readonly ComparedMeasure[], { method }: FilledMetricOptions): boolean {
   return (

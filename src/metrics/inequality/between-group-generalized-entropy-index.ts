@@ -90,7 +90,7 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
 
 /**
  * Computes the between-group coefficient of variation: the standard deviation of the groups' mean benefits, with each
- * group weighted by its number of rows, divided by the mean benefit. It follows from the
+ * group weighted by its number of rows, divided by the mean benefit. The coefficient follows from the
  * `betweenGroupGeneralizedEntropyIndex`,
  *
  *     CV_between = sqrt(2 GEI_between(2)), 0 or more.

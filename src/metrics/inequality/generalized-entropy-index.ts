@@ -62,8 +62,9 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES }
  *     GEI(alpha) = mean( (b / m)^alpha - 1 ) / (alpha (alpha - 1)),
  *     GEI(1) = mean( (b / m) ln(b / m) ),   GEI(0) = -mean( ln(b / m) ), 0 or more.
  *
- * 0 means that every row has the same benefit. This is the case if all decisions are correct, and also if all decisions
- * are false positives. For the part of the index that lies between groups, use `betweenGroupGeneralizedEntropyIndex`.
+ * 0 means that every row has the same benefit. All benefits are equal if all decisions are correct, and also if all
+ * decisions are false positives. For the part of the index that lies between groups, use
+ * `betweenGroupGeneralizedEntropyIndex`.
  *
  * With an alpha of 0 or less, a single false negative makes the index Infinity. The index is NaN if all rows are false
  * negatives, or if no row has both a label and a decision. Rows without a label, a decision or a weight are excluded.
@@ -102,7 +103,7 @@ export function coefficientOfVariationOf(stats: ClassificationStats): number {
 
 /**
  * Computes the coefficient of variation of benefits: their standard deviation (with divisor n) divided by their mean.
- * It follows from the `generalizedEntropyIndex`,
+ * The coefficient follows from the `generalizedEntropyIndex`,
  *
  *     CV = sd(b) / mean(b) = sqrt(2 GEI(2)), b = 1 + yPred - yTrue, 0 or more.
  *

@@ -35,8 +35,8 @@ function meanOf(
 }
 
 /**
- * Computes the root mean squared error. Its standard error is the standard error of the mean squared error, divided by
- * the derivative 2 RMSE.
+ * Computes the root mean squared error. The standard error of the RMSE is the standard error of the mean squared error,
+ * divided by the derivative 2 RMSE.
  */
 function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   const { sampling, ...squared } = meanOf(stats, 'root_mean_squared_error', 'squaredError');

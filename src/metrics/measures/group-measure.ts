@@ -39,7 +39,7 @@ export interface MeanSampling {
   readonly standardErrors: Float64Array;
   /** The effective number of rows, [groups]. */
   readonly sizes: Float64Array;
-  /** The skewness of the averaged values. It is present only if the measure is a plain mean. */
+  /** The skewness of the averaged values. The skewness is present only if the measure is a plain mean. */
   readonly skewness?: Float64Array | undefined;
   /** The reason, if the measure has no standard errors. */
   readonly whyNoErrors?: string | undefined;

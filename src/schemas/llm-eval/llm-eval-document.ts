@@ -171,7 +171,8 @@ export interface CounterfactualConfig {
   /** First names that represent a value, for `{name}`. */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
   /**
-   * A dimension that should not affect the answers (for example, days of the week). Its divergence is the noise floor.
+   * A dimension that should not affect the answers (for example, days of the week). The divergence of this dimension is
+   * the noise floor.
    */
   readonly controlDimension?: string | undefined;
 }

@@ -108,7 +108,7 @@ const lagrangian = z.strictObject({
 });
 
 /**
- * The parameters of each training method in a configuration. They are the options of `ReductionsWrapper`,
+ * The parameters of each training method in a configuration. The parameters are the options of `ReductionsWrapper`,
  * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, except the options that a workflow sets (estimator,
  * task, seed). The trainers fill in the defaults.
  */
