@@ -55,7 +55,7 @@ ${OPTION.backend}
 --out-json <path>  write the result as JSON
 --save-model <folder>  folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card`;
 
-/** The parts of a training command. Its `options` follow the options that select the training data. */
+/** The parts of a training command. The `options` of the command follow the options that select the training data. */
 interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pick<
   CommandParts<TrainingCommandOptions, Options>,
   'name' | 'description' | 'options' | 'parsers' | 'schema' | 'help'

@@ -17,7 +17,7 @@ export type NativeBackend = 'node' | 'node-gpu';
 /** The version of TensorFlow on PyPI against which the addon is compiled. */
 const TENSORFLOW_VERSION = '2.21.0';
 
-/** The version of the npm packages. It must be the same as the version of TensorFlow.js. */
+/** The version of the npm packages. The version must be the same as the version of TensorFlow.js. */
 const PACKAGE_VERSION = '4.22.0';
 
 /** The oldest glibc for which PyPI has wheels of this TensorFlow. */

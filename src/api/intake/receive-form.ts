@@ -219,7 +219,7 @@ function isOfParser(error: unknown): boolean {
 /** A received form: fields by name, and the file. */
 interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table. Its file in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
+  /** The uploaded table. The file of the table in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
   readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
   readonly folder: SpoolFolder;
   /** SHA-256 of the file's bytes and the fields, hexadecimal. */

@@ -45,7 +45,7 @@ import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
  * All steps use the same partition, stratified by target and groups. Features are encoded as learned from the training
  * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline
  * are used in training. The result has the cost in accuracy next to the metrics. A constraint applies only to the
- * groups and rates that it names. It holds on the training rows, and on other rows up to sampling error.
+ * groups and rates that it names. The constraint holds on the training rows, and on other rows up to sampling error.
  * @param config from `loadConfig`, or an object with the same keys
  * @param data the rows; rows without a target or a sensitive attribute are excluded and counted
  * @throws {ConfigValidationError} if the configuration has errors or no training section

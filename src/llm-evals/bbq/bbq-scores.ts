@@ -85,7 +85,7 @@ export interface BbqScores {
  * If every ambiguous item is answered correctly, no answer names a person, and S_AMB is 0, as in the paper ("perfect
  * accuracy leads to a bias score of zero"). Otherwise, a score is NaN if no answer names a person, and
  * `undefinedReasons` contains the reason. A score near 0 shows that biased and unbiased answers to the items are
- * balanced. It does not prove that a model is free of bias.
+ * balanced. Such a score does not prove that a model is free of bias.
  * @see A. Parrish et al., BBQ: A Hand-Built Bias Benchmark for Question Answering, Findings of ACL (2022), section 5
  * @example
  * ```ts

@@ -30,9 +30,9 @@ import { scoreAssociations } from '../stereotype/score-associations.ts';
  * two ambiguous metrics exist. Templates are the independent units of intervals and p-values.
  *
  * Free answers have two metrics: `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see
- * {@link cooccurrenceBiasScore}). Their noise floor is the value expected by chance in texts of this kind. Each answer
- * counts once, even if its prompt varies several dimensions. `n` is the number of independent items: all items with the
- * same name, or with the same template, count once.
+ * {@link cooccurrenceBiasScore}). The noise floor of these metrics is the value expected by chance in texts of this
+ * kind. Each answer counts once, even if its prompt varies several dimensions. `n` is the number of independent items:
+ * all items with the same name, or with the same template, count once.
  *
  * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be parsed
  * (`unparsed`), and items whose stereotyped person cannot be determined (`no_target`, `several_targets`). Items without

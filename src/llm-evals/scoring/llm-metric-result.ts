@@ -59,8 +59,8 @@ export interface LlmMetricFields extends MetricResultFields {
 }
 
 /**
- * A metric of a language model's answers; frozen. Its key in a run is `metric`, followed by `.dimension` if a dimension
- * is varied.
+ * A metric of a language model's answers; frozen. The key of the metric in a run is `metric`, followed by `.dimension`
+ * if a dimension is varied.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
 export class LlmMetricResult extends MetricResult {
