@@ -125,7 +125,7 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
     ...others,
     protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
     intersections: attributes.filter((columns) => columns.length > 1),
-    // The analyzer checks the names and lists the known ones.
+    // The analyzer checks the names, and its error lists the known names.
     fairness: metric as never,
     sequential: sequential ? { tau } : false,
   });

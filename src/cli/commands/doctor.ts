@@ -23,7 +23,7 @@ interface DoctorOptions extends OutputOptions {
   readonly numerics?: boolean;
 }
 
-/** The exit code if a named backend cannot start; the same as for other missing dependencies. */
+/** The exit code if a named backend cannot start. Other missing dependencies have the same exit code. */
 const CANNOT_START = 2;
 
 /** Returns the command `evenhand doctor`. */

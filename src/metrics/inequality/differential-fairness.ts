@@ -6,8 +6,8 @@ import { DECISION_ROW_OPTION_NAMES, type DecisionRowOptions, finiteNumber, reduc
 /** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
   /**
-   * The number of rows added to each group, half of them positive. This Dirichlet prior prevents extreme rates in small
-   * groups. 0 means no smoothing.
+   * The number of rows added to each group. Half of the added rows are positive. This Dirichlet prior prevents
+   * extreme rates in small groups. 0 means no smoothing.
    * @defaultValue 1
    */
   readonly concentration?: number | undefined;

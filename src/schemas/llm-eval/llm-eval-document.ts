@@ -151,7 +151,7 @@ export type LLMParams = Readonly<Record<string, unknown>>;
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
-  /** The date of these prices, for example 2026-01-31. */
+  /** The date of the prices, for example 2026-01-31. */
   readonly asOf: string;
 }
 
