@@ -41,7 +41,7 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The maximum lengths of values in MLflow. Older servers accept only shorter tags than newer servers. */
+/** The maximum lengths of values in MLflow. Older servers limit tags to a shorter length than newer servers. */
 const MAX_PARAM_LENGTH = 6000;
 const MAX_TAG_LENGTH = 5000;
 
