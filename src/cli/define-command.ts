@@ -30,7 +30,7 @@ ${DECIMAL}`,
   sensitive:
     '--sensitive <columns>  sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
   scoreThreshold:
-    '--score-threshold <number>  decision threshold: a score of at least this is a positive decision (default: 0.5)',
+    '--score-threshold <number>  decision threshold: a score of at least this value is a positive decision (default: 0.5)',
   config:
     '--config <path>  configuration file, or the name of one that comes with evenhand: adult, berkeley, compas, cps-wages or german (default: EVENHAND_CONFIG_PATH, else .evenhand/config.yml in this folder or a parent)',
   profile: '--profile <name>  profile of the configuration (default: EVENHAND_PROFILE)',
@@ -94,7 +94,7 @@ export interface CommandParts<Options extends OutputOptions, Request> {
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
-  /** Whether the command runs until it is stopped, so that it does not say that it is running. */
+  /** Whether the command runs until it is stopped. Such a command does not report how long it has been running. */
   readonly isOpenEnded?: boolean;
   /** Sets the log level, if the command does not use the default rule. */
   readonly prepare?: (options: Options) => Promise<void>;
@@ -169,7 +169,7 @@ async function findConfig(config: string, options: CommonOptions): Promise<strin
   return (await import('./bundled-config.ts')).findConfig(config, options);
 }
 
-/** Returns all arguments of the program. Commander keeps them, but does not declare them. */
+/** Returns all arguments of the program. Commander stores these arguments, but its types do not declare them. */
 function callOf(command: Command): readonly string[] {
   return command.parent === null
     ? (command as Command & { readonly rawArgs: readonly string[] }).rawArgs

@@ -7,7 +7,7 @@ import { warn } from './output.ts';
 
 /**
  * Writes the gates of a run as JUnit XML, if a file was requested, and appends them to the summary of the step if the
- * run is part of a GitHub Actions workflow. The summary never fails the run.
+ * run is part of a GitHub Actions workflow. A problem with the summary never makes the run fail.
  */
 export async function writeGateReports(report: GateReport, junit: string | undefined): Promise<void> {
   const summary = process.env['GITHUB_STEP_SUMMARY'] ?? '';
@@ -19,7 +19,7 @@ export async function writeGateReports(report: GateReport, junit: string | undef
   }
   if (summary === '' || report.passed === null) return;
   try {
-    // The step may have written a line without an end.
+    // The step may have written a line without a line break at the end.
     appendFileSync(summary, `\n${gateReportToSummary(report)}`);
   } catch (error) {
     warn(`The summary could not be appended to ${summary}, the file in GITHUB_STEP_SUMMARY: ${String(error)}`);

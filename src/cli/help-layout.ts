@@ -29,7 +29,7 @@ export function fitHelp(command: Command): void {
   });
 }
 
-/** Adds examples and exit codes to the end of the help of a command. Prose is wrapped; commands stay complete. */
+/** Adds examples and exit codes to the end of the help of a command. Prose is wrapped, but commands are not. */
 export function addClosingHelp(command: Command, text: string): Command {
   return command.addHelpText('after', ({ command: shown }) => wrapped(text, shown.createHelp(), helpWidth()));
 }
@@ -46,7 +46,7 @@ function bold(text: string): string {
 /** Lines that are shown unchanged: commands and their continuations. */
 const COMMAND = /^ *\$|^ {3}/;
 
-/** Lines that start a paragraph although the line before them has no end. */
+/** Lines that start a paragraph, even if the line before does not end one. */
 const TITLE = /^(?:Start here|Examples|Exit codes|Environment variables):/;
 
 /** Wraps the paragraphs of a text. */

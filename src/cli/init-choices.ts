@@ -26,7 +26,7 @@ export interface GivenAnswers {
   readonly threshold?: string;
 }
 
-/** How questions are answered that no option answers. */
+/** Defines how a question is answered if no option gives the answer. */
 export interface AnswerMode {
   /** Asks the user; undefined without a terminal. */
   readonly prompt: Prompt | undefined;
@@ -56,10 +56,10 @@ interface Question {
   readonly field: keyof GivenAnswers;
   readonly text: string;
   readonly guess?: string | undefined;
-  /** What the user needs to know for an answer. It is shown if there is no guess. */
+  /** Information that helps the user to answer. The hint is shown if there is no guess. */
   readonly hint?: string;
   readonly isRequired?: boolean;
-  /** Whether the guess follows from other answers, so that it needs no consent. */
+  /** Whether the guess follows from other answers, so that the user need not confirm it. */
   readonly isDerived?: boolean;
   /** Throws if the answer is invalid. */
   readonly check: (answer: string) => void;
@@ -71,7 +71,10 @@ const MAX_LABELS = 20;
 /** The maximum number of columns that a message lists. */
 const MAX_LISTED = 30;
 
-/** Chooses columns, labels and a threshold for a file: from options, else by asking, else by guesses. */
+/**
+ * Chooses columns, labels and a threshold for a file. Options take precedence over the user's answers, and answers over
+ * guesses.
+ */
 export class ColumnChooser {
   readonly #table: Table;
   readonly #guesses: ColumnGuesses;
@@ -133,7 +136,7 @@ export class ColumnChooser {
     return { decision, score, scoreThreshold, truth, sensitive, decisionLabel, truthLabel, weight, features, threshold, reasons }; // prettier-ignore
   }
 
-  /** Returns the answer to a question: of an option, of the user, or the guess. */
+  /** Returns the answer to a question: the value of an option, the user's answer, or the guess. */
   async #answer(question: Question): Promise<string | undefined> {
     const { field, guess, isRequired, isDerived, check, hint } = question;
     const { prompt, acceptsGuesses } = this.#mode;
@@ -254,7 +257,9 @@ export class ColumnChooser {
       text: 'Largest difference between selection rates that passes, for example 0.1',
       check: (given) => {
         const value = parseNumber(given);
-        if (value < 0 || value >= 1) throw new ConfigValidationError(`It must be from 0 to below 1. Got ${given}.`);
+        if (value < 0 || value >= 1) {
+          throw new ConfigValidationError(`The threshold must be at least 0 and below 1. Got ${given}.`);
+        }
       },
     });
     return text === undefined ? undefined : Number(text);
@@ -265,7 +270,7 @@ export class ColumnChooser {
     this.#reasons.push([role, name, guess?.column === name ? guess.reason : 'your choice']);
   }
 
-  /** Adds the columns that have a reason not to be used. */
+  /** Adds the columns that are not used, each with the reason. */
   #explainOthers({ left }: FeatureGuesses): void {
     const others = this.#guesses.passedOver.filter(({ column }) => !this.#roles.has(column));
     for (const { column, reason } of others) this.#reasons.push(['no role', column, reason]);

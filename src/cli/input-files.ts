@@ -49,7 +49,7 @@ async function assertStdin(paths: readonly string[]): Promise<void> {
   const { DataValidationError } = await import('../exceptions/index.ts');
   throw isRepeated
     ? new DataValidationError("'-' (stdin) is given twice, but stdin can be read only once.", {
-        suggestion: 'Give it once, and write other rows to a file.',
+        suggestion: "Give '-' only once, and give the other rows as a file.",
       })
     : new DataValidationError("'-' reads the rows from stdin, but stdin is a terminal.", {
         code: 'empty-data',

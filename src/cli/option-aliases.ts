@@ -2,7 +2,9 @@ import { extname } from 'node:path';
 
 import { type Command, Option } from 'commander';
 
-/** Names of the same option. Every command that has one of the names accepts the others. */
+/**
+ * Groups of names of the same option. A command that has one name of a group also accepts the other names of the group.
+ */
 const SAME_OPTIONS: readonly (readonly string[])[] = [
   ['y-true', 'target'],
   ['sensitive', 'group'],
@@ -32,7 +34,7 @@ export function typedFlagsOf(command: Command | undefined): ReadonlyMap<string, 
   return (command && typedFlags.get(command)) ?? new Map<string, string>();
 }
 
-/** Adds the other names of its options to a command. They are hidden in the list of options and named in one line. */
+/** Adds aliases of options to a command. The aliases are hidden in the list of options, and one line names them all. */
 export function addAliases(command: Command): void {
   const own = new Map(command.options.map((option) => [option.name(), option]));
   const lines: string[] = [];

@@ -35,16 +35,16 @@ export function parseNames(text: string): string[] {
 
 /** Parses the decimal separator of numbers. */
 export function parseDecimal(text: string): DecimalSeparator {
-  if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator is . or a comma.`);
+  if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator must be a point or a comma.`);
   return text;
 }
 
-/** Joins names as `parseNames` splits them. */
+/** Joins names to a text that `parseNames` splits into the same names. */
 export function formatNames(names: readonly string[]): string {
   return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
 }
 
-/** A parser of an option that may be repeated. It adds each value to the list of earlier values. */
+/** A parser of an option that may be repeated. The parser adds each value to the list of earlier values. */
 export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefined) => T[]) & {
   readonly repeats: true;
 };
@@ -71,7 +71,7 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
 }
 
 /**
- * Checks that required options were given. Commander checks for missing options before unknown options. It would
+ * Checks that required options were given. Commander checks for missing options before unknown options. Commander would
  * therefore report a misspelt option only as missing.
  * @throws {ConfigValidationError} if options are missing; the message names them
  */

@@ -22,7 +22,7 @@ function assertDistinct(paths: readonly string[]): void {
   }
 }
 
-/** An input: a path, or the files of a data set; undefined if it is not given. */
+/** An input: a path, or the files of a data set; undefined if the input is not given. */
 type Input = string | FoundFiles | undefined;
 
 /**

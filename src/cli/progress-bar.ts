@@ -11,11 +11,12 @@ const MIN_BAR_WIDTH = 5;
 /** The minimum milliseconds between two drawings of a bar. */
 const DRAW_MILLIS = 100;
 
-/** The milliseconds after which a rate is shown. Earlier ones vary too much. */
+/** The milliseconds after which a rate is shown. Earlier rates vary too much. */
 const RATE_MILLIS = 1000;
 
 /**
- * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes them.
+ * The default seconds between two progress lines if stderr is not a terminal; EVENHAND_PROGRESS_SECONDS changes this
+ * default.
  */
 const LINE_SECONDS = 10;
 
@@ -44,8 +45,8 @@ export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = s
 }
 
 /**
- * Returns the message to print if Ctrl-C ends the process. It says which outputs were written and where the work
- * stopped.
+ * Returns the message to print if Ctrl-C ends the process. The message says which outputs were written and where the
+ * work stopped.
  * @param written the outputs that are complete
  */
 export function describeInterrupt(written: readonly string[]): string {
@@ -85,7 +86,7 @@ function drawBar({ stream, now }: ProgressOutput): OnProgress {
   };
 }
 
-/** Draws a line that the next output replaces. It is shorter than the terminal, so that it never wraps. */
+/** Draws a line that the next output replaces. The line is shorter than the terminal, so that it never wraps. */
 function drawLine(stream: ProgressOutput['stream'], line: string): void {
   stream.write(`\r\x1b[2K${line.slice(0, widthOf(stream))}`);
   setTransientLine(() => stream.write('\r\x1b[2K'));
@@ -108,8 +109,8 @@ function barOf({ done, total }: ProgressEvent, room: number): string {
 }
 
 /**
- * Returns a function that prints progress lines. It prints no line for short work, and no final line because the result
- * follows.
+ * Returns a function that prints progress lines. The function prints no line for short work, and no final line because
+ * the result follows.
  */
 function writeLines({ stream, now, lineSeconds }: ProgressOutput): OnProgress {
   const pace = measurePace(now);

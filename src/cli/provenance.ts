@@ -4,7 +4,8 @@ import { machineClock } from '../internal/machine-clock.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
 
 /**
- * Returns where a report comes from. It reads the input files, so start it before the work and await it afterwards.
+ * Returns where a report comes from. The function reads the input files, so start it before the work and await it
+ * afterwards.
  * @param call the arguments of the program
  * @param inputs the input files
  */

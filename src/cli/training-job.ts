@@ -41,21 +41,21 @@ interface TrainingCommandOptions extends OutputOptions, Omit<TrainingSource, 'ta
 const SOURCE_OPTIONS = `${OPTION.csv}
 --test-csv <data>  rows to evaluate on, instead of a part of --csv; the same forms as --csv
 --target <column>  column to predict: 0 and 1, or text with two values (default: "y")
---positive-label <label>  label of --target that counts as 1 (default: the less frequent one)
+--positive-label <label>  label of --target that counts as 1 (default: the less frequent label)
 ${OPTION.naValues}
 --sensitive <columns>  sensitive column, or a comma-separated list to intersect; not used as a feature (default: s)
---features <columns>  comma-separated list of columns to learn from (default: all others)`;
+--features <columns>  comma-separated list of columns to learn from (default: all other columns)`;
 
 /** The options for the train/test split and the outputs. */
 export const JOB_OPTIONS = `${OPTION.trainSize}
---folds <n>  cross-fit with this many folds instead: every row is held out once; for small data (the saved model is trained on all rows)
+--folds <n>  cross-fit with this many folds instead of one split, so that every row is held out once; for small data (the saved model is trained on all rows)
 ${OPTION.minGroupSize}
 ${OPTION.backend}
 --seed <n>  seed of the split and all other random numbers (default: 42)
 --out-json <path>  write the result as JSON
 --save-model <folder>  folder in which to save the constrained model, for TensorFlow.js and evenhand predict, with a model card`;
 
-/** The parts of a training command. Its `options` follow the options that select the training data. */
+/** The parts of a training command. The `options` of the command follow the options that select the training data. */
 interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pick<
   CommandParts<TrainingCommandOptions, Options>,
   'name' | 'description' | 'options' | 'parsers' | 'schema' | 'help'

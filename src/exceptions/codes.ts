@@ -15,7 +15,7 @@ const CODES_BY_CLASS = {
   FairnessToolkitError: {
     'toolkit-error': {
       cause: 'An operation failed, and no specific error class describes the cause.',
-      fix: 'Read the message and `cause`.',
+      fix: 'Read the message and the property `cause`.',
     },
   },
   ValueError: {
@@ -24,7 +24,7 @@ const CODES_BY_CLASS = {
       fix: 'Change the parameter that `context.parameter` names. The message states the allowed range.',
     },
     'unknown-option': {
-      cause: 'An options object has a property that does not exist, often a misspelled one.',
+      cause: 'An options object has a property that does not exist. The name may be misspelled.',
       fix: 'Use the suggested name. `context.expected` lists all names.',
     },
     'unknown-name': {
@@ -50,7 +50,7 @@ const CODES_BY_CLASS = {
       fix: 'Add rows, or lower the minimum that the message names.',
     },
     'too-few-groups': {
-      cause: 'Fairness metrics compare groups, and fewer than two groups can be compared.',
+      cause: 'Fairness metrics compare groups, but the data have fewer than two groups that can be compared.',
       fix: 'Choose another sensitive attribute, or lower the minimum group size.',
     },
     'too-many-groups': {
@@ -87,7 +87,7 @@ const CODES_BY_CLASS = {
     },
     'invalid-state': {
       cause: 'A saved model, state or snapshot is damaged, or was saved with other options.',
-      fix: 'Save it again, or use its original options.',
+      fix: 'Save the model, state or snapshot again, or use its original options.',
     },
     'invalid-encoding': {
       cause: 'Text is not valid UTF-8.',
@@ -107,7 +107,7 @@ const CODES_BY_CLASS = {
   TrainingError: {
     'training-failed': {
       cause: 'Training started and failed, for example because the loss became infinite.',
-      fix: 'Follow the suggestion: usually a lower learning rate, or other features.',
+      fix: 'Follow the suggestion in the message. A lower learning rate or other features often help.',
     },
   },
   ConfigValidationError: {
@@ -129,23 +129,23 @@ const CODES_BY_CLASS = {
   PipelineExecutionError: {
     'step-failed': {
       cause: 'A step of a pipeline failed. `context` holds the name and index of the step.',
-      fix: 'Read `cause`: it is the error of the step.',
+      fix: 'Read the property `cause`, which is the error of the step.',
     },
   },
   LLMClientError: {
     'provider-failed': {
       cause: 'A language model did not answer. `context.kind` is the reason: auth, rate_limit, timeout, …',
-      fix: 'Follow the suggestion. Answers that already arrived are kept.',
+      fix: 'Follow the suggestion in the message. Answers that already arrived are kept.',
     },
   },
   CacheMissError: {
     'live-calls-not-allowed': {
-      cause: 'Answers are not in the cache, and calls to a provider are not allowed.',
-      fix: 'Allow live calls once with `--live` or EVENHAND_LLM_ALLOW_LIVE=1, or supply recorded answers.',
+      cause: 'Some answers are not in the cache, and calls to a provider are not allowed.',
+      fix: 'Allow live calls for one run with `--live` or EVENHAND_LLM_ALLOW_LIVE=1, or supply recorded answers.',
     },
     'replay-only': {
-      cause: 'Answers are not recorded, and `replay_only` allows no calls.',
-      fix: 'Remove `replay_only` once, or evaluate only the recorded prompts.',
+      cause: 'Some answers are not recorded, and `replay_only` does not allow calls to a provider.',
+      fix: 'Remove `replay_only` for one run to record the answers, or evaluate only the recorded prompts.',
     },
   },
   FairnessAssertionError: {

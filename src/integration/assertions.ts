@@ -11,7 +11,7 @@ import {
   type ValueRange,
 } from '../metrics/threshold-range.ts';
 
-/** Matches the names of metrics for which higher is better. For all other metrics, lower is better. */
+/** Matches the names of metrics for which a higher value is better. For all other metrics, a lower value is better. */
 const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
 
 /** Returns whether a gate requires a metric to be at least its threshold, by the name of the metric. */
@@ -20,8 +20,8 @@ export function isHigherBetter(metric: string): boolean {
 }
 
 /**
- * Returns whether a metric is an excess: how much larger the distance between answers is than the noise. A negative
- * excess is not a difference, so the gate compares the value and not its absolute value.
+ * Returns whether a metric is an excess: the distance between answers minus the noise. A negative excess is not a
+ * difference between groups, so the gate compares the value and not its absolute value.
  */
 function isExcess(metric: string): boolean {
   return metric.endsWith('_excess');
@@ -34,7 +34,7 @@ export interface Verdict {
   /** Whether the gate passed; null without a threshold, false if the metric is undefined. */
   readonly passed: boolean | null;
   /**
-   * The verdict with three values, which distinguish an undefined metric from a failed one; null without a threshold.
+   * The verdict, with a separate value for an undefined metric; null without a threshold.
    */
   readonly status: 'pass' | 'fail' | 'undefined' | null;
   readonly threshold: number | null;
@@ -43,16 +43,16 @@ export interface Verdict {
   readonly message: string;
   /** Whether the interval contains the threshold, so that another sample could change the verdict. */
   readonly straddles: boolean;
-  /** Whether rows with missing values are more common in some groups than in others, beyond chance. */
+  /** Whether the share of rows with missing values differs significantly between groups. */
   readonly unevenlyMissing: boolean;
 }
 
-/** The fields of a metric that the gate reads. */
+/** The fields of a metric result that the gate reads. */
 export interface JudgedMetric
   extends
     Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
     Partial<Pick<MetricResult, 'missing' | 'compat'>> {
-  /** The name in the message, if several results are of the same metric. */
+  /** The name of the result in the message, if several results have the same metric. */
   readonly key?: string | undefined;
 }
 
@@ -68,17 +68,17 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  *
  * Without a comparator, the rule depends on the metric:
  * - A difference passes if |value| <= threshold.
- * - An excess (`…_excess`: beyond noise) passes if value <= threshold, so that an excess below noise passes.
- * - A ratio or an accuracy passes if value >= threshold. A ratio above 1, which only the conventions of AIF360 give, is
- *   replaced by its inverse.
+ * - An excess (a metric named `…_excess`) passes if value <= threshold, so a negative excess passes if the threshold is
+ *   0 or more.
+ * - A ratio or an accuracy passes if value >= threshold. A ratio above 1 is replaced by its inverse. Only the
+ *   conventions of AIF360 give such ratios.
  *
- * The gate judges the point estimate; if the interval straddles the threshold, the message says so. An undefined metric
- * fails with its reason. Without a threshold there is no verdict.
+ * The gate judges the point estimate. If the interval contains the threshold, the message says so. An undefined metric
+ * fails, and the message gives the reason. Without a threshold there is no verdict.
  *
- * If rows with missing values are more common in some groups than in others, beyond chance, the message warns; with
+ * If the share of rows with missing values differs significantly between groups, the message contains a warning. With
  * `strictMissing` the gate fails.
- * @throws {ValueError} if the comparator is unknown, or the threshold is not a number, or every value or no value can
- *   pass
+ * @throws {ValueError} if the comparator is unknown, the threshold is not a number, or the gate always or never passes
  */
 export function judge(
   result: JudgedMetric,
@@ -138,7 +138,7 @@ const NO_GATE = {
 } as const;
 
 /**
- * Combines the verdicts of several gates; all must pass.
+ * Combines the verdicts of several gates. The combined verdict passes only if every gate passes.
  * @param verdicts at least one
  */
 export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
@@ -157,8 +157,8 @@ export function joinVerdicts(verdicts: readonly Verdict[]): Verdict {
 }
 
 /**
- * Returns the range of possible values. It is the range of absolute values, unless a comparator is given or the metric
- * is an excess.
+ * Returns the range of possible values. The range is for absolute values, unless a comparator is given or the metric is
+ * an excess.
  */
 function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRange {
   const ofAnswers = llmMetricRange(metric);
@@ -167,7 +167,7 @@ function gateRange({ metric, compat }: JudgedMetric, bySize: boolean): ValueRang
   return bySize && !isExcess(metric) ? { low: Math.max(0, low), high: Math.max(Math.abs(low), high) } : ofAnswers;
 }
 
-/** Returns the warning about rows that are unevenly missing. */
+/** Returns the warning that groups have different shares of rows with missing values. */
 function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decides: boolean): string {
   if (!unevenlyMissing || missing === undefined || missing === null) return '';
   const { n, worstCase } = missing;
@@ -188,7 +188,7 @@ function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetri
   if (ci === null) return { value: size(value), ci };
   const [a, b] = [size(ci[0]), size(ci[1])];
   const even = isRatio ? 1 : 0;
-  // An interval that contains parity contains every size from parity to its farther end.
+  // If the interval contains parity, the sizes range from parity to the end of the interval farther from parity.
   const ends = ci[0] <= even && even <= ci[1] ? [a, b, even] : [a, b];
   return { value: size(value), ci: [Math.min(...ends), Math.max(...ends)] };
 }
@@ -198,7 +198,7 @@ const NEGATED: Readonly<Record<Comparator, string>> = { '<=': '>', '<': '>=', '>
 /** Options of {@link judge}. */
 export interface JudgeOptions {
   /**
-   * Whether the gate fails if missing values are more common in some groups than in others, beyond chance.
+   * Whether the gate fails if the share of rows with missing values differs significantly between groups.
    * @defaultValue false
    */
   readonly strictMissing?: boolean | undefined;
@@ -210,7 +210,7 @@ const JUDGE_OPTION_NAMES: OptionNames<JudgeOptions> = { strictMissing: true };
 export interface AssertFairnessOptions extends JudgeOptions {
   /**
    * The comparator between value and threshold.
-   * @defaultValue `<=` for a number; for a result the rule of the gate, so that a ratio must be at least its threshold
+   * @defaultValue `<=` for a number; the rule of the gate for a result, so a ratio must be at least its threshold
    */
   readonly comparator?: string | undefined;
   /**
@@ -228,9 +228,9 @@ const ASSERT_FAIRNESS_OPTION_NAMES: OptionNames<AssertFairnessOptions> = {
 
 /**
  * Throws if a metric does not meet its threshold; for tests and CI gates.
- * @param metric a number, or a result; an undefined result fails with its reason
+ * @param metric a number, or a result; an undefined result fails, and the error gives the reason
  * @throws {FairnessAssertionError} if the comparison does not hold
- * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or every value or no value can pass
+ * @throws {ValueError} if the comparator is not `<=`, `<`, `>=` or `>`, or the gate always or never passes
  * @example
  * ```ts
  * import { assertFairness, demographicParityDifference } from 'evenhand';
@@ -255,7 +255,8 @@ export function assertFairness(
   if (isUndefined && options.allowUndefined === true) return;
   throw new FairnessAssertionError(verdict.message, {
     context: { metric: result.metric, value: result.value, threshold, comparator: verdict.comparator },
-    suggestion: 'Fix the model or the data. If the threshold is wrong, agree on a new one and change it there.',
+    suggestion:
+      'Fix the model or the data. If the threshold is wrong, agree on a new threshold and set it in this call.',
     actual: result.value,
     expected: threshold,
     operator: verdict.comparator ?? '<=',

@@ -48,9 +48,9 @@ const MATRIX_SIZE = 512;
 const REPEATS = 5;
 
 /**
- * Probes every tensor backend and times the chosen one. A named backend that cannot start is not an error here. In this
- * case, `advice` has the reason, and the rest of the report is about the first backend that works, without the numerics
- * check.
+ * Probes every tensor backend and times the chosen one. If the requested backend cannot start, no error is thrown. In
+ * this case, `advice` gives the reason, and the rest of the report describes the first backend that works, without the
+ * numerics check.
  */
 export async function examine({ backend: wanted, numerics = false }: ExamineOptions = {}): Promise<DoctorReport> {
   const backends = await probeBackends();
@@ -69,7 +69,7 @@ export async function examine({ backend: wanted, numerics = false }: ExamineOpti
   };
 }
 
-/** Compares every tensor op with float64. The cases are loaded on demand, because nothing else needs them. */
+/** Compares every tensor op with float64. The test cases are loaded on demand, because no other code needs them. */
 async function checkOps(tf: Tf): Promise<readonly NumericsFinding[]> {
   const { checkNumerics } = await import('../numerics/check-numerics.ts');
   return onDeviceAlone(tf, () => checkNumerics(tf));

@@ -28,7 +28,7 @@ import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';
 
 /**
  * Computes the statistics of files for every requested attribute. The duckdb backend uses SQL scans that do not load
- * the rows; other backends load them.
+ * the rows. Other backends load all rows into memory.
  */
 export async function fileStatistics(
   files: FileSource,

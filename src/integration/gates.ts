@@ -38,7 +38,9 @@ export interface GateVerdict extends Verdict {
   readonly metric: string;
 }
 
-/** Returns the gates of a request: those of its metrics, to which the shared threshold applies, then its list of gates. */
+/**
+ * Returns all gates of a request: first the gates from `metric`, which use the shared threshold, then the list `gates`.
+ */
 export function gatesOf(request: GateRequest): Gate[] {
   const { threshold, comparator, gates = [] } = request;
   const ofMetrics = namedMetrics(request).flatMap((gate): Gate[] => {
@@ -78,8 +80,8 @@ export function judgeAttribute(
 
 /**
  * Checks the metrics and gates of a request, before any row is read.
- * @throws {ValueError} if a metric or an attribute is unknown, a metric lacks its columns, or every value or no value
- *   can pass a gate
+ * @throws {ValueError} if a metric or an attribute is unknown, a metric lacks its columns, or a gate always or never
+ *   passes
  */
 export function assertGates(request: GateRequest): void {
   const { threshold, comparator, gates = [] } = request;

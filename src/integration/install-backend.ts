@@ -17,7 +17,7 @@ export type NativeBackend = 'node' | 'node-gpu';
 /** The version of TensorFlow on PyPI against which the addon is compiled. */
 const TENSORFLOW_VERSION = '2.21.0';
 
-/** The version of the npm packages, which must be that of TensorFlow.js. */
+/** The version of the npm packages. The version must be the same as the version of TensorFlow.js. */
 const PACKAGE_VERSION = '4.22.0';
 
 /** The oldest glibc for which PyPI has wheels of this TensorFlow. */
@@ -25,7 +25,7 @@ const OLDEST_GLIBC = 2.27;
 
 const GIGABYTE = 1e9;
 
-/** What is installed for a backend, and the disk space that it needs while it is installed, in gigabytes. */
+/** The packages installed for each backend, and the disk space in gigabytes that the installation needs. */
 const PARTS = {
   node: { name: '@tensorflow/tfjs-node', wheel: 'tensorflow-cpu', space: 2.5, size: '0.3 GB' },
   'node-gpu': { name: '@tensorflow/tfjs-node-gpu', wheel: 'tensorflow', space: 10, size: '3 GB' },
@@ -41,25 +41,25 @@ export interface InstallBackendOptions {
    */
   readonly prefix?: string | undefined;
   /**
-   * The folder that keeps TensorFlow's library. The package links to it, so it must stay.
+   * The folder that keeps TensorFlow's library. The package links to this folder, so do not delete it.
    * @defaultValue `$XDG_CACHE_HOME/evenhand`, else `~/.cache/evenhand`
    */
   readonly cache?: string | undefined;
   /**
-   * A folder of wheels. If given, pip installs from it and does not use the network.
+   * A folder of Python wheels. If given, pip installs from this folder and does not use the network.
    * @defaultValue none: the wheels are downloaded from the package index of pip
    */
   readonly wheels?: string | undefined;
   /** Is called at each step, and during the download. */
   readonly onProgress?: OnProgress | undefined;
   /**
-   * Runs programs. Tests replace it.
+   * Runs programs. Tests pass their own function.
    * @defaultValue starts a process
    */
   readonly runTool?: RunTool | undefined;
 }
 
-/** Runs a program and returns its standard output. `onLine` receives each line of it. */
+/** Runs a program and returns its standard output. `onLine` receives each line of the output. */
 export type RunTool = (
   command: string,
   args: readonly string[],
@@ -77,21 +77,21 @@ export interface InstalledBackend {
   readonly tensorflow: string;
   /** The folder of the package. */
   readonly folder: string;
-  /** The folder of TensorFlow's library. It must stay. */
+  /** The folder of TensorFlow's library. Do not delete it. */
   readonly library: string;
   /** Whether TensorFlow uses a GPU. */
   readonly uses_gpu: boolean;
 }
 
 /**
- * Installs a native backend on Linux without the download that the npm package makes: TensorFlow's library comes from
- * its wheel on PyPI, and the addon is compiled from the package's own sources.
+ * Installs a native backend on Linux without the download step of the npm package. TensorFlow's library comes from its
+ * wheel on PyPI, and the addon is compiled from the package's own sources.
  *
  * The steps are: check the machine, get the library, get the npm package without its install step, compile the addon,
- * and multiply two matrices. The library is kept in the cache, so that a second installation needs no download. The
- * package replaces an earlier one only after it has computed. An interrupted installation leaves the earlier one, and
- * the next call continues with the finished steps.
- * @throws {DependencyError} if something is missing on the machine, or a step fails; the message states which
+ * and multiply two matrices. The library is kept in the cache, so that a second installation needs no download. An
+ * installed package is replaced only after the new package has multiplied the matrices. An interrupted installation
+ * leaves the installed package unchanged, and the next call reuses the finished steps.
+ * @throws {DependencyError} if something is missing on the machine, or a step fails; the message names it
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
  */
 export async function installBackend(
@@ -173,7 +173,8 @@ function hasLibrary(library: string): boolean {
 }
 
 /**
- * Returns what the machine lacks for an installation, in the order in which to fix it. Nothing is downloaded.
+ * Returns the requirements of an installation that the machine does not meet, in the order in which to fix them.
+ * Nothing is downloaded.
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
  */
 export async function missingToInstall(
@@ -220,7 +221,7 @@ function unsupportedPlatform(backend: NativeBackend): MissingPart | null {
   if (glibc !== undefined && Number(glibc) >= OLDEST_GLIBC) return null;
   return {
     what: `TensorFlow needs glibc ${String(OLDEST_GLIBC)} or later, and this system has ${glibc ?? 'another C library'}`,
-    mend: 'Use another backend: evenhand doctor shows which ones work.',
+    mend: "Use another backend. 'evenhand doctor' shows which backends work.",
   };
 }
 
@@ -271,8 +272,8 @@ function cannotInstall(backend: NativeBackend, missing: readonly MissingPart[]):
 }
 
 /**
- * Unpacks TensorFlow's wheel into a folder, with CUDA's libraries for a GPU. No interpreter runs the wheel, so the wheel
- * of any Python serves, without its Python dependencies.
+ * Unpacks TensorFlow's wheel into a folder, with CUDA's libraries for a GPU. The wheel is never run by Python, so a
+ * wheel for any Python version works, and its Python dependencies are not needed.
  */
 async function fetchLibrary(
   { backend, wheel, wheels }: Place,
@@ -284,7 +285,7 @@ async function fetchLibrary(
   await mkdir(work);
   const install = async (target: string, packages: readonly string[]): Promise<void> => {
     await runTool('python3', [...pipArguments(wheels), '--target', path.join(work, target), ...packages], {
-      // pip unpacks in its temporary folder first, which may be on a small disk.
+      // pip first unpacks into its temporary folder. The default temporary folder may be on a small disk.
       env: { TMPDIR: work },
       onLine: (line) => {
         const [, done, total] = /^Progress (\d+) of (\d+)/.exec(line) ?? [];
@@ -334,8 +335,8 @@ async function cudaPackages(wheel: string): Promise<string[]> {
 }
 
 /**
- * Copies the npm package into a folder, without an earlier library: the installed one, or the one of the registry with
- * its own dependencies. Its install step does not run.
+ * Copies the npm package into a folder, without an earlier library. Uses the installed package, or downloads the
+ * package and its dependencies from the registry. The install step of the package does not run.
  */
 async function fetchPackage({ name, folder: installed }: Place, folder: string, runTool: RunTool): Promise<void> {
   const work = path.join(folder, 'work');
@@ -371,7 +372,7 @@ function isPackage(folder: string, name: string): boolean {
 /**
  * Links the library where the addon's run path ($ORIGIN/../../deps/lib) expects it, and CUDA's libraries where the
  * library's own run path ($ORIGIN/../nvidia) expects them. TensorFlow 2.21 lacks cusolver in its run path and uses no
- * GPU without it (tensorflow/tensorflow#112973). It also searches `tensorrt`, which nothing else uses.
+ * GPU without it (tensorflow/tensorflow#112973). TensorFlow 2.21 also searches `tensorrt`, which nothing else uses.
  */
 async function linkLibrary({ library }: Place, folder: string): Promise<void> {
   const deps = path.join(folder, 'deps');
@@ -383,7 +384,7 @@ async function linkLibrary({ library }: Place, folder: string): Promise<void> {
   await symlink('nvidia/cusolver/lib', path.join(deps, 'tensorrt'));
 }
 
-/** Compiles the addon. Node-API is the same for every version of Node, so one addon serves all. */
+/** Compiles the addon. Node-API is the same for every version of Node, so one addon works with all versions. */
 async function compile({ library }: Place, folder: string, runTool: RunTool): Promise<void> {
   const binding = path.join(folder, 'binding');
   const output = path.join(folder, 'lib', 'napi-v8');
@@ -400,7 +401,9 @@ async function compile({ library }: Place, folder: string, runTool: RunTool): Pr
   await rm(path.join(folder, 'headers'), { recursive: true, force: true });
 }
 
-/** Returns the folder of Node-API's headers: of this Node, or of the npm package with them. */
+/**
+ * Returns the folder of Node-API's headers: from this installation of Node, or from the npm package with these headers.
+ */
 async function nodeHeaders(folder: string, runTool: RunTool): Promise<string> {
   const own = path.resolve(process.execPath, '../../include/node');
   if (existsSync(path.join(own, 'node_api.h'))) return own;
@@ -434,15 +437,15 @@ async function multiply({ backend, prefix }: Place, folder: string, runTool: Run
   const { sum, gpu } = JSON.parse(output.trim().split('\n').at(-1) ?? '{}') as { sum?: number; gpu?: boolean };
   if (sum === 64) return gpu === true;
   throw new DependencyError(
-    `The backend '${backend}' was compiled, but does not compute: the sum is ${String(sum)}, not 64.`,
+    `The backend '${backend}' was compiled, but computes a wrong result: the sum is ${String(sum)} instead of 64.`,
     {
       context: { backend, expected: 64, received: sum },
-      suggestion: 'Use another backend: evenhand doctor shows which ones work.',
+      suggestion: "Use another backend. 'evenhand doctor' shows which backends work.",
     },
   );
 }
 
-/** The number of lines of a program's errors that a message quotes. */
+/** The number of lines from a program's error output that an error message quotes. */
 const QUOTED_LINES = 3;
 
 /** Starts a program and waits for its end. */
@@ -451,7 +454,7 @@ const runProcess: RunTool = (command, args, { cwd, env = {}, onLine } = {}) =>
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const output = { stdout: '', stderr: '' };
     let rest = '';
-    // Only ASCII parts of the output are used, and other bytes are shown as they are.
+    // Only the ASCII parts of the output are parsed. Other bytes are shown unchanged.
     child.stdout.on('data', (bytes: Buffer) => {
       const text = bytes.toString('latin1');
       output.stdout += text;

@@ -12,18 +12,18 @@ export type LlmMetrics = Readonly<Record<string, LlmMetricResult>>;
 /** Options of {@link judgeLlmEval}. */
 export interface JudgeLlmEvalOptions {
   /**
-   * A number for the metrics that `metric` names, or a number for each name.
+   * A threshold for all metrics that `metric` names, or an object with a threshold for each metric name.
    * @defaultValue none: there is no verdict
    */
   readonly threshold?: number | Readonly<Record<string, number>> | undefined;
   /**
-   * The metrics to judge: a metric of one dimension (`sentiment_gap.gender`), or of every dimension (`sentiment_gap`);
-   * several as a list. Required if `threshold` is a number.
+   * The metrics to judge: a metric of one dimension (`sentiment_gap.gender`), a metric of every dimension
+   * (`sentiment_gap`), or a list of both. Required if `threshold` is a number.
    */
   readonly metric?: string | readonly string[] | undefined;
   /**
    * `<=`, `<`, `>=` or `>`.
-   * @defaultValue `<=` on the absolute value; for an excess `<=` on the value, since an excess below noise is not a
+   * @defaultValue `<=` on the absolute value; for an excess `<=` on the value, since a negative excess is not a
    *   difference; `>=` for accuracies and ratios
    */
   readonly comparator?: string | undefined;
@@ -37,13 +37,13 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
 
 /**
  * Applies the gate to an evaluation of a language model, by the rules of {@link judge}. The gate judges the point
- * estimate, an undefined metric fails with its reason, and the message says if the interval straddles the threshold.
- * All judged metrics must pass. Without a threshold there is no verdict.
+ * estimate. An undefined metric fails, and the message gives the reason. The message also says if the interval contains
+ * the threshold. All judged metrics must pass. Without a threshold there is no verdict.
  *
- * A base name applies to every dimension, including the control. If only the control fails, the noise exceeds the
- * threshold, and these data do not suffice for a decision at this threshold.
- * @throws {ValueError} if a threshold comes without a metric or a metric without a threshold, a metric does not exist,
- *   the comparator is unknown, or the threshold is not a number
+ * A metric name without a dimension applies to every dimension, including the control. If only the control fails, the
+ * noise exceeds the threshold, and the data do not suffice for a decision at this threshold.
+ * @throws {ValueError} if only one of threshold and metric is given, a metric does not exist, the comparator is
+ *   unknown, or the threshold is not a number
  */
 export function judgeLlmEval(metrics: LlmMetrics, options: JudgeLlmEvalOptions = {}): LlmEvalVerdict {
   assertKnownOptions('judgeLlmEval', options, JUDGE_LLM_EVAL_OPTION_NAMES);
@@ -137,7 +137,7 @@ export interface AssertLlmFairnessOptions extends Pick<JudgeLlmEvalOptions, 'met
    */
   readonly allowUndefined?: boolean | undefined;
   /**
-   * Whether an evaluation that ended early, for example because of its budget, may pass on the answers received.
+   * Whether an evaluation that ended early may pass, based on the answers received. A budget can end it early.
    * @defaultValue false
    */
   readonly allowStopped?: boolean | undefined;
@@ -151,12 +151,12 @@ const ASSERT_LLM_FAIRNESS_OPTION_NAMES: OptionNames<AssertLlmFairnessOptions> = 
 };
 
 /**
- * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are those
- * of {@link judgeLlmEval}: the gate judges the point estimate, and passing is not proof of equal treatment.
+ * Throws if a judged metric of an evaluation does not meet its threshold; for tests and CI gates. The rules are the
+ * same as in {@link judgeLlmEval}. The gate judges the point estimate, and passing is not proof of equal treatment.
  * @param evaluated the result of `runLlmEval`, or metrics by name
- * @param threshold a number for the metrics that `metric` names, or a number for each name
+ * @param threshold a number for all metrics that `metric` names, or an object with a number for each metric name
  * @throws {FairnessAssertionError} if a metric fails; the error names every failed metric
- * @throws {ValueError} if a number comes without `metric`, a metric does not exist, or the comparator is unknown
+ * @throws {ValueError} if a number is given without `metric`, a metric does not exist, or the comparator is unknown
  */
 export function assertLlmFairness(
   evaluated: Pick<LlmEvalResult, 'metrics' | 'stopped'> | LlmMetrics,
@@ -191,7 +191,8 @@ function stoppedError(stopped: string, failed: Failed): FairnessAssertionError {
 function failedError(failed: Failed, threshold: number | Readonly<Record<string, number>>): FairnessAssertionError {
   return new FairnessAssertionError(messagesOf(failed).join('\n'), {
     context: { failed: failed.map(([name]) => name), threshold },
-    suggestion: 'Compare the answers in the report. If the threshold is wrong, agree on a new one and change it there.',
+    suggestion:
+      'Compare the answers in the report. If the threshold is wrong, agree on a new threshold and set it in this call.',
     expected: threshold,
     operator: failed[0]?.[1].comparator ?? '<=',
   });

@@ -50,9 +50,9 @@ interface MacroClass extends ClassStats {
 
 /** The classes of an outcome. */
 export interface OutcomeClasses {
-  /** The classes of decisions and, if they are read, of true labels. */
+  /** The classes of the decisions and, if true labels are used, the classes of the true labels. */
   readonly all: readonly string[];
-  /** The classes of decisions. Metrics that need no true labels average over these. */
+  /** The classes of decisions. Metrics that need no true labels average over these classes. */
   readonly predicted: readonly string[];
 }
 
@@ -104,7 +104,10 @@ export interface FileValidation {
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
   /** The combined verdict of all gates on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
-  /** How the labels of predictions and truth were read. Present if a label was named or texts counted as missing. */
+  /**
+   * How the labels of predictions and true labels were interpreted. Present if a positive label was given or texts
+   * counted as missing.
+   */
   readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute within its levels. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
@@ -117,7 +120,7 @@ export interface FileValidation {
 /** The JSON keys of the label columns. */
 const LABEL_COLUMNS = { predictions: 'y_pred', 'true labels': 'y_true' } as const;
 
-/** How the labels of one column were read, with the number of rows of each. */
+/** How each label of one column was interpreted, with its number of rows. */
 interface ColumnLabels {
   readonly positive: LabelCounts;
   readonly negative: LabelCounts;
@@ -137,7 +140,7 @@ function readLabelsOf(byKind: readonly KindStatistics[]): ReadLabels {
   );
 }
 
-/** The metrics and options of a validation, independent of where the rows are. */
+/** The metrics and options of a validation. The fields are the same for rows in memory and rows in files. */
 export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof GateRequest | 'scoreThreshold'> {
   readonly hasControl: boolean;
 }
@@ -146,7 +149,8 @@ export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof 
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
 
 /**
- * Returns each kind of statistics that a request needs. It is called before the rows are read, which may take long.
+ * Returns each kind of statistics that a request needs. Call this function before the rows are read, since reading may
+ * take long.
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
 export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
@@ -175,7 +179,9 @@ function assertAverage(
   const problem = hasControl ? 'cannot be combined with control' : 'needs decisions, because scores have two classes';
   throw new ValueError(`average: 'macro' ${problem}.`, {
     context: { parameter: 'average', value: 'macro' },
-    suggestion: hasControl ? 'Remove one of them.' : 'Remove average, or give decisions (yPred).',
+    suggestion: hasControl
+      ? 'Remove the control feature, or do not average over classes.'
+      : 'Give decisions (yPred), or do not average over classes.',
   });
 }
 
@@ -286,15 +292,15 @@ function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly Cla
   return metricNeedsTruth(definition) ? classes : classes.filter(({ isPredicted }) => isPredicted);
 }
 
-/** Removes the readings, since the metrics already carry the warnings about labels. */
+/** Removes the records of how labels were interpreted, since the metrics already contain the warnings about labels. */
 function withoutReadings(stats: StatsByKind): StatsByKind {
   return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
 /**
- * Returns the options for one attribute, within the limit of replicates. Intervals and p-values need replicates for
- * every group, also within levels of the control feature, and for every class. Only what was requested is rejected above the limit; intervals
- * by default are omitted.
+ * Returns the options for one attribute, and applies the limit on replicates. Intervals and p-values need replicates
+ * for every group, also within levels of the control feature, and for every class. Above the limit, requested intervals
+ * and p-values are rejected, and intervals that were not requested are omitted.
  * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
 function boundedOptions(
@@ -317,7 +323,7 @@ function boundedOptions(
   return whyNoCi === undefined ? options : { ...options, withCi: false, whyNoCi };
 }
 
-/** Lists the metrics to measure: the usual metrics of decisions and the named metrics. */
+/** Lists the metrics to measure: the default metrics for decisions and the requested metrics. */
 function metricsOf(request: MeasureRequest): MetricDefinition[] {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
   const named = metricNamesOf(request).map(metricDefinition);

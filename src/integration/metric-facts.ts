@@ -79,7 +79,7 @@ export function factsOf(result: MetricResult): ReportFact[] {
   ];
 }
 
-/** Returns the two groups that the value compares; undefined if it does not belong to two groups. */
+/** Returns the two groups that the value compares; undefined if the value does not compare exactly two groups. */
 export function gapGroups({ first, second }: Pick<MetricResult, 'first' | 'second'>): string | undefined {
   return first === null ? undefined : `${labelText(first)} and ${second === null ? 'all rows' : labelText(second)}`;
 }
@@ -89,7 +89,7 @@ function comparesShares(result: MetricResult): boolean {
   return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }
 
-/** Returns the measures of a metric's groups, in the order of the first group. */
+/** Returns the names of the measures in a metric's groups, in the order of the first group. */
 export function measuresOf({ perGroup }: Pick<MetricResult, 'perGroup'>): string[] {
   return [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
 }

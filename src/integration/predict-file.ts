@@ -19,9 +19,10 @@ export interface FilePredictions {
 }
 
 /**
- * Loads a saved model and applies it to the rows of one or several files. A model saved by a workflow includes the pipeline steps that change
- * values. The rows are transformed by these steps first and must have the columns that the steps need, including
- * sensitive ones. Warnings of the steps about these rows (unseen groups, rows without a group) are in the result.
+ * Loads a saved model and applies it to the rows of one or several files. A model saved by a workflow includes the
+ * pipeline steps that change values. The rows are transformed by these steps first and must have the columns that the
+ * steps need, including sensitive columns. The result contains the warnings of the steps about the rows, for example
+ * about unseen groups.
  * @throws {DataValidationError} if the folder has no model, or the rows lack its columns
  * @throws {PipelineExecutionError} if a step fails on these rows
  * @throws {ValueError} if an option has no effect with this model
@@ -45,7 +46,7 @@ export async function predictWithSavedModel(
   };
 }
 
-/** Transforms rows by the steps of a pipeline and returns the new warnings, without those of the training. */
+/** Transforms rows by the steps of a pipeline and returns only the new warnings, not the warnings from training. */
 async function passThrough(
   pipeline: FairnessPipeline,
   given: Table,

@@ -20,12 +20,12 @@ const FIELDS = { schemas: { gates: gatesSchema }, otherKeys: [], dialect: DIALEC
 /**
  * Reads a file of gates: a YAML or JSON list of `{ metric, threshold, comparator?, attributes? }`.
  * @param request the validation to which the gates apply; its data and attributes determine which gates are possible
- * @throws {ConfigValidationError} if the file cannot be read or is empty, or with all problems of its gates, each with
- *   line and column
+ * @throws {ConfigValidationError} if the file cannot be read, is empty, or has invalid gates; the error lists every
+ *   problem with its line and column
  */
 export async function readGates(file: string, request: GateRequest): Promise<Gate[]> {
   const { value, indices, start } = await openConfigText(await readConfigFile(file, DIALECT), file, DIALECT);
-  // The reader of fields expects a mapping, so that the list is read as its only field.
+  // The field reader expects a mapping, so the list becomes the only field of a mapping.
   const root = { gates: value };
   const at = { written: 'gates', key: start, value: start, source: null };
   indices.set(root, { at: start, entries: new Map([['gates', at]]) });

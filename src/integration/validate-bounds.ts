@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DataValidationError } from '../exceptions/index.ts';
 import type { OptionNames } from '../internal/arguments.ts';
 
-/** Limits on the cost of a validation, and a signal that stops it. A service sets these. */
+/** Limits on the cost of a validation, and a signal that stops the validation. The limits are intended for services. */
 export interface ValidateBounds {
   /**
    * The maximum number of groups of an attribute. If it is set, labels have at most 1,000 characters.
@@ -16,8 +16,8 @@ export interface ValidateBounds {
    */
   readonly maxClasses?: number | undefined;
   /**
-   * The maximum product of the replicates and the groups of an attribute. A validation that requests intervals or
-   * p-values and exceeds it is rejected. Intervals that are computed only by default are omitted, with a warning.
+   * The maximum product of the replicates and the groups of an attribute. Above the limit, a validation that requests
+   * intervals or p-values is rejected. Intervals that were not requested are omitted, with a warning.
    * @defaultValue no limit
    */
   readonly maxDraws?: number | undefined;
@@ -60,12 +60,12 @@ export function atOnce<T>(steps: Generator<void, T, void>): T {
 
 /**
  * Checks the number of classes.
- * @throws {DataValidationError} if there are more than the limit
+ * @throws {DataValidationError} if there are more classes than the limit
  */
 export function assertFewClasses(classes: number, maxClasses = Infinity): void {
   if (classes <= maxClasses) return;
   throw new DataValidationError(
-    `The outcome has ${classes.toLocaleString('en-US')} classes; with average: 'macro' there may be at most ${maxClasses.toLocaleString('en-US')}.`,
+    `The outcome has ${classes.toLocaleString('en-US')} classes, but average: 'macro' allows at most ${maxClasses.toLocaleString('en-US')}.`,
     {
       code: 'data-too-large',
       context: { argument: 'yPred', classes },
@@ -81,7 +81,7 @@ interface Draws {
   readonly samples: number;
 }
 
-/** Returns why intervals that are computed by default are omitted; undefined if they are within the limit. */
+/** Returns the reason why default intervals are omitted; undefined if their cost is within the limit. */
 export function whyNoInterval({ groups, samples }: Draws, maxDraws: number): string | undefined {
   if (groups * samples <= maxDraws) return undefined;
   const [drawn, many, most] = [samples, groups, maxDraws].map((count) => count.toLocaleString('en-US'));

@@ -17,10 +17,10 @@ export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
  * Measures the decisions (or predictions, or scores) in one or several files for every requested attribute and applies
  * the gate. The rows are not loaded into memory.
  *
- * For decisions, demographic parity is always measured, and equalized odds too if there are true labels. `metric` adds
- * other metrics. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers, and then only
- * the named metrics are measured. With `control`, groups are also compared within each level of a feature. A gap that
- * changes its sign there gives a warning.
+ * For decisions, demographic parity is always measured. If there are true labels, equalized odds is measured too.
+ * `metric` adds other metrics. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers,
+ * and then only the named metrics are measured. With `control`, groups are also compared within each level of a
+ * feature. A gap that changes its sign within the levels gives a warning.
  * @param bounds limits on the cost, and a signal that stops the work; by default there are none
  * @throws {DataValidationError} if a file or its values cannot be read, or it has more groups than the bounds allow
  * @throws {ValueError} if a metric is unknown, or its columns were not named
@@ -44,7 +44,7 @@ export async function validateFile(
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }
 
-/** Returns what determines the gates of a request for a file. */
+/** Returns the parts of a request for a file that determine its gates. */
 export function gateRequestOf(request: ValidateRequest): GateRequest {
   return {
     ...request,

@@ -83,14 +83,14 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
 };
 
 /**
- * Measures the decisions (or predictions, or scores) in arrays for every requested attribute and applies the gate. It
- * gives the same numbers as `validateFile`. A threshold without a metric applies to `demographic_parity_difference`.
- * Takes O(rows) for each attribute.
+ * Measures the decisions (or predictions, or scores) in arrays for every requested attribute and applies the gate. This
+ * function gives the same numbers as `validateFile`. A threshold without a metric applies to
+ * `demographic_parity_difference`. Takes O(rows) for each attribute.
  *
- * `bounds` limit the cost and allow the work to be stopped; a service sets them. By default there is no limit.
+ * `bounds` limit the cost of the validation and can contain a signal that stops it. By default there is no limit.
  *
- * Intervals are computed unless `withCi` is false, effect sizes and p-values only with their own options. Each gate of
- * `gates` applies to the attributes that it names, or to all of them.
+ * Intervals are computed unless `withCi` is false. Effect sizes and p-values are computed only with their own options.
+ * Each gate in `gates` applies to the attributes that it names, or to all attributes if it names none.
  * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
  *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range
@@ -142,7 +142,8 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
 }
 
 /**
- * Runs {@link validateRows} synchronously on the native backend. For few rows a promise would cost more than the work.
+ * Runs {@link validateRows} synchronously on the native backend. For few rows, creating a promise would take longer
+ * than the validation.
  * @throws {ValueError} if the backend is not native
  */
 export function validateRowsNow(input: ValidateRowsInput): FileValidation {
@@ -245,11 +246,13 @@ function assertDecisions({ yPred, yScore, threshold, comparator }: ValidateRowsI
   if (yPred === undefined && yScore === undefined) {
     throw new DataValidationError('Neither decisions (yPred) nor scores (yScore) were given.', {
       context: { argument: 'yPred' },
-      suggestion: 'Pass one of them.',
+      suggestion: 'Pass yPred or yScore.',
     });
   }
   if (comparator === undefined || threshold !== undefined) return;
-  throw new ConfigValidationError('A comparator needs a threshold.', { context: { parameter: 'comparator' } });
+  throw new ConfigValidationError('A comparator needs a threshold. Add a threshold, or remove the comparator.', {
+    context: { parameter: 'comparator' },
+  });
 }
 
 /** Lists each attribute by itself, then the intersections. */
@@ -273,7 +276,7 @@ interface Codes {
 
 /**
  * Checks that the attributes have at most `maxGroups` groups: each by itself, crossed, and within the levels of a
- * control feature. If there are no more rows than the limit, nothing is counted. Counting stops at the limit.
+ * control feature. If the number of rows is within the limit, groups are not counted. Counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 function assertFewRowGroups(
@@ -379,7 +382,10 @@ function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededSta
   });
 }
 
-/** Returns how the predictions are read: scores that a threshold turns into decisions are read as scores. */
+/**
+ * Returns the kind of values as which predictions are read. Scores are read as scores, even if a threshold turns them
+ * into decisions.
+ */
 function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']): GroupStats['kind'] {
   return kind === 'classification' && yPred === undefined && yScore !== undefined ? 'scores' : kind;
 }
@@ -419,7 +425,7 @@ function isNamed(given: Columns): given is Readonly<Record<string, ColumnSource>
 
 function pick(columns: ReadonlyMap<string, CategoricalColumn>, names: readonly string[]): MetricRows['sensitive'] {
   const [first = '', ...others] = names;
-  // A single column is faster than an object that holds one column.
+  // A column by itself is processed faster than an object that holds only this column.
   if (others.length === 0) return columns.get(first) as CategoricalColumn;
   return Object.fromEntries(names.map((name) => [name, columns.get(name) as CategoricalColumn]));
 }

@@ -4,7 +4,10 @@ import { NOTHING, rangeText, tableNumber, withPlus } from '../internal/format.ts
 import { inWords } from '../metrics/metric-markdown.ts';
 import type { GateChange, MetricChange, ValidationChanges } from './validation-changes.ts';
 
-/** Describes what changed since an earlier validation: first what makes the two hard to compare, then the values. */
+/**
+ * Describes what changed since an earlier validation. Differences that make the validations hard to compare come first,
+ * then the values.
+ */
 export function changeBlocks({ warnings, gates, metrics, groups }: ValidationChanges): ReportBlock[] {
   const attributes = new Set([...metrics, ...gates].map(({ attribute }) => attribute));
   const named = (attribute: string): string[] => (attributes.size < 2 ? [] : [labelText(attribute)]);
@@ -58,7 +61,7 @@ export function changeBlocks({ warnings, gates, metrics, groups }: ValidationCha
   ];
 }
 
-/** Returns the gate; with another threshold than before, both. */
+/** Describes the rule of a gate, or the earlier and the current rule if they differ. */
 function ruleText({ before, after }: GateChange): string {
   const texts = [before, after].flatMap((gate) =>
     gate === null || gate.threshold === null ? [] : [`${gate.comparator ?? ''} ${String(gate.threshold)}`.trim()],

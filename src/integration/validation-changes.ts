@@ -8,18 +8,18 @@ import type { ValidationManifest } from './validation-manifest.ts';
 /** What changed between two validations. */
 export interface ValidationChanges {
   /**
-   * Differences of data, options and version, and metrics that only one of the two has. They can explain a change
-   * without any change of the decisions.
+   * Differences in data, options and version, and metrics that only one of the two validations has. Such differences
+   * can change a value even if the decisions are the same.
    */
   readonly warnings: readonly string[];
   readonly gates: readonly GateChange[];
-  /** The metrics that both have. */
+  /** The metrics that both validations have. */
   readonly metrics: readonly MetricChange[];
-  /** The attributes with other groups than before. */
+  /** The attributes whose groups changed. */
   readonly groups: readonly GroupChange[];
 }
 
-/** A gate then and now; null if it was not applied. */
+/** A gate in the earlier and in the current validation; null if the gate was not applied. */
 export interface GateChange extends Pick<GateVerdict, 'attribute' | 'metric'> {
   readonly before: JudgedGate | null;
   readonly after: JudgedGate | null;
@@ -27,7 +27,7 @@ export interface GateChange extends Pick<GateVerdict, 'attribute' | 'metric'> {
 
 type JudgedGate = Pick<GateVerdict, 'status' | 'comparator' | 'threshold'>;
 
-/** A metric then and now; a value is null if it is undefined. */
+/** A metric in the earlier and in the current validation; an undefined value is null. */
 export interface MetricChange {
   readonly attribute: string;
   readonly metric: string;
@@ -37,7 +37,7 @@ export interface MetricChange {
   readonly change: number | null;
   readonly ciBefore: MetricResult['ci'];
   readonly ciAfter: MetricResult['ci'];
-  /** Whether both intervals have a value in common; null if one of them is not available. */
+  /** Whether the two intervals overlap; null if one interval is not available. */
   readonly intervalsOverlap: boolean | null;
 }
 
@@ -161,7 +161,7 @@ function unmatched(attribute: string, then: Attributes, now: Attributes): string
 
 function groupChange(attribute: string, then: Attributes, now: Attributes): GroupChange[] {
   const metrics = [own(then.attributes, attribute), own(now.attributes, attribute)];
-  // An attribute that only one of them has is named with its metrics.
+  // If only one validation has the attribute, the warnings already name its metrics.
   if (metrics.includes(undefined)) return [];
   const [before = new Set<string>(), after = new Set<string>()] = metrics.map(groupsOf);
   const added = [...after].filter((label) => !before.has(label));

@@ -47,12 +47,12 @@ export interface ValidationDocumentOptions {
   readonly source?: string | undefined;
   /**
    * `summary` for a terminal: the verdict, a table of metrics, a table of groups, warnings and exclusions. `full` adds
-   * intervals of groups, the facts of each metric, how labels were read, and explanations.
+   * intervals of groups, the details of each metric, the interpretation of labels, and explanations.
    * @defaultValue 'full'
    */
   readonly detail?: 'summary' | 'full' | undefined;
   /**
-   * The date, the input files and the command that makes the report again.
+   * The date, the input files and the command that reproduces the report.
    * @defaultValue none
    */
   readonly provenance?: Provenance | undefined;
@@ -107,8 +107,8 @@ function resultsOf({ attributes }: ReportedValidation): Entry[] {
 }
 
 /**
- * Returns the verdict of all gates. The title is PASS, FAIL or UNDEFINED: no gate fails, but a metric is undefined,
- * which does not pass. The gates that did not pass are listed first.
+ * Returns the verdict of all gates. The title is PASS, FAIL, or UNDEFINED if no gate fails but a metric is undefined.
+ * The gates that did not pass are listed first.
  */
 export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passed' | 'gates'>): ReportVerdict {
   if (passed === null) {
@@ -123,7 +123,7 @@ export function validationVerdict({ passed, gates }: Pick<FileValidation, 'passe
   };
 }
 
-/** Returns the gates with those that did not pass first. */
+/** Returns the gates in a new order: the gates that did not pass come first. */
 export function failuresFirst(gates: readonly GateVerdict[]): GateVerdict[] {
   const failed = gates.filter(({ passed }) => passed !== true);
   return [...failed, ...gates.filter(({ passed }) => passed === true)];
@@ -184,7 +184,10 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
   return noteBlocks('Undefined', joinedNotes(reasons));
 }
 
-/** Returns warnings, excluded groups and the number of excluded rows. A note of several metrics appears once. */
+/**
+ * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
+ * once.
+ */
 function metricNotes(entries: readonly Entry[], { frames, measures }: ReportedValidation): ReportBlock[] {
   const ofMetrics = joinedNotes(
     entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
@@ -203,7 +206,7 @@ interface AttributeNotes {
   readonly texts: readonly string[];
 }
 
-/** Returns each note once. A note that does not apply to all attributes starts with the attributes it applies to. */
+/** Returns each note once. If a note does not apply to all attributes, it starts with the names of its attributes. */
 function joinedNotes(all: readonly AttributeNotes[]): string[] {
   const count = new Set(all.map(({ attribute }) => attribute)).size;
   const having = new Map<string, Set<string>>();
@@ -264,9 +267,9 @@ function ownResults(entries: readonly Entry[], attribute: string): MetricResult[
   return entries.filter((entry) => entry.attribute === attribute).map(({ result }) => result);
 }
 
-/** How much a table of groups shows. */
+/** Options for the content of a table of groups. */
 interface GroupTableOptions {
-  /** Whether the table has all groups and their intervals. Otherwise it has at most {@link MAX_SHOWN} groups. */
+  /** Whether the table shows all groups with their intervals. If false, it shows at most {@link MAX_SHOWN} groups. */
   readonly isFull: boolean;
 }
 
@@ -300,14 +303,16 @@ function groupTable(
     columns: [{ name: 'Group' }, numberColumn('n'), ...measures.map((measure) => numberColumn(inWords(measure)))],
     rows: shown.labels.map((label) => [
       labelText(label),
-      // Metrics that need true labels may count fewer rows; exclusions list the difference.
+      // Metrics that need true labels may include fewer rows; the notes on exclusions state the difference.
       tableCount(Math.max(...results.map(({ nPerGroup }) => own(nPerGroup, label) ?? 0))),
       ...measures.map((measure) => cell(label, measure)),
     ]),
   };
 }
 
-/** Returns the groups to show: all of them, or in a summary of many groups those with the most extreme values. */
+/**
+ * Returns the groups to show: all groups, or only the groups with the most extreme values in a summary of many groups.
+ */
 function shownGroups(
   labels: readonly string[],
   measure: string | undefined,
@@ -416,7 +421,7 @@ function attributeSections(validation: ReportedValidation, entries: readonly Ent
   });
 }
 
-/** Returns the number of rows without a value, and how much they could change the value of the metric. */
+/** Returns the number of rows with missing values, and how much these rows could change the metric. */
 function droppedFact({ nDropped, missing }: MetricResult): ReportFact[] {
   if (nDropped === 0) return [];
   const worstCase = missing === null || missing.n === 0 ? null : missing.worstCase;
@@ -456,7 +461,7 @@ function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
   ];
 }
 
-/** Returns the table of labels: how each label of a column was read, and its number of rows. */
+/** Returns a table of the labels of each column, with the interpretation and the number of rows of each label. */
 export function labelBlocks(labels: FileValidation['labels'] = {}): ReportTable[] {
   const columns = [
     ['predictions', labels.y_pred],

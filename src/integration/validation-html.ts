@@ -40,12 +40,13 @@ export type ReportSettings = Readonly<
 /** Options of {@link validationToHtml}. */
 export interface ValidationHtmlOptions {
   /**
-   * The options of the validation by name. The report lists them at its end, so that the run can be repeated.
+   * The options of the validation by name. The report lists these options at its end, so that you can repeat the
+   * validation.
    * @defaultValue none
    */
   readonly settings?: ReportSettings | undefined;
   /**
-   * The date, the input files and the command that makes the report again.
+   * The date, the input files and the command that reproduces the report.
    * @defaultValue none: the same validation gives the same bytes
    */
   readonly provenance?: Provenance | undefined;
@@ -62,9 +63,10 @@ export interface ValidationHtmlOptions {
 }
 
 /**
- * Renders a validation as a self-contained HTML page: it loads no external resource. The verdict comes first, then the metrics of each attribute with charts and tables.
+ * Renders a validation as a self-contained HTML page, which loads no external resource. The verdict comes first, then
+ * the metrics of each attribute with charts and tables.
  *
- * If echarts is not installed, the page has tables only and a note that says so.
+ * If echarts is not installed, the page has a note about the missing package, and tables instead of charts.
  * @param source the name of the data, for the first line
  */
 export async function validationToHtml(
@@ -149,7 +151,9 @@ interface Drawn {
   readonly problem: string | undefined;
 }
 
-/** Draws every chart. If the charting package is not installed, it draws none and returns the problem. */
+/**
+ * Draws every chart. If the charting package is not installed, no chart is drawn, and the result contains the problem.
+ */
 async function drawAll(entries: readonly ReportEntry[], draw: DrawChart): Promise<Drawn> {
   const pictures = new Map<ReportEntry, Html[]>();
   try {
@@ -198,7 +202,7 @@ function overview(entries: readonly ReportEntry[]): Html | false {
   return markup`<section aria-label="All metrics">${scrollingTable('All metrics', header, rows)}</section>`;
 }
 
-/** Returns what is needed to reproduce the numbers. */
+/** Returns the names and values that are needed to reproduce the numbers. */
 function madeOf(results: readonly MetricResult[], source: string, settings: ReportSettings): ReportDocument['made'] {
   const given = Object.entries(settings).flatMap(([name, value]): [string, string][] =>
     value === undefined || value === null ? [] : [[name, Array.isArray(value) ? value.join(', ') : String(value)]],

@@ -5,7 +5,7 @@ import type { CategoricalColumn, Table } from '../table/index.ts';
 import type { SavableModel } from '../training/models/describe-model.ts';
 import type { Verdict } from './assertions.ts';
 
-/** The partition into training rows and held-out rows. All three steps share it. */
+/** The partition into training rows and held-out rows. All three steps of the workflow use the same partition. */
 export interface WorkflowSplit {
   /** Row indices of the training rows in the input data, ascending. */
   readonly train: Int32Array;
@@ -24,7 +24,7 @@ export interface WorkflowMetrics {
   readonly n: number;
   /** Share of correct decisions; null for a regression. */
   readonly accuracy: number | null;
-  /** The error in the units of the target; null for decisions. */
+  /** The mean absolute error in the units of the target; null for decisions. */
   readonly meanAbsoluteError: number | null;
   /** Each metric by its name; with several attributes, the worst value over them. */
   readonly metrics: Readonly<Record<string, MetricResult>>;
@@ -57,7 +57,7 @@ export interface HeldOutPredictions {
   /** Decisions (0 or 1), or the values of a regression: [rows]. */
   readonly baseline: Uint8Array | Float64Array;
   readonly final: Uint8Array | Float64Array;
-  /** Probabilities of class 1 (of a mixture: of decision 1); null for a regression. */
+  /** Probabilities of class 1, or of decision 1 for a mixture; null for a regression. */
   readonly baselineScores: Float64Array | null;
   readonly finalScores: Float64Array | null;
 }
@@ -68,7 +68,7 @@ export interface TradeOffPoint {
   readonly accuracy: number;
   /** Distance of the judged metric from parity, the largest over attributes: |difference|, or 1 minus the ratio. */
   readonly unfairness: number;
-  /** 'candidate' is a predictor of a mixture. */
+  /** The model of the point. 'candidate' is a single predictor of a mixture. */
   readonly kind: 'baseline' | 'final' | 'candidate';
 }
 
@@ -85,15 +85,17 @@ export interface TrackingOutcome {
 
 /** The files and the tracking outcome of a workflow. */
 export interface WorkflowArtifacts {
-  /** The output folder; null if none was written. */
+  /** The output folder; null if no output was written. */
   readonly outputDir: string | null;
-  /** The files and folders in it. */
+  /** The files and folders in the output folder. */
   readonly files: readonly string[];
-  /** null if tracking was not requested. */
+  /** The outcome of tracking; null if tracking was not requested. */
   readonly tracking: TrackingOutcome | null;
 }
 
-/** Everything that the reports of a workflow show. `executeWorkflow` returns it together with the model. */
+/**
+ * The results of a workflow that its reports show. `executeWorkflow` returns these findings together with the model.
+ */
 export interface WorkflowFindings {
   readonly config: PipelineConfig;
   readonly seed: number;
@@ -120,7 +122,10 @@ export interface WorkflowFindings {
   readonly yTest: Uint8Array | Float64Array;
   /** The group of each held-out row, by attribute or intersection. */
   readonly groupsTest: Readonly<Record<string, CategoricalColumn>>;
-  /** Points of a chart: the baseline, the final model, and the predictors of a mixture. Empty for a regression. */
+  /**
+   * Points of the chart of accuracy against unfairness: the baseline, the final model, and the predictors of a mixture.
+   * An empty list for a regression.
+   */
   readonly tradeOff: readonly TradeOffPoint[];
   readonly warnings: readonly string[];
 }
@@ -135,7 +140,7 @@ export interface WorkflowResult extends WorkflowFindings {
   readonly pipelineMetadata: PipelineMetadata;
   /** All rows that have a target and a group, in input order, transformed as learned from the training rows. */
   readonly transformedData: Table;
-  /** The weights that the pipeline gives these rows; null if it gives none. */
+  /** The weights that the pipeline gives the rows of `transformedData`; null if the pipeline gives no weights. */
   readonly sampleWeight: Float64Array | null;
   readonly artifacts: WorkflowArtifacts;
 }
@@ -152,8 +157,8 @@ export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): 
 }
 
 /**
- * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). The gate orders values in
- * the same way. The distance of an undefined value is NaN.
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). The gate uses the same order
+ * of values. The distance of an undefined value is NaN.
  */
 export function unfairness(metric: string, value: number): number {
   return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);

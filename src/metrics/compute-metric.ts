@@ -17,7 +17,7 @@ import type { ClassStats, GroupStats } from './statistics/group-stats.ts';
  * @param name `demographic_parity_difference`, or any measure followed by `_difference` or `_ratio`
  * @param stats statistics of the kind that the metric needs: counts of decisions, moments of numbers, or scores
  * @throws {ValueError} if the metric or an option is unknown, or the statistics are of the wrong kind
- * @throws {MetricComputationError} if the metric needs true labels and none were counted
+ * @throws {MetricComputationError} if the metric needs true labels but the statistics contain none
  * @example
  * ```ts
  * import { metricOf, reduceClassification } from 'evenhand/metrics';

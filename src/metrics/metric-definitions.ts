@@ -12,7 +12,7 @@ export interface MetricDefinition {
   readonly comparison: 'difference' | 'ratio';
   /** The aggregation of several gaps; undefined if the option `agg` determines it. */
   readonly agg?: GapAggregate;
-  /** Whether the mean is computed from absolute gaps. This matters only for signed gaps (AIF360). */
+  /** Whether the mean is computed from absolute gaps. The option matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 
@@ -28,7 +28,7 @@ const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   calibration: ['expected_calibration_error'],
 };
 
-/** Metrics that do not follow the naming rule. */
+/** Metrics whose names are not a measure followed by `_difference` or `_ratio`. */
 const OTHERS: readonly MetricDefinition[] = [
   {
     metric: 'average_odds_difference',
@@ -51,7 +51,7 @@ const OTHERS: readonly MetricDefinition[] = [
   },
 ];
 
-/** Names of these metrics in other libraries. */
+/** Maps names of metrics in other libraries to the names used here. */
 const ALIASES: Readonly<Record<string, string>> = {
   statistical_parity_difference: 'demographic_parity_difference',
   mean_difference: 'base_rate_difference',
@@ -59,15 +59,15 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The metrics that have their own name. In addition, every measure has metrics that end with `_difference` and
- * `_ratio`.
+ * The metrics with a name of their own. In addition, every measure has a metric that ends with `_difference` and a
+ * metric that ends with `_ratio`.
  */
 export const NAMED_METRICS: readonly string[] = [
   ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),
   ...OTHERS.map(({ metric }) => metric),
 ];
 
-/** A cache of metrics by requested name. The number of valid names is limited. */
+/** A cache of metrics by requested name. The cache stays small because only valid names are stored. */
 const FOUND = new Map<string, MetricDefinition>();
 
 /**

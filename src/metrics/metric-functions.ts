@@ -41,7 +41,7 @@ function scoreMetric(metric: string) {
  * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
  * the value is NaN and `undefinedReason` gives the reason.
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Uniform Guidelines on Employee Selection Procedures (1978), 29 CFR 1607.4 D
  * @example
@@ -65,7 +65,7 @@ export const demographicParityRatio = predictionMetric('demographic_parity_ratio
  * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
  * the value is NaN and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Calders, Kamiran and Pechenizkiy (2009), "Building classifiers with independency constraints"
  * @example
@@ -84,12 +84,12 @@ export const demographicParityDifference = predictionMetric('demographic_parity_
  *
  *     max_g P(yPred = 1 | yTrue = 1, g) - min_g P(yPred = 1 | yTrue = 1, g), in [0, 1].
  *
- * Groups without positives, which have no true positive rate, and groups with fewer than `minGroupSize` rows are
+ * A group without positives has no true positive rate. Such groups, and groups with fewer than `minGroupSize` rows, are
  * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
  * reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
@@ -116,7 +116,7 @@ export const equalOpportunityDifference = outcomeMetric('equal_opportunity_diffe
  * `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
@@ -142,7 +142,7 @@ export const equalizedOddsDifference = outcomeMetric('equalized_odds_difference'
  * is undefined.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Hardt, Price and Srebro (2016), "Equality of opportunity in supervised learning"
  * @example
@@ -164,12 +164,12 @@ export const equalizedOddsRatio = outcomeMetric('equalized_odds_ratio');
  *
  *     max_g P(yPred = 1 | yTrue = 0, g) - min_g P(yPred = 1 | yTrue = 0, g), in [0, 1].
  *
- * Groups without negatives, which have no false positive rate, and groups with fewer than `minGroupSize` rows are
- * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
- * reason.
+ * A group without negatives has no false positive rate. Such groups, and groups with fewer than `minGroupSize` rows,
+ * are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives
+ * the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
@@ -190,12 +190,12 @@ export const falsePositiveRateDifference = outcomeMetric('false_positive_rate_di
  *
  *     max_g P(yTrue = 1 | yPred = 1, g) - min_g P(yTrue = 1 | yPred = 1, g), in [0, 1].
  *
- * Groups without a positive decision, which have no precision, and groups with fewer than `minGroupSize` rows are
- * excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the
- * reason.
+ * A group without a positive decision has no precision. Such groups, and groups with fewer than `minGroupSize` rows,
+ * are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives
+ * the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Chouldechova (2017), "Fair prediction with disparate impact"
  * @example
@@ -220,7 +220,7 @@ export const predictiveParityDifference = outcomeMetric('predictive_parity_diffe
  * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Berk, Heidari, Jabbari, Kearns and Roth (2021), "Fairness in criminal justice risk assessments" (overall
  *   accuracy equality)
@@ -250,7 +250,7 @@ export const accuracyParityDifference = outcomeMetric('accuracy_parity_differenc
  * and listed in `excluded`. If fewer than two groups remain, the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore probabilities, [n], from 0 to 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a score is outside [0, 1], or no row can be used
  * @see Guo, Pleiss, Sun and Weinberger (2017), "On calibration of modern neural networks"
  * @example
@@ -272,13 +272,13 @@ export const calibrationDifference = scoreMetric('calibration_difference');
  *
  *     AUC_g = P(score of a positive > score of a negative | g) + P(they tie | g) / 2.
  *
- * The value is exact for up to 65,536 distinct scores. With more, scores are rounded to a grid, and a warning gives a
- * bound on the effect. A group without positives or without negatives has no AUC. Such groups, and groups with fewer
- * than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN
- * and `undefinedReason` gives the reason.
+ * The value is exact for up to 65,536 distinct scores. If there are more, scores are rounded to a grid, and a warning
+ * gives a bound on the effect of the rounding. A group without positives or without negatives has no AUC. Such groups,
+ * and groups with fewer than `minGroupSize` rows, are excluded and listed in `excluded`. If fewer than two groups
+ * remain, the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true labels, [n], 0 or 1
  * @param yScore scores, [n], finite
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see DeLong, DeLong and Clarke-Pearson (1988) for the standard errors
  * @example
@@ -299,11 +299,11 @@ export const rocAucDifference = scoreMetric('roc_auc_difference');
  *
  *     max_g mean(yPred | g) - min_g mean(yPred | g), in [0, inf), in the target's units.
  *
- * It is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer than
- * `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
+ * This metric is the counterpart of demographic parity for numbers and does not need true values. Groups with fewer
+ * than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain, the value is NaN and
  * `undefinedReason` gives the reason.
  * @param yPred predicted values, [n], finite
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (statistical parity)
  * @example
@@ -326,7 +326,7 @@ export const meanPredictionDifference = predictionMetric('mean_prediction_differ
  * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example
@@ -350,7 +350,7 @@ export const maeParityDifference = outcomeMetric('mae_parity_difference');
  * the value is NaN and `undefinedReason` gives the reason.
  * @param yTrue true values, [n], finite
  * @param yPred predicted values, [n], finite
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used
  * @see Agarwal, Dudik and Wu (2019), "Fair regression" (bounded group loss)
  * @example

@@ -11,24 +11,26 @@ export interface Exclusion {
   readonly n: number;
   readonly reason: string;
   /**
-   * The weighted numerator of the rate that the reason refers to; null if the metric does not compare rates, or the sum
-   * overflows.
+   * The weighted numerator of the rate that the reason refers to. The numerator is null if the metric does not compare
+   * rates or the sum overflows.
    */
   readonly numerator: number | null;
-  /** The weighted denominator of the same rate. */
+  /** The weighted denominator of the rate that the reason refers to. */
   readonly denominator: number | null;
 }
 
 /** The rows of the compared groups that have a missing value in a column that the metric needs. */
 export interface MissingRows {
-  /** The number of these rows. Rows without a group are not included; `nDropped` includes them. */
+  /**
+   * The number of rows with missing values. Rows without a group are not included here, but `nDropped` includes them.
+   */
   readonly n: number;
-  /** The number of these rows in each group. */
+  /** The number of rows with missing values in each group. */
   readonly byGroup: Readonly<Record<string, number>>;
   /** The p-value of the hypothesis that all groups have the same share of missing rows; null if no row is missing. */
   readonly pValue: number | null;
   /**
-   * The smallest and largest value that the metric could have if these rows were complete; null if bounds are not
+   * The smallest and largest value that the metric could have if no value were missing; null if bounds are not
    * available.
    */
   readonly worstCase: readonly [low: number, high: number] | null;
@@ -51,8 +53,8 @@ export class MetricResult {
   /** The metric's name in snake_case. */
   readonly metric!: string;
   /**
-   * The value of the metric. If it is undefined, it is NaN (or infinite, for a ratio over 0 by AIF360's conventions)
-   * and `undefinedReason` gives the reason.
+   * The value of the metric. An undefined value is NaN (or infinite, for a ratio over 0 by AIF360's conventions), and
+   * `undefinedReason` gives the reason.
    */
   readonly value!: number;
   /** The interval around `value`, or null if it was not requested or is not available. */
@@ -60,8 +62,8 @@ export class MetricResult {
   readonly ciLevel!: number | null;
   readonly ciMethod!: string | null;
   /**
-   * The effect size of the gap: the risk ratio of the extreme groups for rates, or Cohen's d for mean errors. It is
-   * null if it was not requested or is undefined.
+   * The effect size of the gap: the risk ratio of the extreme groups for rates, or Cohen's d for mean errors. The
+   * effect size is null if it was not requested or is undefined.
    */
   readonly effectSize!: number | null;
   readonly effectSizeName!: 'risk_ratio' | 'cohens_d' | null;
@@ -76,9 +78,9 @@ export class MetricResult {
    * The minimum detectable difference between the extreme groups at their sample sizes (80% power); null if unknown.
    */
   readonly minimumDetectableGap!: number | null;
-  /** `between_groups`, `to_overall` or `to_reference`. */
+  /** How groups were compared: `between_groups`, `to_overall` or `to_reference`. */
   readonly method!: GapMethod;
-  /** The group with which the others were compared, if `method` is `to_reference`. */
+  /** The group with which all other groups were compared, if `method` is `to_reference`. */
   readonly referenceGroup!: string | null;
   /** The aggregation of several gaps; null if there is only one gap. */
   readonly agg!: GapAggregate | null;
@@ -97,7 +99,7 @@ export class MetricResult {
   readonly excluded!: Readonly<Record<string, Exclusion>>;
   /**
    * One of the two groups of the gap: the group with the higher value, or the first group of a signed gap (AIF360,
-   * language models). It is null if no single pair of groups determines the value, or if the value is undefined.
+   * language models). The field is null if no single pair of groups determines the value, or if the value is undefined.
    */
   readonly first!: string | null;
   /** The other group of the gap; also null if groups are compared with all rows. */
@@ -105,8 +107,8 @@ export class MetricResult {
   /** The number of rows excluded because a value that the metric needs is missing. */
   readonly nDropped!: number;
   /**
-   * The number of rows with missing values by group, and the range of values that the metric could have if these rows
-   * were complete. It is null for a metric that is not computed from rows.
+   * The number of rows with missing values by group, and the range of values that the metric could have if no value
+   * were missing. The field is null for a metric that is not computed from rows.
    */
   readonly missing!: MissingRows | null;
   readonly undefinedReason!: string | null;

@@ -38,7 +38,7 @@ function needed(column: ColumnSource | undefined, what: string, argument: string
 
 /** Returns the error for a metric with a missing column. */
 export function missingColumn(metric: string, what: string, argument: string): MetricComputationError {
-  return new MetricComputationError(`${metric} needs ${what}, and none were given.`, {
+  return new MetricComputationError(`${metric} needs ${what}, but none were given.`, {
     code: 'missing-argument',
     context: { metric, argument, missing: argument },
     suggestion: `Give the ${what} too (${argument}).`,
@@ -65,7 +65,7 @@ export function macroWithPositiveLabel(): ValueError {
   return new ValueError(
     "average: 'macro' measures every class separately and cannot be combined with a positiveLabel.",
     {
-      suggestion: 'Remove one of them.',
+      suggestion: 'Remove the positive label, or do not average over classes.',
     },
   );
 }
@@ -88,7 +88,7 @@ export function parseAverage(given: string | undefined): 'macro' | undefined {
 export function assertClasses(names: readonly string[]): readonly string[] {
   if (names.length >= 2) return names;
   throw new DataValidationError(
-    `average: 'macro' needs two classes or more; the outcome has ${String(names.length)}.`,
+    `average: 'macro' needs at least two classes, but the outcome has ${String(names.length)}.`,
     {
       code: 'invalid-data',
       context: { classes: names },
@@ -103,7 +103,7 @@ export function assertMacroKind(kind: GroupStats['kind'], metric: string): void 
   throw new ValueError(
     `average: 'macro' applies to decisions only, but ${metric} is a metric of ${kind === 'scores' ? 'scores' : 'numbers'}.`,
     {
-      suggestion: 'Remove average.',
+      suggestion: 'Use a metric of decisions, or do not average over classes.',
     },
   );
 }

@@ -33,7 +33,8 @@ export interface MetricOptions {
   /** @defaultValue 'between_groups'; 'to_reference' with `referenceGroup`, and with `compat` 'aif360' and 'aequitas' */
   readonly method?: GapMethod | undefined;
   /**
-   * For `to_reference`: the group with which the others are compared. If several groups are given, they are pooled.
+   * For `to_reference`: the group with which all other groups are compared. If several groups are given, they are
+   * pooled.
    * @defaultValue the largest group
    */
   readonly referenceGroup?: string | readonly string[] | undefined;
@@ -49,7 +50,7 @@ export interface MetricOptions {
   /**
    * Intervals of `simultaneous` hold for all pairs of groups simultaneously, and also cover a true gap of 0.
    * `percentile` and `bca` resample the counts of decisions, and their intervals rarely cover a true gap of 0. Use
-   * these two only to compare with other tools.
+   * `percentile` and `bca` only to compare with other tools.
    * @defaultValue 'simultaneous'
    */
   readonly ciMethod?: CiMethod | undefined;
@@ -64,7 +65,7 @@ export interface MetricOptions {
   readonly withPValue?: boolean | undefined;
   /** @defaultValue 42 */
   readonly seed?: number | undefined;
-  /** The library whose values you want to reproduce. Its conventions replace the defaults. */
+  /** The library whose values you want to reproduce. The conventions of this library replace the defaults. */
   readonly compat?: Compat | undefined;
 }
 
@@ -94,7 +95,10 @@ export type FilledMetricOptions = {
 } & {
   readonly compat: Compat | undefined;
   readonly referenceGroup: readonly string[] | undefined;
-  /** Why there are no intervals, if `withCi` would be true without a limit. The result reports it as a warning. */
+  /**
+   * The reason why intervals are omitted, if a limit on the cost excludes them. The result reports the reason as a
+   * warning.
+   */
   readonly whyNoCi?: string | undefined;
 };
 
@@ -137,16 +141,19 @@ export function fillMetricOptions(options: MetricOptions = {}): FilledMetricOpti
 }
 
 function onlyToReference(method: GapMethod): ValueError {
-  return new ValueError(`compat: 'aif360' compares with the privileged group only. Got method '${method}' instead.`, {
-    context: { parameter: 'method', value: method },
-    suggestion: 'Remove method.',
-  });
+  return new ValueError(
+    `compat: 'aif360' compares with the privileged group only, so no other method is allowed. Got '${method}' instead.`,
+    {
+      context: { parameter: 'method', value: method },
+      suggestion: 'Remove the other method (method).',
+    },
+  );
 }
 
 function unusedReference(method: GapMethod): ValueError {
   return new ValueError(`A referenceGroup is valid only for method 'to_reference'. Got method '${method}' instead.`, {
     context: { parameter: 'referenceGroup', value: method },
-    suggestion: 'Remove one of them.',
+    suggestion: 'Remove referenceGroup, or use the method to_reference.',
   });
 }
 

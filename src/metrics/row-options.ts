@@ -6,7 +6,7 @@ import { METRIC_OPTION_NAMES, type MetricOptions } from './options.ts';
 export interface RowOptions {
   /** The weights of rows, [n], 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
-  /** The label that counts as 1; every other label is 0. */
+  /** The label that counts as 1; every other label counts as 0. */
   readonly positiveLabel?: string | undefined;
   /**
    * The label of yTrue that counts as 1, if true labels and predictions use different labels.
@@ -51,7 +51,7 @@ export const ARGUMENT_OPTION_NAMES: OptionNames<MetricOptions & RowOptions> = {
   ...ROW_OPTION_NAMES,
 };
 
-/** The rows of any metric; each metric reads the columns that it needs. */
+/** The input rows of any metric. Each metric reads only the columns that it needs. */
 export interface MetricRows extends RowOptions {
   readonly yTrue?: ColumnSource | undefined;
   readonly yPred?: ColumnSource | undefined;

@@ -8,7 +8,7 @@ export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
 /** One of {@link COMPARATORS}. */
 export type Comparator = (typeof COMPARATORS)[number];
 
-/** The possible values of a metric at a gate. */
+/** The range of values that a metric can have at a gate. */
 export interface ValueRange {
   readonly low: number;
   readonly high: number;
@@ -22,7 +22,7 @@ export interface ThresholdGate {
   readonly comparator: Comparator;
 }
 
-/** The problem of a threshold that always or never passes, with a suggestion. */
+/** Describes why a gate with the threshold always or never passes, and suggests another threshold. */
 export interface ThresholdProblem {
   /** The problem as one clause, without a final period. */
   readonly message: string;
@@ -35,7 +35,7 @@ const UNBOUNDED: ValueRange = { low: -Infinity, high: Infinity };
 /** Measures of decisions and scores that can exceed 1. */
 const UNBOUNDED_MEASURES: readonly string[] = ['count', 'log_loss'];
 
-/** Options that determine the possible values at a gate. */
+/** Options that determine which values a metric can have at a gate. */
 export interface RangeOptions {
   /**
    * Whether the gate checks only the size of the gap: the absolute value of a difference, or the smaller of a ratio and
@@ -68,9 +68,9 @@ export function rangeOfName(name: string, options: RangeOptions): ValueRange {
 }
 
 /**
- * Checks whether a threshold always or never passes, for any data. A threshold equal to the largest possible value is
- * accepted with `<=`: it requires only that the metric is defined.
- * @returns undefined if the threshold can both pass and fail
+ * Checks whether a gate with this threshold always or never passes, regardless of the data. A threshold equal to the
+ * largest possible value is accepted with `<=`: it requires only that the metric is defined.
+ * @returns undefined if the gate can both pass and fail
  */
 export function findThresholdProblem(
   { metric, threshold, comparator }: ThresholdGate,
@@ -89,10 +89,9 @@ export function findThresholdProblem(
 }
 
 /**
- * Rejects a threshold that always or never passes.
+ * Rejects a threshold if the gate would always or never pass.
  * @param parameter the name of the threshold in the error
- * @throws {ValueError} if the threshold always or never passes; the error gives the range of the metric and a
- *   suggestion
+ * @throws {ValueError} if the gate always or never passes; the error gives the range of the metric and a suggestion
  */
 export function assertThreshold(gate: ThresholdGate, range: ValueRange, parameter = 'threshold'): void {
   const problem = findThresholdProblem(gate, range);
@@ -105,8 +104,8 @@ export function assertThreshold(gate: ThresholdGate, range: ValueRange, paramete
 }
 
 /**
- * Suggests a valid threshold. The most common mistake is a percentage, but a ratio slightly above 1 is not a
- * percentage.
+ * Suggests a valid threshold. The most common mistake is a threshold in percent. For a ratio, a threshold slightly
+ * above 1 is not treated as a percentage.
  */
 function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { low, high }: ValueRange): string {
   const isPercentage = threshold > 1 && threshold <= 100 && (!metric.endsWith('_ratio') || threshold >= 10);

@@ -6,7 +6,7 @@ export const decimalSchema = z.enum(['.', ',']);
 /** The decimal separator of numbers in text files. */
 export type DecimalSeparator = z.output<typeof decimalSchema>;
 
-/** Files with rows: a path, a glob or a folder, or several of them. Their rows form one data set. */
+/** Files with rows: a path, a glob or a folder, or a list of paths. The rows of all files form one data set. */
 export type DataPaths = string | readonly string[];
 
 /** Files with rows, and how numbers in them are written. */

@@ -88,7 +88,10 @@ const REQUEST_FIELDS = {
   random_state: described(request.randomState, 'The seed of random parts of scoring. Default: 42.', 42),
 } as const;
 
-/** The keys of a configuration as fields of the body. Their values are checked together with the configuration. */
+/**
+ * The keys of a configuration as fields of the body. The values of the keys are checked together with the
+ * configuration.
+ */
 const CONFIG_FIELDS = Object.fromEntries(
   Object.entries(LLM_EVAL_FIELDS).map(([name, field]) => {
     const { $schema: _, ...meta } = z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' });

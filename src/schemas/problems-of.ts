@@ -52,7 +52,9 @@ function ofType(expected: string, given: unknown): string {
 
 function ofChoices(choices: readonly string[], given: unknown): string {
   const [nearest] = typeof given === 'string' ? nearestNames(given, choices) : [];
-  return nearest === undefined ? `Send one of ${choices.join(', ')}.` : `Send '${nearest}', if that was meant.`;
+  return nearest === undefined
+    ? `Send one of ${choices.join(', ')}.`
+    : `Did you mean '${nearest}'? Send one of ${choices.join(', ')}.`;
 }
 
 function ofRange(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {

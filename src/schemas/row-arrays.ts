@@ -95,7 +95,7 @@ function columnsProblem(value: unknown, name: string): BrokenRule | undefined {
   if (columns.length > MAX_ATTRIBUTES) {
     const most = String(MAX_ATTRIBUTES);
     const message = `${name} must have at most ${most} columns; got ${String(columns.length)}.`;
-    return { path: [], message, suggestion: 'Send the others in separate requests.' };
+    return { path: [], message, suggestion: 'Send the other columns in separate requests.' };
   }
   for (const [key, column] of columns) {
     const problem = labelProblem(column, `${name}.${key}`);

@@ -11,12 +11,12 @@ import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
 const VALIDATE_ROWS_FIELDS = {
   y_pred: labelColumn('y_pred', {
     description:
-      'Decisions: 0 or 1, true or false, "0" or "1"; any labels with positive_label; numbers for metrics of numbers. Rows with null are missing: they are dropped and counted.',
+      'Decisions: 0 or 1, true or false, "0" or "1"; any labels with positive_label; numbers for metrics of numbers. Rows with null are excluded and counted.',
     examples: [[1, 0, 1, 0]],
   }).optional(),
   sensitive: columnOrColumns('sensitive', {
     description:
-      'The group of each row, null if it is missing; or several attributes by name, which are analysed separately.',
+      'The group of each row, or null if the group is missing. Several attributes are given by name and analysed separately.',
     examples: [['f', 'm', 'f', 'm'], { sex: ['f', 'm', 'f', 'm'], race: ['a', 'a', 'b', 'b'] }],
   }),
   intersections: optionalField(
@@ -40,7 +40,7 @@ const VALIDATE_ROWS_FIELDS = {
   ).optional(),
   control: columnOrColumns('control', {
     description:
-      'A feature within whose levels groups are compared too; several columns are crossed. A gap that changes its sign within a level is reported.',
+      'A control feature: groups are also compared within each level of the feature. Several columns are crossed. A gap that changes its sign within a level is reported.',
     examples: [['day', 'day', 'night', 'night']],
   }).optional(),
   ...MEASURE_WIRE_FIELDS,

@@ -20,13 +20,13 @@ const names = column.refine((text) => text === '' || splitNames(text).every((nam
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /**
- * The sensitive columns, from one or several parameters. It uses a single check, because the errors of a zod union are
- * not specific.
+ * The sensitive columns, from one or several parameters. The schema uses a single check, because the errors of a zod
+ * union are not specific.
  */
 const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
   anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
   description:
-    'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several separately.',
+    'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several columns separately.',
   examples: ['sex', 'sex,race'],
 });
 
@@ -41,13 +41,21 @@ const VALIDATE_TABLE_FIELDS = {
   y_true: optionalField(column, 'The column of true labels; adds equalized odds.', 'repaid'),
   sensitive: sensitiveNames,
   sample_weight: optionalField(column, 'The column of weights.', 'weight'),
-  control: optionalField(names, 'Also compares groups within the levels of these columns: a comma list.', 'region'),
+  control: optionalField(
+    names,
+    'Control features, as a comma list: groups are also compared within each level of these columns.',
+    'region',
+  ),
   ...QUERY_FIELDS,
   positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
-  y_true_positive_label: optionalField(z.string(), 'The label of y_true that counts as 1, if it differs.', 'repaid'),
+  y_true_positive_label: optionalField(
+    z.string(),
+    'The label of y_true that counts as 1, if it differs from positive_label.',
+    'repaid',
+  ),
   na_values: optionalField(
     z.string().max(MAX_NAMES_LENGTH),
-    'Texts that are read as missing values, in all columns: a comma list. Default: those of pandas; in sensitive and control columns, only empty fields.',
+    'Texts that are read as missing values, in all columns: a comma list. Default: the same texts as in pandas; in sensitive and control columns, only empty fields.',
     'NA,unknown',
   ),
   measures: optionalField(names, 'Measures to report for every group: a comma list.', 'selection_rate,precision'),
@@ -63,7 +71,7 @@ const VALIDATE_TABLE_FIELDS = {
   seed: textNumber(MEASURE_WIRE_FIELDS.seed),
   backend: described(
     VALIDATE_VALUES.backend.default('duckdb'),
-    'The engine that counts the rows; duckdb does not load them into memory. The results are the same.',
+    'The engine that counts the rows. duckdb does not load the rows into memory. All engines give the same results.',
     'duckdb',
   ),
 } as const;
@@ -123,7 +131,7 @@ function sensitiveProblem(value: unknown): BrokenRule | undefined {
   const given = Array.isArray(value) ? value : [value];
   if (given.length > MAX_ATTRIBUTES) {
     const message = `sensitive may be given at most ${String(MAX_ATTRIBUTES)} times; it was given ${String(given.length)} times.`;
-    return { path: [], message, suggestion: 'Send the others in separate requests.' };
+    return { path: [], message, suggestion: 'Send the other columns in separate requests.' };
   }
   for (const text of given) {
     const parsed = names.safeParse(text);

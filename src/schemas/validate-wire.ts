@@ -23,7 +23,7 @@ const metricName = z.string().min(1).max(200);
 export const MEASURE_WIRE_FIELDS = {
   score_threshold: optionalField(
     VALIDATE_VALUES.scoreThreshold,
-    'A score of at least this is a positive decision. Default: 0.5.',
+    'The decision threshold: a score of at least this value is a positive decision. Default: 0.5.',
     0.5,
   ),
   positive_label: optionalField(
@@ -35,17 +35,17 @@ export const MEASURE_WIRE_FIELDS = {
     z.union([z.string(), z.number(), z.boolean()], {
       error: 'y_true_positive_label must be a text, a number or a boolean.',
     }),
-    'The label of y_true that counts as 1, if it differs from that of the decisions. Default: positive_label.',
+    'The label of y_true that counts as 1, if it differs from the positive label of the decisions. Default: positive_label.',
     'repaid',
   ),
   na_values: optionalField(
     z.array(z.string()).max(MAX_NA_VALUES),
-    'Texts that are read as missing values, in all columns. Default: those of pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight; only the empty text in sensitive and control.',
+    'Texts that are read as missing values, in all columns. Default: the same texts as in pandas (NA, N/A, NaN, None, null and others) in y_pred, y_true, y_score and sample_weight; only the empty text in sensitive and control.',
     ['NA', 'unknown'],
   ),
   threshold: optionalField(
     VALIDATE_VALUES.threshold,
-    'The threshold of the gate: `passed` is whether the metric meets it. Without it there is no verdict.',
+    'The threshold of the gate: `passed` is true if the metric satisfies the threshold. Without a threshold there is no verdict.',
     0.1,
   ),
   metric: optionalField(
@@ -62,7 +62,7 @@ export const MEASURE_WIRE_FIELDS = {
   ),
   gates: optionalField(
     z.array(gateSchema).min(1).max(MAX_GATES),
-    'Gates in addition to those of `metric`, each with the attributes to which it applies. All must pass; an attribute in no gate has no verdict.',
+    'Gates in addition to the gates in `metric`, each with the attributes to which it applies. All gates must pass. An attribute without a gate has no verdict.',
     [{ metric: 'demographic_parity_difference', threshold: 0.1, attributes: ['sex'] }],
   ),
   measures: optionalField(
@@ -72,12 +72,12 @@ export const MEASURE_WIRE_FIELDS = {
   ),
   strict_missing: described(
     z.boolean().default(false),
-    'Whether the gate fails if rows with missing values are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
+    'Whether the gate fails if the share of rows with missing values differs significantly between groups (p < 0.05). Default: false, which only warns.',
     true,
   ),
   min_group_size: optionalField(
     VALIDATE_VALUES.minGroupSize,
-    `Smaller groups are excluded and listed. ${MIN_GROUP_SIZE_DEFAULT}`,
+    `The minimum number of rows of a group. Smaller groups are excluded and listed. ${MIN_GROUP_SIZE_DEFAULT}`,
     DEFAULT_MIN_GROUP_SIZE,
   ),
   with_ci: optionalField(

@@ -48,7 +48,10 @@ export const workflowFieldsSchema = z.strictObject({
   train_size: textNumber(described(trainSize, 'The share of rows used for training. Default: 0.8.')),
   random_state: textNumber(described(randomState, 'The seed of the split and of other random steps. Default: 42.')),
   threshold: textNumber(
-    described(threshold, "The largest difference, or smallest ratio, that passes. Default: the configuration's."),
+    described(
+      threshold,
+      'The largest difference, or smallest ratio, that passes. Default: the threshold in the configuration.',
+    ),
   ),
   class_weight: described(classWeight, 'The weights of the classes in training. Default: balanced.'),
   profile: profileField,

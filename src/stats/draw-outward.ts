@@ -13,9 +13,9 @@ export interface UnimodalLaw {
   readonly mode: number;
   /** The probability of the mode. */
   readonly peak: number;
-  /** p(k + 1) / p(k), for k below `last`. */
+  /** Returns the ratio p(k + 1) / p(k), for k below `last`. */
   ratioUp(k: number): number;
-  /** p(k - 1) / p(k), for k above `first`. */
+  /** Returns the ratio p(k - 1) / p(k), for k above `first`. */
   ratioDown(k: number): number;
 }
 

@@ -7,7 +7,7 @@ import { createNormalSampler } from './normal.ts';
  * The rates of several groups, as counts of successes and trials. The counts may be effective (fractional) counts.
  *
  * `rates` are compared by difference. `log-rates` are compared by ratio: the gap is max ln rate - min ln rate. Rates of
- * 0 are allowed. In that case, the upper end of the interval is Infinity.
+ * 0 are allowed. If a rate is 0, the upper end of the interval is Infinity.
  */
 export interface RateFamily {
   readonly kind: 'rates' | 'log-rates';

@@ -111,7 +111,7 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
   it('validate rejects a report of gates without a gate, and an invalid file with line and column', async () => {
     writeFileSync(pathOf('wrong.yml'), '- metric: demographic_parity_diference\n  threshold: 0.1\n');
     const cases: [string[], RegExp][] = [
-      [['--junit', 'none.xml'], /--junit reports gates, and there is none\. .*--gate/],
+      [['--junit', 'none.xml'], /--junit writes the verdicts of gates, but there is no gate\. .*--gate/],
       [['--gate', 'wrong.yml'], /wrong\.yml:1:11: gates\[0\]\.metric: .*Did you mean 'demographic_parity_difference'/],
       [['--gate', 'absent.yml'], /absent\.yml/],
       [['--gate', 'gates.yml', '--junit', 'gates.yml'], /would replace the input 'gates\.yml'/],

@@ -96,7 +96,7 @@ describe('evenhand llm-eval', () => {
     writeFileSync(pathOf('one.ndjson'), `${line}\n`);
     const missing = await run('--config', local(), '--replay', pathOf('one.ndjson'));
     expect(missing.code).to.equal(2);
-    expect(missing.stderr).to.include('19 answers are not known');
+    expect(missing.stderr).to.include('19 answers are missing');
   });
 
   it('keeps paid answers when a limit stops it, says how to resume, and then requests only the rest', async () => {

@@ -85,7 +85,7 @@ describe('a validation that averages over classes', () => {
     ['a positive label of the truth', { yTruePositiveLabel: 'x' }, /cannot be combined with a positiveLabel/],
     ['a control feature', { control: column(2) }, /cannot be combined with control/],
     ['a metric of numbers', { metric: 'mae_parity_difference' }, /decisions only, but mae_parity_difference/],
-    ['a single class', { yPred: column(0).map(() => 'x'), yTrue: undefined }, /needs two classes or more/],
+    ['a single class', { yPred: column(0).map(() => 'x'), yTrue: undefined }, /needs at least two classes/],
     ['scores', { yPred: undefined, yScore: column(0).map(() => 0.5) }, /average.*needs decisions/],
     ['another average', { average: 'weighted' }, /average must be .*macro.*got 'weighted'/],
   ];

@@ -40,7 +40,7 @@ function errorsDue(one: Case, rows: readonly Row[]): RegExp[] {
   if (how.compat === 'aif360' && how.reference === undefined) due.push(/privileged group/);
   if (isReferring && how.reference?.some((name) => !labels.has(name)))
     due.push(/no group '.*' to use as the reference/);
-  if (isReferring && how.compat !== 'aif360' && (how.reference?.length ?? 0) > 1) due.push(/pools several/);
+  if (isReferring && how.compat !== 'aif360' && (how.reference?.length ?? 0) > 1) due.push(/Several reference groups/);
   const isChance = partsOf(metric).some((part) => kind === 'scores' && part !== 'roc_auc');
   if (isChance && kept.some(({ score }) => (score ?? 0) < 0 || (score ?? 0) > 1)) due.push(/scores from 0 to 1/);
   return due;

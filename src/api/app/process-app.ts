@@ -35,8 +35,8 @@ export function logAppErrors(logger: Logger): (error: unknown) => void {
 }
 
 /**
- * Returns the logger for an app that is embedded in another program. It logs only warnings and errors, unless the
- * environment configures logging.
+ * Returns the logger for an app that is embedded in another program. The logger logs only warnings and errors, unless
+ * the environment configures logging.
  */
 export function embeddedLogger(logger: Logger, environment: Readonly<Record<string, string | undefined>>): Logger {
   const isQuiet = !isLoggingAskedFor(environment) && logger.isLevelEnabled('info');

@@ -239,7 +239,7 @@ const nameUnreachable: Middleware = {
         title: 'The service cannot be reached',
         status: 503,
         code: 'unavailable',
-        detail: `${origin}${pathname} gave no answer: ${fetchFailureOf(error)?.message ?? 'the request failed'}.`,
+        detail: `${origin}${pathname} did not respond: ${fetchFailureOf(error)?.message ?? 'the request failed'}.`,
         suggestion: `Check that the service runs and answers at ${origin}.`,
       },
       { cause: error },

@@ -26,8 +26,8 @@ export type Handlers<Answered extends Methods> = {
 };
 
 /**
- * The settings that a worker receives when it starts. They are not passed on the command line or in the environment,
- * because other users could read the keys there.
+ * The settings that a worker receives when it starts. The settings are not passed on the command line or in the
+ * environment, because other users could read the keys there.
  */
 export interface WorkerSettings {
   readonly workerName: string;

@@ -20,8 +20,8 @@ const MAX_WAITING = 1_000;
 
 /**
  * Hands connections to workers in turn. Each connection is kept until the worker has confirmed it. Otherwise, if a
- * worker were killed, the connections in transit to that worker would be lost. Their clients would never get a response
- * (as with node:cluster).
+ * worker were killed, the connections in transit to that worker would be lost. The clients of these connections would
+ * never get a response (as with node:cluster).
  */
 export class ConnectionGiver {
   #takers: readonly Taker[] = [];
@@ -48,7 +48,7 @@ export class ConnectionGiver {
     for (const socket of this.#waiting.splice(0)) this.give(socket);
   }
 
-  /** Removes a worker that has ended. Its unconfirmed connections are passed to other workers. */
+  /** Removes a worker that has ended. The unconfirmed connections of the worker are passed to other workers. */
   remove(name: string): void {
     this.#takers = this.#takers.filter((taker) => taker.name !== name);
     for (const [id, { socket, name: owner }] of [...this.#given]) {
@@ -74,7 +74,9 @@ export class ConnectionGiver {
 /** What to do after a worker has ended. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** A worker that ran for less than this time has ended early. Its replacement will probably fail too. */
+/**
+ * A worker that ran for less than this time has ended early. The replacement of such a worker will probably fail too.
+ */
 const QUICK_MILLIS = 5_000;
 
 /** The number of consecutive early ends after which workers are no longer replaced. */

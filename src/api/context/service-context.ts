@@ -50,7 +50,9 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
 
 /** The state of a request that the middleware sets before routing. */
 export interface RequestState {
-  /** The client's X-Request-Id if it is valid, otherwise a new ID. It is included in every response and log line. */
+  /**
+   * The client's X-Request-Id if it is valid, otherwise a new ID. The ID is included in every response and log line.
+   */
   requestId: string;
   /** A digest of the client's key; empty if the service has no keys. */
   client: string;

@@ -4,9 +4,9 @@ import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
 
 /**
- * The script that runs in the page of a monitor when it is shown in the frame. It reports the scroll position and the
- * open tables, and restores them from the previous page. The frame has an opaque origin, so neither page can read the
- * other.
+ * The script that runs in the page of a monitor when it is shown in the frame. The script reports the scroll position
+ * and the open tables, and restores them from the previous page. The frame has an opaque origin, so neither page can
+ * read the other.
  */
 const VIEW_KEEPER = `
 (() => {
@@ -112,8 +112,8 @@ iframe.next { visibility: hidden; }
 `;
 
 /**
- * The content security policy. It allows only the page's own script and style and requests to this service, and it
- * prevents framing by other pages.
+ * The content security policy. The policy allows only the page's own script and style and requests to this service, and
+ * it prevents framing by other pages.
  */
 export const SHELL_POLICY = [
   "default-src 'none'",

@@ -46,7 +46,7 @@ export function tooSlow(idleMillis: number, minBytes: number): ServiceProblem {
   });
 }
 
-/** Returns a 400 problem for a client that disconnected. It appears only in the log. */
+/** Returns a 400 problem for a client that disconnected. The problem appears only in the log. */
 export function clientGone(cause?: unknown): ServiceProblem {
   return new ServiceProblem(
     400,

@@ -24,8 +24,8 @@ const CHECK_MILLIS = 50;
  *
  * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer.
  * Therefore, incoming bytes are discarded, and after the answer only the service's side of the connection is closed.
- * The connection ends when the client closes its side or has sent everything. It also ends after 5 seconds or 256 MiB
- * (like lingering_close in nginx).
+ * The connection ends when the client closes its side or has sent everything. The connection also ends after 5 seconds
+ * or 256 MiB (like lingering_close in nginx).
  */
 export function leaveUnread(request: IncomingMessage): void {
   request.resume();
@@ -133,7 +133,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
   }
 }
 
-/** Reads an uncompressed body with a small declared length. This is faster than {@link readBody}. */
+/** Reads an uncompressed body with a small declared length. This function is faster than {@link readBody}. */
 async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   assertReadable(request, limits.maxBytes);
   const chunks: Buffer[] = [];

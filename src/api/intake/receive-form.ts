@@ -82,7 +82,7 @@ class PartReader {
 
   /** Releases all parts. Resolves when all files are closed. */
   async abandon(): Promise<void> {
-    for (const stream of this.#streams) stream.destroy(new Error('Reading of the form was cancelled.'));
+    for (const stream of this.#streams) stream.destroy(new Error('Reading the form was cancelled.'));
     await Promise.allSettled(this.#work);
   }
 
@@ -219,7 +219,7 @@ function isOfParser(error: unknown): boolean {
 /** A received form: fields by name, and the file. */
 interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table. Its file in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
+  /** The uploaded table. The file of the table in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
   readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
   readonly folder: SpoolFolder;
   /** SHA-256 of the file's bytes and the fields, hexadecimal. */

@@ -19,7 +19,7 @@ export interface TableTarget<Format extends string> {
   readonly maxBytes: number;
   /** The name of the form part that contains the table; '' if the table is the body. */
   readonly name: string;
-  /** Returns the format for the detected content. It may throw an error. */
+  /** Returns the format for the detected content. The function may throw an error. */
   readonly formatOf: (content: 'text' | 'parquet') => Format;
 }
 

@@ -75,7 +75,7 @@ export async function createSpoolRoot(base: string = tmpdir()): Promise<SpoolFol
 }
 
 /**
- * Creates a folder for one request. Its name contains the ID of the process that receives the request.
+ * Creates a folder for one request. The name of the folder contains the ID of the process that receives the request.
  * @throws {ServiceProblem} 503 if the disk is full
  */
 export async function newSpoolFolder(root: string): Promise<SpoolFolder> {

@@ -67,7 +67,11 @@ export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): 
 
 async function confine(field: string, given: string, llmFolder: string | null): Promise<string> {
   if (llmFolder === null) {
-    throw refused(field, 'This service has no folder for files of a configuration.', NO_FOLDER);
+    throw refused(
+      field,
+      `${field} names a path, but this service has no folder for the files of configurations.`,
+      NO_FOLDER,
+    );
   }
   const root = await realpath(llmFolder);
   const target = path.resolve(root, given);
@@ -75,7 +79,7 @@ async function confine(field: string, given: string, llmFolder: string | null): 
   throw refused(field, `${field} must be a path inside the service's folder for language models.`, RELATIVE);
 }
 
-const NO_FOLDER = 'Omit it, or ask the operator of the service for such a folder.';
+const NO_FOLDER = 'Omit this field, or ask the operator of the service to set up a folder.';
 const RELATIVE = "Use a relative path inside the folder, such as 'answers.ndjson'.";
 
 function isInside(root: string, target: string): boolean {

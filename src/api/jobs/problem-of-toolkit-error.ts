@@ -113,23 +113,23 @@ const ALLOW_LIVE =
   "The operator of the service allows live calls with EVENHAND_LLM_ALLOW_LIVE=1 and the provider's key in its environment. A dry run (dry_run: true) and the provider local need neither.";
 
 /**
- * Returns the problem for missing answers if live calls are not allowed. It does not reveal the environment of the
- * service to the client.
+ * Returns the problem for missing answers if live calls are not allowed. The problem does not reveal the environment of
+ * the service to the client.
  */
 function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
   const { missing, prompt } = context;
   const count =
-    typeof missing === 'number' && missing > 1 ? `${missing.toLocaleString('en-US')} answers are` : 'An answer is';
-  const first = typeof prompt === 'string' ? ` The first is to "${prompt}".` : '';
+    typeof missing === 'number' && missing > 1 ? `${missing.toLocaleString('en-US')} answers are` : 'One answer is';
+  const first = typeof prompt === 'string' ? ` The first missing answer is to the prompt "${prompt}".` : '';
   if (code === 'replay-only') {
     return {
-      detail: `${count} not known, and replay_only allows no calls.${first}`,
+      detail: `${count} missing, and replay_only does not allow live calls.${first}`,
       suggestion:
         'Omit replay_only if the service may make live calls, or send only prompts whose answers are recorded.',
     };
   }
   return {
-    detail: `Live calls are not allowed here, and ${count.replace('An', 'an')} not known.${first}`,
+    detail: `Live calls are not allowed here, and ${count.replace('One', 'one')} missing.${first}`,
     suggestion: ALLOW_LIVE,
   };
 }

@@ -28,7 +28,10 @@ export async function runValidateRows(
   return { body, files: isComplete ? [] : await reportFiles(folder, validation, ROWS_NAMES.source) };
 }
 
-/** Runs `POST /validate` with a table. Rows are counted in DuckDB. They are loaded only if another backend is used. */
+/**
+ * Runs `POST /validate` with a table. Rows are counted in DuckDB. The rows are loaded into memory only if another
+ * backend is used.
+ */
 export async function runValidateTable(
   { path: table, options }: JobOf<'validate-table'>,
   { folder, signal }: JobContext,

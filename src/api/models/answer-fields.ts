@@ -16,7 +16,8 @@ export const moment = z.iso.datetime();
 export const notes = z.array(z.string());
 
 /**
- * The lower and upper end of an interval. It is an array of length two, because few client generators support tuples.
+ * The lower and upper end of an interval. The interval is an array of length two, because few client generators support
+ * tuples.
  */
 export const interval = z.array(z.number()).length(2);
 
@@ -76,7 +77,7 @@ export const metricFrameSchema = z
       return z
         .record(z.string(), metricFrameSchema)
         .optional()
-        .describe('The same within each level of the control feature.');
+        .describe('The measures within each level of the control feature.');
     },
   })
   .meta({ id: 'MetricFrame', description: 'Measures of all rows and of each group, with their comparisons.' });
@@ -86,7 +87,7 @@ export const exclusionSchema = model('Exclusion', 'The reason why a group, or on
   n: count.describe('The number of rows of the group.'),
   reason: z.string(),
   numerator: numberOrNull.describe('The weighted numerator of the rate that the reason names.'),
-  denominator: numberOrNull.describe('The weighted denominator of that rate.'),
+  denominator: numberOrNull.describe('The weighted denominator of the rate that the reason names.'),
 });
 
 /** Rows with missing values, by group. */
@@ -101,7 +102,9 @@ export const missingRowsSchema = model(
     ),
     worst_case: interval
       .nullable()
-      .describe('The smallest and largest value that the metric could have with these rows; null if not known.'),
+      .describe(
+        'The smallest and largest value that the metric could have if no value were missing; null if not known.',
+      ),
   },
 );
 
@@ -116,7 +119,9 @@ export const METRIC_RESULT_FIELDS = {
   ci_method: textOrNull,
   effect_size: numberOrNull.describe("Risk ratio of the extreme groups for rates, Cohen's d for mean errors."),
   effect_size_name: z.enum(['risk_ratio', 'cohens_d']).nullable(),
-  p_value: numberOrNull.describe('The probability of a gap at least as large if all groups are alike.'),
+  p_value: numberOrNull.describe(
+    'The p-value: the probability of a gap at least this large if the groups do not differ.',
+  ),
   p_value_method: textOrNull,
   minimum_detectable_gap: numberOrNull.describe(
     'The minimum detectable difference between the extreme groups (80% power).',
@@ -137,9 +142,9 @@ export const METRIC_RESULT_FIELDS = {
     .record(z.string(), exclusionSchema)
     .describe('Excluded groups, or excluded rates of groups, with the reason.'),
   first: textOrNull.describe(
-    'One of the two groups of the gap: the one with the higher value, or the first one in a signed gap. null if the value does not belong to two groups.',
+    'One of the two groups of the gap: the group with the higher value, or the first group of a signed gap. null if the value does not belong to two groups.',
   ),
-  second: textOrNull.describe('The other group; also null if groups are compared with all rows.'),
+  second: textOrNull.describe('The other group of the gap; also null if groups are compared with all rows.'),
   missing: missingRowsSchema.nullable(),
   n_dropped: count.describe('The number of rows excluded because a value that the metric needs is missing.'),
   undefined_reason: textOrNull,

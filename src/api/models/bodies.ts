@@ -18,7 +18,7 @@ export const validateBodySchema = validateRowsSchema.meta({
 });
 
 const PARTS = {
-  // A file has its own media type. Its content is not part of the JSON schema.
+  // A file has its own media type. The content of the file is not part of the JSON schema.
   file: z.file().describe('The rows: CSV, CSV compressed with gzip, or Parquet.'),
 } as const;
 

@@ -31,7 +31,9 @@ const DRY_RUN_FIELDS = {
   cached_count: count.describe('The number of answers that are already in the cache.'),
   estimated_input_tokens: z.number(),
   estimated_output_tokens: range,
-  estimated_cost_usd: range.nullable().describe("null if the model's price is not known."),
+  estimated_cost_usd: range
+    .nullable()
+    .describe("The estimated cost in US dollars; null if the model's price is not known."),
   price: z
     .strictObject({ input: z.number(), output: z.number(), as_of: z.string(), source: z.string() })
     .nullable()
@@ -40,7 +42,7 @@ const DRY_RUN_FIELDS = {
   limits: z.array(z.string()).describe('Limits of the run that would stop it.'),
   undefined_metrics: z
     .array(z.strictObject({ metric: z.string(), reason: z.string(), suggestion: z.string() }))
-    .describe('Metrics that will be undefined for any answers.'),
+    .describe('Metrics that will be undefined for all possible answers.'),
   plan_digest: z.string().describe('SHA-256 of all requests that would be sent.'),
 } as const;
 
@@ -71,7 +73,9 @@ export const llmMetricResultSchema = model('LlmMetricResult', "A metric of a lan
   adjustment: textOrNull,
   noise_floor: numberOrNull.describe('The value that noise alone produces; for an excess, on the scale of distances.'),
   null_mean: numberOrNull.describe('The mean of this metric if there is no effect; for a gap, the mean of its size.'),
-  null_quantile_95: numberOrNull.describe('If there is no effect, the metric is below this with probability 0.95.'),
+  null_quantile_95: numberOrNull.describe(
+    'If there is no effect, the metric is below this value with probability 0.95.',
+  ),
   ...fields(numberOrNull, 'standard_error', 'degrees'),
   least_p_value: numberOrNull.describe('The smallest p-value that data of this size can have.'),
   pairs: z.array(pair),
@@ -124,5 +128,6 @@ export const llmDryRunSchema = model('LlmDryRun', 'The requests that would be se
 /** The answer of `POST /llm-eval`. */
 export const llmEvalAnswerSchema = z.union([llmEvaluationSchema, llmDryRunSchema]).meta({
   id: 'LlmEvalAnswer',
-  description: 'An evaluation, or with `dry_run` the requests it would send. `passed: false` is a normal answer.',
+  description:
+    'An evaluation, or with `dry_run` the requests that an evaluation would send. `passed: false` is a normal answer.',
 });

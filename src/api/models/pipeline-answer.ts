@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { count, fields, model, notes, numberOrNull, RUN_FIELDS, textOrNull } from './answer-fields.ts';
 
-const attribute = z.string().describe('A sensitive column, or several joined by `||`.');
+const attribute = z.string().describe('A sensitive column, or several columns joined by `||`.');
 /** The fields of a statistical test. */
 const TEST = {
   statistic: numberOrNull,
@@ -102,7 +102,9 @@ export const pipelineAnswerSchema = model(
   'Possible sources of unfairness in the data, and how the data were transformed.',
   {
     ...RUN_FIELDS,
-    detector_report: detectorReportSchema.nullable().describe('null with detectors=false.'),
+    detector_report: detectorReportSchema
+      .nullable()
+      .describe('The findings of the detectors; null with detectors=false.'),
     transformed_rows: count,
     transformers_applied: z.array(z.string()),
     columns_in: columns,

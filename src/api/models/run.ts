@@ -83,7 +83,7 @@ const SUMMARY = {
   endpoint,
   status: runStatusSchema,
   created_at: moment,
-  finished_at: moment.nullable().describe('The time at which the run ended; null before.'),
+  finished_at: moment.nullable().describe('The time at which the run ended; null if the run has not ended.'),
 } as const;
 
 /** The answer of `GET /results/{run_id}`. */

@@ -41,7 +41,7 @@ const ATTRIBUTE_FIELDS = {
 } as const;
 
 const threshold = numberOrNull.describe(
-  'The threshold of all gates; null without a threshold, or if gates have different ones.',
+  'The threshold of all gates; null without a threshold, or if the gates have different thresholds.',
 );
 
 const labelCounts = z.record(z.string(), z.number().int());

@@ -72,7 +72,7 @@ export const workflowAnswerSchema = model(
     transformers_applied: z.array(z.string()),
     task: z.enum(['binary', 'regression']),
     ...fields(textOrNull, 'method', 'target', 'positive_label'),
-    constraint: freeForm.nullable().describe('The constraint of the method, in its own terms.'),
+    constraint: freeForm.nullable().describe('The constraint, with the parameter names of the method.'),
     class_weight: z
       .union([z.literal('balanced'), z.record(z.string(), z.number())])
       .nullable()

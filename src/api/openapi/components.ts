@@ -240,7 +240,7 @@ const PROBLEMS = {
     suggestion: 'Check quotes and commas. NaN and Infinity are not valid JSON; use null for a missing value.',
   },
   401: {
-    description: 'The service requires a key, and the request contains none or an unknown one.',
+    description: 'The service requires a key, but the request contains no key or an unknown key.',
     header: 'Authenticate',
     detail: 'The request contains no key.',
     suggestion: 'Send the header "Authorization: Bearer KEY" with one of the keys of the service.',
@@ -278,7 +278,7 @@ const PROBLEMS = {
     suggestion: 'Send fewer rows or columns, or ask the operator of the service for a higher limit.',
   },
   415: {
-    description: 'The Content-Type is missing or not one of those listed.',
+    description: 'The Content-Type is missing or is not one of the listed types.',
     header: 'Accept',
     detail: "The Content-Type must be application/json. Got 'text/plain' instead.",
     suggestion: 'Set the Content-Type header to the type of the body.',

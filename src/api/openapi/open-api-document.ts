@@ -67,7 +67,8 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'One of the keys that the service was started with. If it has no keys, none is required.',
+          description:
+            'One of the keys that the service was started with. If the service was started without keys, no key is required.',
         },
       },
     },

@@ -183,7 +183,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     listResults: {
       summary: 'List the stored runs',
       description:
-        'Returns the runs without their results, newest first. Above the limit of stored runs, the least recently used ones are dropped.',
+        'Returns the runs without their results, newest first. Above the limit of stored runs, the least recently used runs are dropped.',
       parameters: [
         queryParameter('status', 'Return only runs in this state.', { type: 'string', enum: RUN_STATUSES }),
         queryParameter('endpoint', 'Return only runs of this endpoint.', { type: 'string', enum: RUN_ENDPOINTS }),
@@ -241,7 +241,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     followResult: {
       summary: 'Follow the progress of a run',
       description:
-        'Server-sent events, past ones first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
+        'Server-sent events, past events first: `status` with `{"status"}`, `progress` with `{"stage", "done", "total"}`. The stream ends with a final status. After a disconnect, a client can resume with Last-Event-ID.',
       parameters: [RUN_ID_PARAMETER, parameterRef('LastEventId')],
       responses: {
         ...responses(answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }), 404, 503),
@@ -263,7 +263,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     },
     followDashboard: {
       summary: 'Changes of the dashboard',
-      description: 'Server-sent events: one each time the dashboard is rewritten.',
+      description: 'Server-sent events: one event each time the dashboard is rewritten.',
       responses: responses(
         answer('The events, until the client disconnects.', { 'text/event-stream': EVENTS }),
         404,
@@ -280,7 +280,8 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     },
     getReadiness: {
       summary: 'Check that new work is accepted',
-      description: 'For an orchestrator: 503 while the service starts or shuts down, or its queue is full.',
+      description:
+        'For an orchestrator. The answer is 503 while the service starts or shuts down, or its queue is full.',
       responses: { 200: jsonAnswer('New work is accepted.', 'Readiness'), ...problems(401, 403, 500, 503) },
     },
     getMetrics: {

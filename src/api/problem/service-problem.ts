@@ -65,8 +65,8 @@ export interface ProblemJson {
 const DEFAULT_RETRY_SECONDS = '60';
 
 /**
- * A problem that is returned to the client. It may be thrown anywhere; the middleware `answerProblems` converts it to a
- * response.
+ * A problem that is returned to the client. The problem may be thrown anywhere; the middleware `answerProblems`
+ * converts it to a response.
  */
 export class ServiceProblem extends Error {
   readonly status: ProblemStatus;

@@ -76,7 +76,7 @@ export function getResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** Formats the record as JSON. Its body is inserted as text, without parsing. */
+/** Formats the record as JSON. The body of the record is inserted as text, without parsing. */
 function recordText({ runId, endpoint, status, createdAt, finishedAt, body, problem }: RunRecord): string {
   const text = (value: unknown): string => JSON.stringify(value);
   return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;

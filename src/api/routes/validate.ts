@@ -49,7 +49,7 @@ function isLight(input: ValidateRowsInput): boolean {
   return columns.every(hasFewGroups) && (withCi === false || hasLightInterval(input));
 }
 
-/** Returns whether the interval can be computed from counts alone. This is only possible for rates. */
+/** Returns whether the interval can be computed from counts alone. Such an interval is only possible for rates. */
 function hasLightInterval(input: ValidateRowsInput): boolean {
   const { ciMethod = 'simultaneous', ciSamples = MAX_SAMPLES } = input;
   if (ciMethod !== 'simultaneous' || ciSamples > MAX_SAMPLES) return false;

@@ -90,7 +90,7 @@ export interface KeptRunsOptions {
 /** The runs in the store, and their files. When the store drops a run, its files are removed too. */
 export class KeptRuns {
   readonly #options: KeptRunsOptions;
-  /** Runs whose end could not be stored. They take precedence over the store. */
+  /** Runs whose end could not be stored. These runs take precedence over the store. */
   readonly #unstored = new Map<string, RunRecord>();
   /** The IDs of ended runs that have files. */
   readonly #withFiles = new Set<string>();

@@ -115,7 +115,7 @@ const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
 /** Options of {@link LocalRuns}. */
 export interface LocalRunsOptions {
-  /** The store of records. Its owner closes it after the runs. */
+  /** The store of records. The owner of the store closes it after the runs. */
   readonly store: ResultStoreLike<RunRecord>;
   readonly runner: JobRunner;
   /**

@@ -115,8 +115,8 @@ export interface RunRequest {
   readonly endpoint: RunEndpoint;
   readonly job: Job;
   /**
-   * The folder with the uploads for the job. The `Runs` object owns this folder. It removes the folder when the job has
-   * ended, or immediately if the request is rejected or repeats an earlier request.
+   * The folder with the uploads for the job. The `Runs` object owns this folder. The `Runs` object removes the folder
+   * when the job has ended, or immediately if the request is rejected or repeats an earlier request.
    */
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;

@@ -20,7 +20,7 @@ export function forkWorker(): ForkedWorker {
     },
     give: (id, socket) => {
       const message: ConnectionMessage = { evenhandConnection: id };
-      // If the message cannot be sent, the worker has ended. Its end is reported separately.
+      // If the message cannot be sent, the worker has ended. The end of the worker is reported separately.
       child.send(message, socket, { keepOpen: true }, () => undefined);
     },
     onTook: (listener) => {

@@ -211,14 +211,14 @@ const IDLE_MILLIS = 250;
 const HEADERS_MILLIS = 15_000;
 
 /**
- * The time limit of a request. It is sufficient for the largest upload at about 600 KB/s. A body that pauses is
+ * The time limit of a request. The limit is sufficient for the largest upload at about 600 KB/s. A body that pauses is
  * cancelled much earlier.
  */
 const REQUEST_MILLIS = 3_600_000;
 
 /**
- * The keep-alive time. It is longer than the minute for which load balancers keep a connection, so that no connection
- * is closed while a request arrives.
+ * The keep-alive time. The time is longer than the minute for which load balancers keep a connection, so that no
+ * connection is closed while a request arrives.
  */
 const KEEP_ALIVE_MILLIS = 65_000;
 

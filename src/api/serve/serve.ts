@@ -32,12 +32,12 @@ const DRAIN_MILLIS = 30_000;
 const MAX_DRAIN_MILLIS = 86_400_000;
 
 /**
- * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. It does not install
- * signal handlers; call `stop()` from your own handlers.
+ * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. This function does
+ * not install signal handlers; call `stop()` from your own handlers.
  *
  * An address that other machines can reach requires keys (`keys`, or EVENHAND_API_KEYS) or `insecure`. Without keys, on
- * a local address, only requests for a local host name are answered. `allowedHosts` adds names. This protects against
- * requests from other pages.
+ * a local address, only requests for a local host name are answered. `allowedHosts` adds names. This restriction
+ * protects against requests from other pages.
  *
  * With several workers, this process owns the runs and answers no requests itself. The workers are child processes, and
  * this process passes its connections to them. A worker that ends is replaced; stored results are not lost.

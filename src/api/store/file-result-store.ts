@@ -337,8 +337,8 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
 }
 
 /**
- * Returns the error for a damaged entry. It names the file but does not include its content, because the content cannot
- * be trusted.
+ * Returns the error for a damaged entry. The error names the file but does not include its content, because the content
+ * cannot be trusted.
  */
 function damagedEntry(id: string, file: string, cause: unknown): DataValidationError {
   const reason = cause instanceof DataValidationError ? cause.message : `'${file}' is no longer JSON.`;

@@ -37,7 +37,7 @@ export function cannotUse(location: string, what: string, cause: unknown): DataV
 /** The name of the lock file, which identifies the process that uses a folder. */
 export const LOCK_NAME = '.evenhand-lock';
 
-/** The pause before a lock is read again. It is longer than the interval between two concurrent takeovers. */
+/** The pause before a lock is read again. The pause is longer than the interval between two concurrent takeovers. */
 const TAKE_OVER_MILLIS = 50;
 
 /**
@@ -50,7 +50,8 @@ const held = new Set<string>();
 interface Holder {
   readonly pid: number;
   /**
-   * Its start time in system ticks; null if the system does not report it. Distinguishes processes with the same ID.
+   * The start time of the process in system ticks; null if the system does not report it. Distinguishes processes with
+   * the same ID.
    */
   readonly startedAt: string | null;
 }

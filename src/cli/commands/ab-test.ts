@@ -37,7 +37,7 @@ ${OPTION.csv}
 --treatment <label>  label of the treatment arm (default: the only other label)
 --control-csv <data>  rows of the control arm, instead of --csv; the same forms as --csv
 --treatment-csv <data>  rows of the treatment arm, instead of --csv; the same forms as --csv
---outcome <column>  column of decisions, 0 or 1; of numbers for mean_prediction_difference and mae_parity_difference
+--outcome <column>  column of decisions, 0 or 1, or of numbers for mean_prediction_difference and mae_parity_difference
 ${OPTION.sensitive}
 --y-true <column>  column of true labels, for metrics that need them
 --business <columns>  comma-separated list of columns of business metrics, whose effects are reported too
@@ -125,7 +125,7 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
     ...others,
     protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
     intersections: attributes.filter((columns) => columns.length > 1),
-    // The analyzer checks the names and lists the known ones.
+    // The analyzer checks the names, and its error lists the known names.
     fairness: metric as never,
     sequential: sequential ? { tau } : false,
   });

@@ -44,7 +44,7 @@ ${OPTION.naValues}
 --input <name>  input of the logistic model of platt: logit or score (default: logit)
 --min-samples <n>  minimum rows of a group; smaller groups use the pooled calibrator and are listed (default: 20)
 --folds <n>  number of folds; each row is calibrated by a calibrator fitted on the other folds; 1 fits and measures on the same rows (default: 5)
---train-size <share>  fit on this share of rows, and calibrate and measure the others, instead of --folds
+--train-size <share>  fit on this share of the rows, and calibrate and measure the other rows, instead of --folds
 --seed <n>  seed of the random assignment of rows to folds (default: 42)
 --out-csv <path>  write the measured rows with the columns score_raw, score_cal, y and g
 ${OPTION.rawCsv}

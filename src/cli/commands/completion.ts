@@ -48,7 +48,7 @@ interface CompletedCommand {
   readonly name: string;
   readonly about: string;
   readonly options: readonly CompletedOption[];
-  /** What completes the first argument. */
+  /** The values that complete the first argument. */
   readonly argument: Values;
   readonly commands: readonly CompletedCommand[];
 }

@@ -23,7 +23,7 @@ interface DoctorOptions extends OutputOptions {
   readonly numerics?: boolean;
 }
 
-/** The exit code if a named backend cannot start; the same as for other missing dependencies. */
+/** The exit code if a named backend cannot start. Other missing dependencies have the same exit code. */
 const CANNOT_START = 2;
 
 /** Returns the command `evenhand doctor`. */
@@ -33,7 +33,7 @@ export function doctorCommand(): Command {
     description:
       'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
     options: `
---backend <name>  backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the one used by default)
+--backend <name>  backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the default backend)
 --numerics  compare the results of every tensor operation with known float64 results
 --all  show what every backend needs, even without a GPU, and every result of --numerics`,
     help: `

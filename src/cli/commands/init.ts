@@ -42,7 +42,7 @@ export function initCommand(): Command {
 --positive-label <label>  label that counts as 1 in --y-pred, or in --y-true without --y-pred
 --y-true-positive-label <label>  label that counts as 1 in --y-true
 --sample-weight <column>  column of row weights
---features <columns>  columns to learn from, comma-separated (default: those without another role)
+--features <columns>  columns to learn from, comma-separated (default: all columns without another role)
 --threshold <number>  largest difference between selection rates that passes (default: no gate)
 --out <path>  configuration to write: .yml or .yaml (default: evenhand.yml)
 --yes  accept all guesses; ask nothing
@@ -134,7 +134,7 @@ async function init(
   remarkWritten([out], options);
 }
 
-/** Throws one error that lists all that is missing, if no question can be asked. */
+/** If no question can be asked, throws one error that lists all missing options. */
 function assertComplete(file: string | undefined, given: GivenAnswers, acceptsGuesses: boolean): void {
   const { sensitive, yPred, yTrue, score } = given;
   const isMeasurable = [yPred, yTrue, score].some((name) => name !== undefined);

@@ -32,7 +32,7 @@ export function llmEvalCommand(): Command {
 --config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
 --dry-run  show what would be sent and what it may cost; send nothing
 --live  allow requests to the provider (or set EVENHAND_LLM_ALLOW_LIVE=1)
---max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this (default: the configuration's)
+--max-cost <usd>  maximum cost in US dollars; the run stops before it exceeds this cost (default: the limit in the configuration)
 --transcripts-out <path>  append every answer to this NDJSON file as it arrives
 --resume  reuse the answers that are already in --transcripts-out
 --retry-errors  with --resume: repeat the requests that failed
@@ -225,7 +225,7 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
 
 /** The result and the cache of a run that stopped early. */
 interface CutShort {
-  /** Undefined if the run had no result. */
+  /** The result of the run; undefined if the run had no result. */
   readonly result: LlmEvalResult | undefined;
   readonly cache: ResponseCache | undefined;
 }

@@ -191,13 +191,13 @@ function hooksOf(options: OutputOptions): Omit<MonitorHooks, 'openLines' | 'isSt
       if (options.json !== true && options.quiet !== true) print(watchLine(alert));
     },
     onProblem: (problem) => {
-      warn(`${problem} Monitoring continues, and tries again at each refresh.`);
+      warn(`${problem} Monitoring continues. evenhand tries to write again at each refresh.`);
     },
     onInvalidLine: (line, reason) => {
       problems++;
       if (problems <= MAX_REPORTED_PROBLEMS) warn(`Line ${formatCount(line)} was not counted: ${reason}`);
       if (problems === MAX_REPORTED_PROBLEMS)
-        warn('Further lines that are not counted are not listed; their number is reported at the end.');
+        warn('Further lines that could not be counted are not listed. Their number is reported at the end.');
     },
   };
 }

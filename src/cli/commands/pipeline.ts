@@ -88,7 +88,7 @@ async function run(options: PipelineOptions): Promise<{ done: PipelineRun; outpu
 function assertDetectors({ detectors, detectorJson, reportMd }: PipelineOptions): void {
   if (detectors || (detectorJson === undefined && reportMd === undefined)) return;
   throw new ConfigValidationError('--detector-json and --report-md need the detectors, but --no-detectors is given.', {
-    suggestion: 'Remove --no-detectors, or both of the others.',
+    suggestion: 'Remove --no-detectors, or remove --detector-json and --report-md.',
   });
 }
 

@@ -44,7 +44,7 @@ ${OPTION.naValues}
 --min-group-size <n>  minimum held-out rows of a group; smaller groups are excluded from metrics (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
 ${OPTION.trainSize}
 --random-state <n>  seed of the split and all other random numbers (default: 42)
---threshold <number>  largest difference, or smallest ratio, that passes (default: the configuration's)
+--threshold <number>  largest difference, or smallest ratio, that passes (default: the threshold in the configuration)
 --class-weight <name>  class weights in training: balanced or none (default: balanced)
 ${OPTION.backend}
 ${OPTION.junit}
@@ -113,7 +113,7 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
 
 async function nothingJudged(): Promise<Error> {
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  return new ConfigValidationError('--junit reports the gate, and there is no threshold.', {
+  return new ConfigValidationError('--junit writes the verdict of the gate, but there is no threshold.', {
     context: { parameter: 'junit' },
     suggestion: 'Add --threshold, or validation_threshold in the configuration.',
   });

@@ -19,7 +19,7 @@ const NEXT: Readonly<Record<string, (path: string) => string>> = {
 /** Returns the command `evenhand sample-data NAME`. */
 export function sampleDataCommand(): Command {
   const sample = new Argument('<name>', '534 people (1985), or 4,526 applicants (1973)');
-  // Only listed, for the help and for completion: the error about an unknown name suggests the nearest one.
+  // The names are only for help and completion, because the command's own error suggests the nearest name.
   sample.argChoices = Object.keys(NEXT);
   return defineCommand<SampleDataOptions>({
     name: 'sample-data',

@@ -25,7 +25,7 @@ ${OPTION.hidden}
 --schedule <name>  learning rate schedule: constant, linear or cosine (default: constant)
 --threads <n>  maximum number of training threads; does not change the result (default: from the amount of work and the cores)
 ${OPTION.trainSize}
---folds <n>  cross-fit with this many folds instead: every row is held out once; for small data
+--folds <n>  cross-fit with this many folds instead of one split, so that every row is held out once; for small data
 ${OPTION.minGroupSize}
 ${OPTION.backend}
 --seed <n>  seed of splits, weights and row order (default: 42)

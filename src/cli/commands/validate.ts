@@ -36,13 +36,13 @@ export function validateCommand(): Command {
     options: `
 ${OPTION.csv}
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)
---score <column>  column of scores, instead of decisions; --score-threshold turns them into decisions; needed for roc_auc_difference
+--score <column>  column of scores, instead of decisions; --score-threshold turns scores into decisions; needed for roc_auc_difference
 ${OPTION.scoreThreshold}
 --y-true <column>  column of true labels, 0 or 1; adds equalized odds
 ${OPTION.sensitive}
 --sample-weight <column>  column of row weights
 --positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
---y-true-positive-label <label>  label that counts as 1 in --y-true, if it differs from the one in --y-pred
+--y-true-positive-label <label>  label that counts as 1 in --y-true, if it differs from the label in --y-pred
 ${OPTION.naValues}
 --control <columns>  control features: also compare groups within each level of these columns; warns if a gap changes its sign
 --min-group-size <n>  minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
@@ -56,22 +56,22 @@ ${OPTION.naValues}
 --with-p-value  add p-values from permutations of group labels; approximate with weights or means
 --seed <n>  seed of intervals and p-values (default: 42)
 --method <name>  comparison of groups: between_groups, to_overall or to_reference (default: between_groups)
---reference-group <label>  group to compare the others with, for to_reference (default: the largest)
+--reference-group <label>  group with which all other groups are compared, for to_reference (default: the largest group)
 --agg <name>  aggregation of the two gaps of equalized odds: worst_case or mean (default: worst_case)
---average <name>  for decisions of more than two classes: macro, the mean of each metric over the classes, each against the rest (default: decisions are binary)
+--average <name>  for decisions with more than two classes: macro computes each metric for each class against the rest, and averages over classes (default: decisions are binary)
 --compat <library>  use the conventions of fairlearn, aif360 or aequitas
 --backend <name>  engine that counts the rows: duckdb, native or danfo (default: duckdb, which does not load all rows into memory)
 --metric <name>  metric to add: demographic_parity_ratio, equal_opportunity_difference, roc_auc_difference, mae_parity_difference, or a measure followed by _difference or _ratio, such as precision_ratio. NAME<=VALUE (also <, >=, >) adds a gate for it. Repeat for several; all gates must pass
 --threshold <number>  threshold of the gate, for each --metric that does not include one: exit with 1 if the metric does not satisfy it
 --comparator <op>  comparison of the gate: <=, <, >= or > (default: <= of the absolute value; >= for a ratio)
---gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each applies to its attributes, or to all; all gates must pass
---strict-missing  fail the gate if missing values are more common in some groups than in others (default: warn only)
+--gate <path>  file of gates: a YAML or JSON list of { metric, threshold, comparator?, attributes? }. Each gate applies to its attributes, or to all attributes if it names none. All gates must pass
+--strict-missing  fail the gate if the share of missing values differs significantly between groups (default: warn only)
 --measures <names>  comma-separated list of measures to report for every group, such as selection_rate,precision,count
 --out <reports>  write a report: .html (with charts), .md or .json; or a table with a row for each attribute, metric and group: .csv, .tsv or .parquet. Repeat for several formats
 --out-plot <path>  draw the groups of each measure with their intervals: .svg, .png or .html
 ${OPTION.junit}
 ${OPTION.rawCsv}
---compare <path>  earlier result of this command (.json): report what changed since`,
+--compare <path>  earlier result of this command (.json); the report shows what changed since then`,
     parsers: {
       sensitive: repeatable(parseNames),
       metric: repeatable((text) => text),
@@ -232,7 +232,7 @@ async function withGates(request: ValidateRequest, { gate, junit }: ValidateOpti
   if (gates.length > 0) return { ...request, gates };
   if (gatesOf(gateRequest).length > 0) return request;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  throw new ConfigValidationError('--junit reports gates, and there is none.', {
+  throw new ConfigValidationError('--junit writes the verdicts of gates, but there is no gate.', {
     context: { parameter: 'junit' },
     suggestion: "Add a gate: --metric 'demographic_parity_difference<=0.1', --threshold or --gate.",
   });

@@ -6,7 +6,7 @@ import type { MetricResult } from '../../metrics/metric-result.ts';
 import type { FileValidation } from '../measure-attributes.ts';
 import { intervalName, measuresOf } from '../metric-facts.ts';
 
-/** Returns a chart of each measure of each attribute; a measure of several metrics is drawn once. */
+/** Returns one chart for each measure of each attribute, even if several metrics use the measure. */
 export function validationCharts({ attributes }: Pick<FileValidation, 'attributes'>): Chart[] {
   return Object.entries(attributes).flatMap(([attribute, metrics]) => {
     const drawn = new Set<string>();
@@ -18,7 +18,7 @@ export function validationCharts({ attributes }: Pick<FileValidation, 'attribute
   });
 }
 
-/** Returns a chart of each measure that at least two groups have. */
+/** Returns a chart of each measure that is defined for at least two groups. */
 export function metricCharts(
   result: MetricResult,
   attribute: string,

@@ -99,7 +99,10 @@ ${
 }`;
 }
 
-/** Renders the rates of every group within the levels of a control feature, with warnings about changes. */
+/**
+ * Renders the rates of every group within the levels of a control feature, with warnings about gaps that change their
+ * sign.
+ */
 export function controlSection(frame: MetricFrame, id: string): Html {
   return markup`<section aria-labelledby="${id}">
 <h3 id="${id}">Within each level of the control feature</h3>

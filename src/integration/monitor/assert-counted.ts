@@ -4,11 +4,11 @@ import { suggestNames } from '../../internal/arguments.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 
-/** The counts of a tracker at some moment. */
+/** The counts of a tracker at one point in time. */
 export interface CountedSoFar {
   readonly events: number;
   readonly labels: number;
-  /** Events with a group, once for each attribute. */
+  /** The number of events with a group. An event counts once for each attribute. */
   readonly grouped: number;
 }
 
@@ -28,7 +28,8 @@ export interface FirstLine {
 }
 
 /**
- * Checks that something in a stream was counted. Otherwise a run without alarms would look safe.
+ * Checks that at least one event of a stream was counted. Without this check, a run that counted nothing would look
+ * safe because it has no alarms.
  * @param first the first non-blank line; undefined if there was none
  * @throws {DataValidationError} if nothing was counted; the error says what the line lacks
  */
@@ -46,7 +47,7 @@ export function assertLinesCounted(
 }
 
 /**
- * Checks that something in a file was counted.
+ * Checks that at least one row of a file was counted.
  * @throws {DataValidationError} if nothing was counted; the error names the empty column
  */
 export function assertRowsCounted(

@@ -18,15 +18,15 @@ import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
 
-/** The maximum size of an alert file that is searched; alerts are few. */
+/** The maximum size of an alert file that is searched. Alert files are usually much smaller, since alerts are rare. */
 const MAX_ALERT_BYTES = 64 * 1024 * 1024;
 
 /** The number of times that each key is still expected to occur. */
 type Expected = Map<string, number>;
 
 /**
- * Returns a store that skips the records that its file already has. These are records that a run wrote between its last
- * state and the moment it was killed; they occur again when the run is resumed.
+ * Returns a store that does not append records that its file already contains. A killed run may have written records
+ * after its last saved state. The resumed run creates these records again.
  * @param after the time of the last record in the state, in milliseconds since 1970
  */
 async function skipStoredRecords(store: RecordStore, path: string, after: number): Promise<RecordStore> {
@@ -50,7 +50,7 @@ async function skipStoredRecords(store: RecordStore, path: string, after: number
   };
 }
 
-/** Returns a sink that skips the alert changes that its file already has. */
+/** Returns a sink that does not write alert changes that its file already contains. */
 async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSink> {
   const { text } = await readTextFile(path, MAX_ALERT_BYTES);
   const lines = (text ?? '').split('\n').map(parseObject);
@@ -68,8 +68,8 @@ async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSin
 }
 
 /**
- * Returns a key of the records of one moment. It consists of their cumulative values, since times can differ between
- * runs.
+ * Returns a key of all records taken at the same time. The key consists of their cumulative values, since times can
+ * differ between runs.
  */
 function recordsKey(records: readonly MonitoringRecord[]): string {
   const overall = records.filter(({ window }) => window === 'cumulative');
@@ -99,7 +99,7 @@ export interface MonitorPaths {
   /** The state of an earlier run; undefined if there is none. */
   readonly saved: MonitorState | undefined;
   readonly store: RecordStore | undefined;
-  /** The sink that appends alerts to a file, if there is one; it is one of `sinks`. */
+  /** The sink that appends alerts to a file, if alerts are written to a file. `sinks` contains this sink too. */
   readonly file: AlertSink | undefined;
   readonly sinks: readonly AlertSink[];
   /** Waits until all messages are delivered or have failed, and closes the files. Repeated calls have no effect. */
@@ -113,7 +113,10 @@ export interface MonitorParts extends MonitorPaths {
   readonly policy: MonitorPolicy;
 }
 
-/** The default timestamp column: used if none is named and the data have a column with this name. */
+/**
+ * The default timestamp column. The default is used if no timestamp column is given and the data have a column with
+ * this name.
+ */
 export const USUAL_TIMESTAMP = 'timestamp';
 
 const MINUTE_MILLIS = 60_000;
@@ -133,7 +136,7 @@ export async function openPaths(request: MonitorRequest): Promise<MonitorPaths> 
   return { saved, store, file, sinks, close: () => (closing ??= closeAll(sinks, store)) };
 }
 
-/** Opens the alert file. If a state is kept, changes that a killed run already wrote are skipped. */
+/** Opens the alert file. If the state is saved, alert changes that a killed run already wrote are skipped. */
 async function openAlerts(path: string, state: string | undefined): Promise<AlertSink> {
   const sink = ndjsonSink(path);
   return state === undefined ? sink : skipStoredAlerts(sink, path);
@@ -221,13 +224,13 @@ function engineOptionsOf(
     alpha,
     persistence,
     cooldownMillis: cooldownMinutes === undefined ? undefined : cooldownMinutes * MINUTE_MILLIS,
-    // The engine checks the names and lists the known ones.
+    // The engine checks the names. The error of the engine lists the known names.
     detectors: request.detector as readonly DriftDetectorName[] | undefined,
     sinks,
   };
 }
 
-/** Returns the options on which the false alarm guarantee depends. A resumed run must have the same. */
+/** Returns the options on which the guarantee about false alarms depends. A resumed run must have the same options. */
 function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTracker): MonitorPolicy {
   const filled = fillEngineOptions(options);
   return {
@@ -238,7 +241,7 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
   };
 }
 
-/** Rejects a limit that no gap can exceed, since a run without alarms would look safe. */
+/** Rejects a limit that no gap can exceed. With such a limit, no alarm is possible, and the run would look safe. */
 function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
   if (limit === undefined) return;
   for (const { metric } of stream.options.metrics) {

@@ -10,7 +10,10 @@ import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts'
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 
-/** The maximum size of a state file. A state has a few megabytes; a text of this size still fits in one string. */
+/**
+ * The maximum size of a state file. A state usually has a few megabytes. A text of the maximum size still fits in one
+ * string.
+ */
 const MAX_BYTES = 512 * 1024 * 1024;
 
 /** The options that decide whether an alarm is raised. Cooldown, persistence and sinks may change between runs. */
@@ -40,7 +43,7 @@ export interface MonitorState extends SavedState {
 
 /**
  * Reads the state of an earlier run; returns undefined if the file does not exist.
- * @throws {DataValidationError} if the file holds something else, or was changed after it was written
+ * @throws {DataValidationError} if the file does not contain a state, or was changed after it was written
  */
 export async function readState(path: string): Promise<MonitorState | undefined> {
   if (!existsSync(path)) return undefined;
@@ -92,7 +95,7 @@ function textOf(value: unknown): string {
   return value === undefined ? 'not given' : JSON.stringify(value);
 }
 
-/** Returns the value as it is after writing and reading, without undefined properties. */
+/** Returns the value as it would be after writing it to JSON and reading it back, without undefined properties. */
 function plainOf(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -29,7 +29,7 @@ import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
 
 /**
  * Checks that the positive label occurs in a file, as `validate` does.
- * @throws {DataValidationError} if it does not; the error lists the labels found
+ * @throws {DataValidationError} if the positive label does not occur; the error lists the labels found
  */
 async function assertLabelInFile(
   { positiveLabel, yPred, yTrue }: MonitorRequest,
@@ -62,7 +62,10 @@ function strangeLabel(
   return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;
 }
 
-/** The maximum number of lines held back while looking for the first event, which shows the fields of events. */
+/**
+ * The maximum number of lines that are buffered during the search for the first event. The first event shows the field
+ * names.
+ */
 const MAX_HELD = 10_000;
 
 /** All lines of a stream, and the first event, if it was found among the first lines. */
@@ -71,7 +74,10 @@ interface LinesWithFirst {
   readonly event: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads up to the first event, skipping blank lines, labels and other lines, and returns all lines. */
+/**
+ * Reads a stream until its first event, and returns that event and all lines. Blank lines, labels and other lines are
+ * skipped in the search.
+ */
 async function withFirstEvent(
   lines: AsyncIterable<string>,
   { yPred }: Pick<MonitorRequest, 'yPred'>,
@@ -97,25 +103,27 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 /** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
   /**
-   * Opens the stream of JSON lines, each with one event. It is called if the request names no file, after all other
-   * checks.
+   * Opens the stream of JSON lines, each with one event. The function is called after all other checks, if the request
+   * names no file.
    */
   readonly openLines: () => AsyncIterable<string>;
-  /** Returns whether the lines ended because the user stopped the run. */
+  /** Returns whether the input ended because the user stopped the run. */
   readonly isStopped?: (() => boolean) | undefined;
-  /** Called with each alarm of a stream, and whether it was reported before. */
+  /** Called for each alarm of a stream. `isRepeat` is true if the alarm was reported before. */
   readonly onAlarm?: ((alert: AlertEvent, isRepeat: boolean) => void) | undefined;
   readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
-  /** Called with each line that could not be counted, and why. */
+  /** Called for each line that could not be counted, with the reason. */
   readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
-  /** Called if outputs cannot be written at a refresh. It is not called again before a refresh has succeeded. */
+  /**
+   * Called if outputs cannot be written at a refresh. The callback is not called again until a refresh has succeeded.
+   */
   readonly onProblem?: ((problem: string) => void) | undefined;
   readonly onProgress?: OnProgress | undefined;
 }
 
 /** The outcome of a monitoring run. */
 export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' | 'states' | 'preview'> {
-  /** Alarms raised in this run, as they were when raised. */
+  /** Alarms raised in this run, in the state in which they were raised. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */
   readonly stillOpen: readonly AlertHistory[];
@@ -131,17 +139,18 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
   readonly refusedLines: number;
   /** The files that were written. */
   readonly written: readonly string[];
-  /** Warnings about outputs that were lost and about suspicious input, in sentences. */
+  /** Warnings about lost outputs and suspicious input. Each warning is a sentence. */
   readonly warnings: readonly string[];
   /** Errors of outputs that could not be written at the end. */
   readonly problems: readonly unknown[];
 }
 
 /**
- * Monitors a stream as requested: replays a file, or follows lines of events until they end. Dashboard and state are
- * written at the end, and for lines also at every refresh. A refresh that fails is tried again at the next.
+ * Monitors a stream as requested: replays a file, or follows lines of events until they end. The dashboard and the
+ * state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
+ * refresh tries again.
  * @throws {ConfigValidationError | ValueError} if the request is invalid, before any line is read
- * @throws {DataValidationError} if data cannot be read, or there was input and nothing in it can be counted
+ * @throws {DataValidationError} if data cannot be read, or nothing in the input can be counted
  */
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
   const paths = await openPaths(request);
@@ -210,7 +219,7 @@ async function followStream(
       extraChecks: extraChecksOf(request),
       onInvalidLine: hooks.onInvalidLine,
       onPreview: (update) => {
-        // An alarm is reported once here. The counted check reports it again as a repeat.
+        // The alarm is reported here for the first time. The counted check reports the same alarm again as a repeat.
         for (const alert of update.alerts) if (!reported.has(alert.id)) hooks.onAlarm?.(alert, false);
         for (const { id } of update.alerts) reported.add(id);
       },
@@ -238,15 +247,16 @@ async function followStream(
 }
 
 /**
- * Returns how extra checks are treated. If a state is kept, only the stream decides when checks are made and records
- * are taken. A run that stops at any point and is resumed then has the same findings as a run without a break.
+ * Returns how extra checks are treated. If the state is saved, only the stream determines when checks are made and
+ * records are taken. Then an interrupted and resumed run has the same findings as a run without interruption.
  */
 function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
   return state === undefined ? 'counted' : 'previewed';
 }
 
 /**
- * Opens the lines. The timestamp column is the column of the state, else the usual column if the first event has it.
+ * Opens the lines. The timestamp column comes from the state. If there is no state, it is the default column if the
+ * first event has it.
  */
 async function openStream(
   request: MonitorRequest,
@@ -261,7 +271,7 @@ async function openStream(
 }
 
 /**
- * Passes lines through unchanged and calls `note` with each non-blank line.
+ * Yields the lines unchanged and calls `note` with each non-blank line.
  * @yields each line
  */
 async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => void): AsyncGenerator<string> {
@@ -306,7 +316,7 @@ async function finish(
   };
 }
 
-/** Returns the record file and the alert file, each only if nothing was lost. */
+/** Returns the record file and the alert file. A file is omitted if any of its entries were lost. */
 function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): string[] {
   return [
     ...(records === undefined || lostRecords(parts) > 0 ? [] : [records]),
@@ -333,7 +343,7 @@ function lossesOf(parts: MonitorParts): string[] {
 
 /**
  * Returns the outcome of a run as plain JSON: alerts, watches and states, and the gap of each metric with its interval
- * and groups. If a state is kept, `preview` has the findings of a check at the end that the next run makes again.
+ * and groups. If the state is saved, `preview` has the findings of a final check, which the next run repeats.
  */
 export function monitorToJson({
   alerts,

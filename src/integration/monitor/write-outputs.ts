@@ -7,7 +7,7 @@ import { writeState } from './monitor-state.ts';
 /** The result of writing the dashboard and the state. */
 export interface WriteOutcome {
   readonly written: readonly string[];
-  /** Errors of files that could not be written. After an error the next file is still tried. */
+  /** The errors of files that could not be written. If a file cannot be written, the next file is still tried. */
   readonly problems: readonly unknown[];
 }
 
@@ -42,12 +42,18 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
   return { written, problems };
 }
 
-/** Returns the engine for a dashboard. If a state is kept, it is a copy, since the dashboard makes a check. */
+/**
+ * Returns the engine for a dashboard. If the state is saved, this is a copy of the engine, since the dashboard makes a
+ * check that would change the state.
+ */
 export function shownEngine({ state }: MonitorRequest, { engine }: MonitorParts): FairnessDriftAndAlertEngine {
   return state === undefined ? engine : engine.copy();
 }
 
-/** Returns a function that writes outputs at each refresh. It reports only the first of consecutive failures. */
+/**
+ * Returns a function that writes outputs at each refresh. If several refreshes fail in a row, only the first failure is
+ * reported.
+ */
 export function refresher(
   request: MonitorRequest,
   parts: MonitorParts,
@@ -55,7 +61,7 @@ export function refresher(
 ): () => Promise<void> {
   let isOutage = false;
   return async () => {
-    // There is nothing to show yet.
+    // Before the first event there is nothing to write.
     if (parts.tracker.nEvents === 0) return;
     const { problems } = await writeOutputs(request, parts);
     const [first] = problems;

@@ -18,12 +18,12 @@ export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<R
  * - the tag `m.undefined` with the reason, if the value is undefined
  * - the tag `m.g.excluded` with the reason, if group g is excluded
  *
- * Names are the names of the metrics or the keys of the record, after `prefix`. Characters that MLflow does not accept
- * become `_`.
+ * Each name is `prefix` followed by the name of the metric or its key in the record. Characters that MLflow does not
+ * accept become `_`.
  *
- * The function does not throw. Without a server, or if it fails, the result is false and the reason is logged as a
- * warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All calls
- * together take at most `totalTimeoutMillis`, and two seconds more to mark a run as failed. Credentials are read from
+ * The function does not throw. If there is no server or the server fails, the result is false and the reason is logged
+ * as a warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All
+ * calls together take at most `totalTimeoutMillis`, plus two seconds to mark a run as failed. Credentials are read from
  * the environment variables of the MLflow client, and never logged.
  * @returns whether everything was logged
  * @see https://mlflow.org/docs/latest/api_reference/rest-api.html
@@ -60,7 +60,10 @@ function isList(metrics: TrackedMetrics): metrics is readonly MetricResult[] {
   return Array.isArray(metrics);
 }
 
-/** Returns whether a value has the form of a metric result. Results of another copy of this package match too. */
+/**
+ * Returns whether a value has the fields of a metric result. Results from another copy of this package are also
+ * recognized.
+ */
 function isResult(metrics: object): metrics is MetricResult {
   return 'metric' in metrics && typeof metrics.metric === 'string';
 }

@@ -4,7 +4,10 @@ import { type CallServer, requiredTextAt, textAt, TrackingFailure } from './trac
 /** The limits of MLflow for one call. */
 const MAX_OF_KIND = { metrics: 1000, params: 100, tags: 100 } as const;
 const MAX_ENTRIES = 1000;
-/** The limit of MLflow is 1,000,000; the rest is for the JSON around the entries. */
+/**
+ * The maximum size of the entries of one call, in bytes. The limit of MLflow is 1,000,000 bytes, which includes the
+ * JSON around the entries.
+ */
 const MAX_BYTES = 900_000;
 /** Bytes for the time and step of a metric and the punctuation of an entry. */
 const EXTRA_BYTES = 80;
@@ -43,7 +46,7 @@ function hasRoom(batch: OpenBatch, kind: keyof typeof MAX_OF_KIND, bytes: number
 export interface Run {
   readonly runId: string;
   readonly experimentId: string;
-  /** The location of its files, as the server reports it. */
+  /** The location of the files of the run, as the server reports it. */
   readonly artifactUri: string;
 }
 
@@ -54,7 +57,7 @@ const API = '/api/2.0/mlflow';
 
 /**
  * Returns the identifier of an experiment, and creates the experiment if it does not exist.
- * @throws {TrackingFailure} if it is deleted; only the user may restore it
+ * @throws {TrackingFailure} if the experiment is deleted; only the user may restore it
  */
 export async function findOrMakeExperiment(call: CallServer, name: string): Promise<string> {
   const found = await findExperiment(call, name);
@@ -63,7 +66,7 @@ export async function findOrMakeExperiment(call: CallServer, name: string): Prom
     const made = await call({ method: 'POST', path: `${API}/experiments/create`, body: { name } });
     return requiredTextAt(made, 'experiment_id');
   } catch (cause) {
-    // Another process, or an earlier try whose response was lost, has created it.
+    // Another process has created the experiment, or an earlier call whose response was lost.
     const meanwhile = hasCode(cause, 'RESOURCE_ALREADY_EXISTS') ? await findExperiment(call, name) : undefined;
     if (meanwhile !== undefined) return meanwhile;
     throw cause;
@@ -103,7 +106,7 @@ export async function createRun(
 
 /**
  * Returns an existing run.
- * @throws {TrackingFailure} if it does not exist or is deleted
+ * @throws {TrackingFailure} if the run does not exist or is deleted
  */
 export async function findRun(call: CallServer, runId: string): Promise<Run> {
   const answer = await call({ method: 'GET', path: `${API}/runs/get?run_id=${encodeURIComponent(runId)}` });
@@ -143,8 +146,8 @@ export async function endRun(call: CallServer, runId: string, status: RunStatus,
 }
 
 /**
- * Returns the API path for the files of a run; undefined if the files are in a store that is not reached through the
- * server.
+ * Returns the API path for the files of a run; undefined if the files are in a store that cannot be accessed through
+ * the server.
  */
 export function artifactFolder(artifactUri: string): string | undefined {
   const [, folder] = /^mlflow-artifacts:\/([^/].*?)\/*$/.exec(artifactUri) ?? [];

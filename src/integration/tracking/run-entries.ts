@@ -23,8 +23,8 @@ function toKeyPart(label: string): string {
 }
 
 /**
- * Returns the key, with a number appended if it is already used. Keys are compared without case, as in some of the
- * databases behind a server.
+ * Returns the key, with a number appended if it is already used. Keys are compared without regard to case, because some
+ * databases of MLflow servers ignore case.
  */
 export function freeKey(key: string, taken: Set<string>): string {
   let free = key;
@@ -41,17 +41,17 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** The maximum lengths of values in MLflow; older servers accept shorter tags than newer ones. */
+/** The maximum lengths of values in MLflow. Older servers limit tags to a shorter length than newer servers. */
 const MAX_PARAM_LENGTH = 6000;
 const MAX_TAG_LENGTH = 5000;
 
-/** A number of a run. */
+/** A metric of a run: a name with a number. */
 export interface MetricEntry {
   readonly key: string;
   readonly value: number;
 }
 
-/** A text of a run: a parameter or a tag. */
+/** A parameter or a tag of a run: a name with a text. */
 export interface TextEntry {
   readonly key: string;
   readonly value: string;
@@ -75,7 +75,7 @@ export class RunEntries {
   readonly #taken = { metric: new Set<string>(), param: new Set<string>(), tag: new Set<string>() };
   readonly #renamed = new Map<string, string>();
 
-  /** Adds a number. A non-finite number, which servers reject, becomes a tag with the reason. */
+  /** Adds a number. A non-finite number becomes a tag with the reason, since servers reject non-finite numbers. */
   metric(name: string, value: number, reason: string | null = null): void {
     if (!Number.isFinite(value)) {
       this.tag(`${name}.undefined`, reason ?? `the value is ${String(value)}`);

@@ -46,9 +46,9 @@ export interface TrackingOptions {
    */
   readonly runName?: string | undefined;
   /**
-   * The identifier of an existing run. Results are added to it, it is left open, and `experiment` and `runName` are
-   * ignored.
-   * @defaultValue a new run, which is ended
+   * The identifier of an existing run. Results are added to this run, and the run is not ended. `experiment` and
+   * `runName` are ignored.
+   * @defaultValue none: a new run is created and ended
    */
   readonly runId?: string | undefined;
   /**
@@ -56,7 +56,7 @@ export interface TrackingOptions {
    * @defaultValue 0
    */
   readonly step?: number | undefined;
-  /** Tags of the run, in addition to those that name its source. */
+  /** Tags of the run, in addition to the tags that name its source. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** Parameters of the run. The server rejects a changed value of an existing parameter. */
   readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
@@ -150,8 +150,8 @@ function integer(name: string, value: number, min: number, most: number): number
 const ENDING_MILLIS = 2000;
 
 /**
- * Creates a run on the server, or adds to an existing one. It does not throw: failures are in the outcome and in the
- * log.
+ * Creates a run on the server, or adds to an existing one. This function does not throw: the outcome and the log
+ * describe failures.
  * @param fill adds the content of the run
  */
 export async function trackRun(
@@ -242,7 +242,7 @@ async function endBadly({ runId }: Run, { server, signal, now }: TrackingSetting
   ).catch(() => undefined);
 }
 
-/** Replaces secrets in a text, since a server may repeat the request in its response. */
+/** Removes secrets from a text, since the response of a server may quote the request. */
 function redact(text: string, secrets: readonly string[]): string {
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
@@ -250,12 +250,12 @@ function redact(text: string, secrets: readonly string[]): string {
 /** A file to upload to a run. */
 interface ArtifactFile {
   readonly path: string;
-  /** Its name among the files of the run, with `/` between folders and `_` for characters that MLflow rejects. */
+  /** The name of the file in the run, with `/` between folders and `_` for characters that MLflow rejects. */
   readonly name: string;
 }
 
 /**
- * Lists the files of the given paths. A folder gives all its files, under the name of the folder.
+ * Lists the files of the given paths. For a folder, all its files are listed under the name of the folder.
  * @throws {TrackingFailure} if a path does not exist, or two files have the same name
  */
 async function listArtifacts(paths: readonly string[]): Promise<ArtifactFile[]> {

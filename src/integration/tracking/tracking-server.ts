@@ -10,14 +10,19 @@ interface TrackingFailureDetails {
   readonly errorCode?: string;
   /** Whether the same call may succeed later. */
   readonly isTransient?: boolean;
-  /** Whether the server certainly did nothing, so that even a call that creates something may be repeated. */
+  /**
+   * Whether the server certainly did not process the call, so that even a call that creates something may be repeated.
+   */
   readonly isUndone?: boolean;
   /** The waiting time that the server requests, in milliseconds. */
   readonly retryAfterMillis?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Thrown within the tracking code if something cannot be tracked. Callers only see its message. */
+/**
+ * Thrown within the tracking code if something cannot be tracked. Callers of the library see only the message of this
+ * error.
+ */
 export class TrackingFailure extends Error {
   readonly errorCode: string | undefined;
   readonly isTransient: boolean;
@@ -67,7 +72,7 @@ function parseAddress(uri: string | undefined): URL {
   }
   const [, scheme] = /^([a-z][a-z0-9+.-]*):/i.exec(uri) ?? [];
   if (scheme === undefined || !/^https?$/i.test(scheme)) {
-    // The rest of the address may hold a password.
+    // The message does not show the rest of the address, which may contain a password.
     throw new TrackingFailure(
       `the tracking address must be an http or https URL, not ${scheme === undefined ? 'a name or a path' : `'${scheme}:'`}; for runs in files or in a database, start 'mlflow server'`,
     );
@@ -115,7 +120,9 @@ function readAnswer(response: Response, text: string): unknown {
   const answer = text === '' ? null : parseObject(text);
   if (!response.ok) throw refused(response, answer);
   if (answer === undefined) {
-    throw new TrackingFailure(`the answer is not MLflow's (HTTP ${String(status)} without JSON): check the address`);
+    throw new TrackingFailure(
+      `the response is not from MLflow (HTTP ${String(status)} without JSON): check the address`,
+    );
   }
   return answer;
 }
@@ -131,12 +138,12 @@ export function textAt(answer: unknown, ...names: readonly string[]): string | u
 
 /**
  * Returns the text at a path of keys in a response of MLflow. Every response must contain this path.
- * @throws {TrackingFailure} if it is missing or empty
+ * @throws {TrackingFailure} if the text is missing or empty
  */
 export function requiredTextAt(answer: unknown, ...names: readonly string[]): string {
   const found = textAt(answer, ...names);
   if (found !== undefined && found !== '') return found;
-  throw new TrackingFailure(`the answer is not MLflow's (it has no ${names.join('.')}): check the address`);
+  throw new TrackingFailure(`the response is not from MLflow (it has no ${names.join('.')}): check the address`);
 }
 
 function refused({ status, headers }: Response, answer: unknown): TrackingFailure {
@@ -168,12 +175,12 @@ const MAX_BYTES = 2 ** 20;
 
 /**
  * Returns a response's text.
- * @throws {TrackingFailure} for more than 1 MiB after decompression, which a retry does not change
- * @throws {DataValidationError} for text that is not UTF-8
+ * @throws {TrackingFailure} if the text has more than 1 MiB after decompression; a retry would not help
+ * @throws {DataValidationError} if the text is not UTF-8
  */
 async function readText(response: Response): Promise<string> {
   const { text, isComplete } = await readLimitedText(response, MAX_BYTES);
-  if (!isComplete) throw new TrackingFailure('the answer is longer than 1 MiB');
+  if (!isComplete) throw new TrackingFailure('the response is longer than 1 MiB');
   return text;
 }
 
@@ -182,7 +189,7 @@ interface ServerCall {
   readonly method: 'GET' | 'POST' | 'PUT';
   /** The path after the server's address, with the query. */
   readonly path: string;
-  /** Bytes are sent as they are, anything else as JSON. */
+  /** The body of the call. Bytes are sent unchanged, and all other values are sent as JSON. */
   readonly body?: unknown;
   /**
    * Whether the call is idempotent.
@@ -193,7 +200,7 @@ interface ServerCall {
 
 /**
  * Calls the server and returns its answer as parsed JSON.
- * @throws {TrackingFailure} if the call fails and is not repeated any more
+ * @throws {TrackingFailure} if the call fails and there are no retries left
  */
 export type CallServer = (call: ServerCall) => Promise<unknown>;
 
@@ -201,7 +208,7 @@ export type CallServer = (call: ServerCall) => Promise<unknown>;
 interface CallServerOptions {
   /** The time limit of one attempt, in milliseconds. */
   readonly timeoutMillis: number;
-  /** Ends a call and the wait before a retry. */
+  /** A signal that ends the current call or the wait before a retry. */
   readonly signal: AbortSignal;
 }
 
@@ -244,7 +251,7 @@ async function callOnce(
   if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json';
   if (server.authorization !== undefined) headers['authorization'] = server.authorization;
   const exceeded = (): Error =>
-    new TrackingFailure(`the server gave no answer within ${seconds(timeoutMillis)}`, { isTransient: true });
+    new TrackingFailure(`the server did not respond within ${seconds(timeoutMillis)}`, { isTransient: true });
   return withTimeLimit(timeoutMillis, exceeded, signal, async (limit) => {
     const response = await fetch(`${server.address}${path}`, {
       method,
@@ -273,7 +280,7 @@ function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
   if (own !== undefined) return own;
   if (signal.aborted) return new TrackingFailure('tracking was stopped', { cause });
-  // A retry would return the same bytes, which are not UTF-8.
+  // The response is not UTF-8. A retry would return the same bytes.
   if (FairnessToolkitError.isInstance(cause)) return new TrackingFailure(cause.message, { cause });
   const { code, message } = fetchFailureOf(cause) ?? { code: undefined, message: 'the reason is unknown' };
   return new TrackingFailure(`the server cannot be reached (${code ?? message})`, {

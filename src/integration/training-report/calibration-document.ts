@@ -8,7 +8,7 @@ import { capital, tableCount, tableNumber, tableValue } from '../../internal/for
 import { labelText, listed } from '../../document/report-text.ts';
 import { reliabilityPanels } from '../workflow-report/calibration-section.ts';
 
-/** The maximum number of groups in the table; the largest are listed. */
+/** The maximum number of groups in the table. If there are more, the largest groups are listed. */
 const MAX_LISTED = 40;
 
 const MEASURES = [
@@ -102,7 +102,7 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
   ];
 }
 
-/** Returns what calibration does, and which errors over all rows it increased. */
+/** Describes what calibration does, and which errors over all rows increased. */
 function priceOf({ before, after }: TableCalibration): string[] {
   const worse = MEASURES.filter(([key]) => after.overall[key] > before.overall[key]);
   return [

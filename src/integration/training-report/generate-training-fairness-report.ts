@@ -145,7 +145,7 @@ export interface TrainingReportOptions {
    */
   readonly format?: TrainingReportFormat | undefined;
   /**
-   * A .md or .html file to which the report is also written, completely or not at all.
+   * The path of a .md or .html file to which the report is also written. If writing fails, no partial file remains.
    * @defaultValue none
    */
   readonly savePath?: string | undefined;

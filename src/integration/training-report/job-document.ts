@@ -99,7 +99,7 @@ function historyBlocks(job: TrainingJobResult): ReportBlock[] {
   ];
 }
 
-/** Returns evenly spaced epochs, including the first, the kept and the last. */
+/** Returns evenly spaced epochs, including the first epoch, the last epoch and the epoch of the kept model. */
 function sampled(history: readonly LagrangianEpoch[], bestEpoch: number): LagrangianEpoch[] {
   if (history.length <= MAX_LISTED) return [...history];
   const step = (history.length - 1) / (MAX_LISTED - 2);
@@ -209,7 +209,7 @@ function isReductionsJob(job: TrainingJobResult): job is ReductionsJobResult {
   return 'bestGap' in job && 'oracleCalls' in job;
 }
 
-/** Returns the state of the search of a reduction at its end. */
+/** Returns the final state of the search of a reduction. */
 function searchBlocks(job: TrainingJobResult): ReportBlock[] {
   if (!isReductionsJob(job)) return [];
   return [

@@ -30,7 +30,8 @@ export function calibrationBlocks(findings: WorkflowFindings): ReportBlock[] {
   const scores: Scores = { before, after, y: yTest, minGroupSize };
   return [
     { kind: 'paragraph', text: MEANING },
-    // Intersections are omitted. Their rates are shown above, and they would give many panels with few rows each.
+    // Intersections are omitted. The rates of intersections are shown above, and their charts would have many panels
+    // with few rows each.
     ...config.sensitive.flatMap((attribute) => {
       const groups = own(groupsTest, attribute);
       return groups === undefined ? [] : attributeBlocks(attribute, groups, scores);

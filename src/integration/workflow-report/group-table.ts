@@ -14,7 +14,7 @@ import { intervalName, measuresOf } from '../metric-facts.ts';
 import { own } from '../../internal/values.ts';
 import { signedValue } from './workflow-changes.ts';
 
-/** The number of groups shown at each end of a table that has more than twice as many. */
+/** The number of groups shown at each end of a long table. A table is long if it has more than twice as many groups. */
 const SHOWN_AT_EACH_END = 20;
 
 /** Returns a chart and a table of each group's value before and after; for a single group only the table. */
@@ -27,8 +27,8 @@ export function comparisonBlocks(comparison: GroupComparison, attribute: string,
 }
 
 /**
- * Builds the table of each group's value before and after. If there are very many groups, it shows the lowest and the
- * highest ones, and counts the others.
+ * Builds the table of each group's value before and after. If there are very many groups, it shows the groups with the
+ * lowest and the highest values, and the number of other groups.
  */
 export function groupTable({ measure, unit, level, groups }: GroupComparison, attribute: string): ReportTable {
   const interval = level === null ? [] : [numberColumn(capital(intervalName(level)))];

@@ -14,7 +14,7 @@ export const METHOD_WORDS: Readonly<Record<TrainingMethod, string>> = {
     'Multipliers increase the weight of the gap until the decisions on the training rows are within the tolerance or training ends. On other rows the gap may be larger.',
 };
 
-/** Describes what each step changes, and what is lost. */
+/** Describes what each pipeline step changes, and which information is lost. */
 const STEPS: Readonly<Record<TransformerKind, string>> = {
   InstanceReweighting: 'weights rows so that groups have the requested shares; it changes no values',
   ReweighingTransformer:
@@ -46,7 +46,7 @@ const TERMS: Readonly<Record<string, string>> = {
   eta: 'Weight of the penalty (eta)',
 };
 
-/** Lists the parameters of a constraint as names and values, without the tolerance of the other constraint. */
+/** Lists the parameters of a constraint as names and values, without tolerances that do not apply to the constraint. */
 export function constraintTerms(constraint: Readonly<Record<string, unknown>> | null): [name: string, value: string][] {
   const unused = constraint?.['fairness'] === 'demographic_parity' ? 'eo_tol' : 'dp_tol';
   return Object.entries(constraint ?? {}).flatMap(([name, value]): [string, string][] =>

@@ -134,11 +134,11 @@ export interface WorkflowHtmlOptions {
 const WORKFLOW_HTML_OPTION_NAMES: OptionNames<WorkflowHtmlOptions> = { draw: true };
 
 /**
- * Renders the findings of a workflow as a self-contained HTML page. It has the content of `workflowToMarkdown` and
- * charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability of
- * scores. The page loads no external resource, and the same findings give the same bytes.
+ * Renders the findings of a workflow as a self-contained HTML page. The page has the content of `workflowToMarkdown`
+ * and charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability
+ * of scores. The page loads no external resource, and the same findings give the same bytes.
  *
- * If echarts is not installed, the page has tables only and a note that says so.
+ * If echarts is not installed, the page has a note about the missing package, and tables instead of charts.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';
@@ -169,7 +169,8 @@ export async function workflowToHtml(findings: WorkflowFindings, options: Workfl
  * change, each step, and the groups of each attribute before and after.
  *
  * The report contains no time, so the same findings give the same bytes. If there are very many groups, it lists the
- * lowest and the highest ones, and counts the others. An undefined metric is shown in words, with its reason.
+ * groups with the lowest and the highest values, and the number of other groups. An undefined metric is shown in words,
+ * with its reason.
  * @example
  * ```ts
  * import { executeWorkflow, sampleData } from 'evenhand';

@@ -93,7 +93,7 @@ interface Performance {
   readonly unit: Unit;
 }
 
-/** Returns how well a model predicts, regardless of groups; undefined if it was not measured. */
+/** Returns the accuracy or the error of a model over all rows; undefined if it was not measured. */
 export function performanceOf({ accuracy, meanAbsoluteError: error }: WorkflowMetrics): Performance | undefined {
   if (accuracy !== null) return { name: 'Accuracy', value: accuracy, unit: 'share' };
   return error === null ? undefined : { name: 'Mean absolute error', value: error, unit: 'number' };

@@ -63,7 +63,7 @@ function tradeOffBlocks({ tradeOff, validation }: WorkflowFindings): ReportBlock
   ];
 }
 
-/** Sorts the points so that the two compared models come first. */
+/** Sorts the points so that the baseline and the final model come first. */
 function inOrder(points: readonly TradeOffPoint[]): TradeOffPoint[] {
   return Object.keys(KINDS).flatMap((kind) => points.filter((point) => point.kind === kind));
 }
@@ -314,6 +314,6 @@ function classWeightWords({ classWeight, config }: WorkflowFindings): string {
     classWeight === 'balanced'
       ? 'balanced: both classes have the same total weight in the loss'
       : ([0, 1] as const).map((label) => `${tableNumber(classWeight[label] ?? 1)} for ${String(label)}`).join(', ');
-  // Networks have their own options for weights.
+  // Network trainers have their own options for weights.
   return config.training?.method === 'reductions' ? words : `${words} (baseline only)`;
 }

@@ -53,8 +53,8 @@ type PlainFinding =
   | 'warnings';
 
 /**
- * Converts the findings of a workflow to plain JSON with snake_case keys. It contains no time, so two runs with the
- * same seed are equal byte for byte.
+ * Converts the findings of a workflow to plain JSON with snake_case keys. The JSON contains no time, so two runs with
+ * the same seed are equal byte for byte.
  *
  * An undefined value is null. The reason is in `undefined_reason` of the metric, and in `baseline_undefined_reason` and
  * `final_undefined_reason` of the verdict.

@@ -26,7 +26,10 @@ import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
 
 /** The result of the first step. */
 export interface Baseline {
-  /** The encoding, which is learned from the training rows and only applied in later steps. */
+  /**
+   * The encoding of features. The encoding is learned from the training rows in this step, and later steps apply it
+   * unchanged.
+   */
   readonly specs: readonly FeatureSpec[];
   readonly model: Estimator;
   readonly outputs: ModelOutputs;

@@ -44,13 +44,14 @@ import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
  *
  * All steps use the same partition, stratified by target and groups. Features are encoded as learned from the training
  * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline
- * are used in training. The result has the cost in accuracy next to the metrics. A constraint holds for the groups and
- * rates that it names, on the training rows, and on other rows up to sampling error.
+ * are used in training. The result has the cost in accuracy next to the metrics. A constraint applies only to the
+ * groups and rates that it names. The constraint holds on the training rows, and on other rows up to sampling error.
  * @param config from `loadConfig`, or an object with the same keys
- * @param data the rows; those without a target or a sensitive attribute are excluded and counted
+ * @param data the rows; rows without a target or a sensitive attribute are excluded and counted
  * @throws {ConfigValidationError} if the configuration has errors or no training section
  * @throws {DataValidationError} if the data cannot be used for training, or the folder cannot be written
- * @throws {PipelineExecutionError} if a step of the pipeline fails; the error has its name, index and cause
+ * @throws {PipelineExecutionError} if a step of the pipeline fails; the error has the name, the index and the cause of
+ *   the failed step
  * @throws {TrainingError} if the training fails
  * @throws {ValueError} if a metric is unknown or a value is out of range
  * @example
@@ -100,7 +101,7 @@ export async function executeWorkflow(
   });
 }
 
-/** Checks the output folder before the work, so that the result is not lost because of a bad path. */
+/** Checks the output folder before the workflow starts, so that an invalid path does not lose the result. */
 async function assertOutput(outputDir: string | undefined): Promise<void> {
   if (outputDir === undefined) return;
   assertReplaceable(outputDir, holdsOnlyWorkflow);
@@ -175,7 +176,7 @@ async function gatherFindings(steps: FinishedSteps): Promise<WorkflowFindings> {
   };
 }
 
-/** Returns a warning if the final model is less accurate than a constant answer. */
+/** Returns a warning if the final model is less accurate than a constant prediction. */
 function constantAnswerWarning({ accuracy }: WorkflowMetrics, y: ArrayLike<number>): string[] {
   let positives = 0;
   for (let row = 0; row < y.length; row++) positives += y[row] as number;
@@ -204,7 +205,7 @@ async function tradeOffOf(
     accuracy: metrics.accuracy ?? NaN,
     unfairness: unfairness(metric, metrics.metrics[metric]?.value ?? NaN),
   });
-  // Candidates give decisions, which are not comparable with gaps of scores.
+  // Gaps between the decisions of candidates are not comparable with gaps between scores.
   const isOfScores = metricKind(metricDefinition(metric)) === 'scores';
   const drawnFrom = isOfScores ? [] : await trained.candidates(test);
   const plain = { ...metricOptions(options), withCi: false };
@@ -233,7 +234,8 @@ interface WorkflowGateOptions extends JudgeOptions {
 
 /**
  * Applies the gate to the final model: the worst value over attributes is judged, and an undefined value fails. The
- * result has the change of the distance from parity, which is negative if unfairness falls, also for ratios.
+ * result includes the change of the distance from parity. The change is negative if unfairness falls, for differences
+ * and for ratios.
  */
 export function validateWorkflow(
   metric: string,
@@ -259,27 +261,28 @@ export function validateWorkflow(
     baselineMetricValue: before,
     finalMetricValue: result.value,
     threshold: verdict.threshold,
-    // If the groups compared are not the same, the two gaps are not comparable.
+    // If the two models are compared on different groups, the two gaps are not comparable.
     improvementPercent: areSame ? changeInPercent(unfairness(metric, before), unfairness(metric, result.value)) : null,
     message: `${verdict.message} Judged by '${attribute}'.`,
     verdict: Object.freeze(verdict),
   });
 }
 
-/** Returns the change in percent; null if the first value is 0, or either is undefined. */
+/** Returns the change in percent; null if the first value is 0, or if either value is undefined. */
 function changeInPercent(before: number, after: number): number | null {
   const change = (100 * (after - before)) / Math.abs(before);
   return Number.isFinite(change) ? change : null;
 }
 
-/** Returns the groups (or rates of groups) that the first result compares and the second excludes. */
+/** Returns the groups (or rates of groups) that the first result compares and the second result excludes. */
 function groupsLost(before: MetricResult, after: MetricResult): string[] {
   return Object.keys(after.excluded).filter((name) => !Object.hasOwn(before.excluded, name));
 }
 
 /**
- * Sets final metrics to undefined if they exclude groups that the baseline compares. For example, a model that selects
- * nobody in a group leaves it without a precision. The gap of the other groups would look like an improvement.
+ * Sets final metrics to undefined if they exclude groups that the baseline compares. For example, if a model selects
+ * nobody in a group, the group has no precision. A gap between the remaining groups would then look like an
+ * improvement.
  */
 function onSameGroups(baseline: WorkflowMetrics, final: WorkflowMetrics): WorkflowMetrics {
   const attributes = Object.entries(final.attributes).map(([attribute, metrics]) => {

@@ -28,13 +28,13 @@ export interface ModelOutputs {
   readonly scores: Float64Array | null;
 }
 
-/** Returns the outputs of a model by its scores: decisions at or above a threshold, or the values of a regression. */
+/** Returns the outputs of a model from its scores: decisions by a threshold, or the values of a regression. */
 export function outputsOf(scores: Float64Array, task: JudgedRows['task'], threshold: number | null): ModelOutputs {
   if (task === 'regression') return { decisions: scores, scores: null };
   return { decisions: decide(scores, threshold ?? 0.5), scores };
 }
 
-/** Measures predictions by the usual metrics of the task and the judged metric, for every attribute. */
+/** Measures predictions with the default metrics of the task and the judged metric, for every attribute. */
 export function measurePredictions(
   judged: string,
   rows: JudgedRows,
@@ -53,7 +53,7 @@ export function measurePredictions(
   return Object.freeze({ n: rows.y.length, ...quality(rows, outputs), ...withWorst(names, attributes) });
 }
 
-/** Returns the metrics of all attributes, and the worst value of each metric over them. */
+/** Returns the metrics of all attributes, and the worst value of each metric over all attributes. */
 export function withWorst(
   names: readonly string[],
   attributes: WorkflowMetrics['attributes'],

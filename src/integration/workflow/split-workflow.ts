@@ -4,7 +4,7 @@ import type { WorkflowSplit } from '../workflow-result.ts';
 import type { FilledWorkflowOptions } from './workflow-options.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
 
-/** The number of quantile bins of a regression target that the split stratifies by. */
+/** The number of quantile bins of a regression target. The split is stratified by these bins. */
 const PARTS = 5;
 
 /** The partition of a workflow, as indices of its rows. */

@@ -30,7 +30,7 @@ interface MethodRows extends EncodedRows {
   /** 0 or 1, or numbers: [rows]. */
   readonly y: Uint8Array | Float64Array;
   readonly groups: CategoricalColumn;
-  /** Weights from the pipeline, with mean 1; undefined if it gives none. */
+  /** Weights from the pipeline, with mean 1; undefined if the pipeline gives no weights. */
   readonly sampleWeight: Float64Array | undefined;
 }
 
@@ -132,7 +132,10 @@ function extentOf(y: ArrayLike<number>): LossRange {
   return [low, high];
 }
 
-/** Returns a warning if a threshold replaces the randomised decisions, since only these meet the constraint. */
+/**
+ * Returns a warning if a threshold replaces the randomised decisions, since only randomised decisions meet the
+ * constraint.
+ */
 function thresholdWarning({ decisionThreshold }: MethodSettings): string[] {
   if (decisionThreshold === null) return [];
   return ['the constraint was met with randomised decisions; with a decision threshold it may not hold'];
@@ -185,7 +188,7 @@ async function trainNetwork(
   };
 }
 
-/** Returns a warning if no epoch was within the tolerance. The closest epoch is kept then. */
+/** Returns a warning if no epoch was within the tolerance. In this case, the epoch closest to the tolerance is kept. */
 function unmetWarning({ history, bestEpoch, options }: LagrangianFairnessTrainer): string[] {
   const { fairness, dpTol, eoTol } = options;
   const violation = history[bestEpoch - 1]?.violationHard ?? 0;

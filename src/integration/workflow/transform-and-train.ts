@@ -81,7 +81,10 @@ export async function transformAndTrain(
   };
 }
 
-/** Returns a warning if weights differ within a group. Such weights change its rates, and therefore the constraint. */
+/**
+ * Returns a warning if weights differ within a group. Such weights change the rates of the group, and therefore the
+ * constraint.
+ */
 function weightWarning(weights: Float64Array | null, { codes }: CategoricalColumn): string[] {
   if (weights === null) return [];
   const ofGroup = new Map<number, number>();

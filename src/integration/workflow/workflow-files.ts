@@ -24,8 +24,8 @@ const REPORTS = ['report.md', 'report.html'] as const;
 type WrittenWorkflow = Omit<WorkflowResult, 'artifacts'>;
 
 /**
- * Writes the output of a workflow, completely or not at all.
- * @returns the names of files and folders in it
+ * Writes the output of a workflow to a folder. If writing fails, no partial output remains.
+ * @returns the names of the files and folders in the output folder
  */
 export async function writeWorkflow(
   outputDir: string,
@@ -56,7 +56,7 @@ export async function writeWorkflow(
 
 /**
  * Returns the pipeline steps that change values. Rows must go through these steps before prediction. Steps that only
- * set weights or drop columns are not needed then.
+ * set weights or drop columns are not needed for prediction.
  */
 function stepsBeforeModel({
   pipeline,

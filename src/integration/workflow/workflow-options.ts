@@ -14,8 +14,8 @@ export interface BaselineOptions {
    */
   readonly classWeight?: ClassWeight | undefined;
   /**
-   * The probability at or above which a decision is 1. If null, the model's own `predict` decides: at 0.5, or for a
-   * mixture at random.
+   * The probability at or above which a decision is 1. If null, the model's own `predict` decides: at a probability of
+   * 0.5, or at random for a mixture.
    * @defaultValue null
    */
   readonly decisionThreshold?: number | null | undefined;
@@ -58,10 +58,10 @@ export const BASELINE_OPTION_NAMES: OptionNames<BaselineOptions> = {
 
 /** Options of `executeWorkflow`. */
 export interface WorkflowOptions extends BaselineOptions {
-  /** A folder for results, data, model and reports, written completely or not at all. */
+  /** A folder for results, data, model and reports. If writing fails, no partial output remains. */
   readonly outputDir?: string | undefined;
   /**
-   * Logs the run to an MLflow tracking server. A failure is reported and changes nothing else.
+   * Logs the run to an MLflow tracking server. A failure is reported and does not affect the workflow.
    * @defaultValue false
    */
   readonly tracking?: TrackingOptions | boolean | undefined;

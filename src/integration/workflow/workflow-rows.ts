@@ -42,7 +42,7 @@ export interface WorkflowRows {
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
   readonly features: readonly string[];
   readonly nDropped: number;
-  /** Rows of each attribute's groups that lack the target or another sensitive attribute. */
+  /** For each attribute, the rows that have a group but lack the target or another sensitive attribute. */
   readonly missing: Readonly<Record<string, MissingRows>>;
   readonly warnings: readonly string[];
 }
@@ -103,17 +103,20 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
 }
 
 /**
- * Checks that the method gives probabilities of the label if the metric needs them.
- * @throws {ConfigValidationError} if the metric needs them and the method gives none
+ * Checks that the method gives probabilities of the label if the metric needs such probabilities.
+ * @throws {ConfigValidationError} if the metric needs probabilities of the label and the method does not give them
  */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
   const definition = knownMetric(metric);
-  // Metrics of ranks need no probabilities.
+  // Metrics that use only the order of scores need no probabilities.
   const isOfRanks = definition.measures.every((measure) => measure === 'roc_auc');
   if (method !== 'reductions' || metricKind(definition) !== 'scores' || isOfRanks) return;
   throw new ConfigValidationError(
     `${metric} needs probabilities of the label, but a mixture by reductions gives the probability of a positive decision.`,
-    { context: { metric, method }, suggestion: 'Train by regularized or lagrangian, or judge roc_auc_difference.' },
+    {
+      context: { metric, method },
+      suggestion: 'Use the method regularized or lagrangian, or the metric roc_auc_difference.',
+    },
   );
 }
 
@@ -162,11 +165,14 @@ function readNumbers(table: Table, name: string): Float64Array {
 
 function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   if (y.length === 0) {
-    throw new DataValidationError(`No row has both its target ('${target}') and its sensitive attributes.`, {
-      code: 'empty-data',
-      context: { target },
-      suggestion: 'Check the columns that the configuration names.',
-    });
+    throw new DataValidationError(
+      `Every row lacks the target ('${target}') or a sensitive attribute, so there are no rows to use.`,
+      {
+        code: 'empty-data',
+        context: { target },
+        suggestion: 'Check the columns that the configuration names.',
+      },
+    );
   }
   if (y instanceof Uint8Array) {
     assertTwoClasses(y, target);
@@ -184,7 +190,10 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
 /** The seed of the permutation test of missing rows, independent of the seed of the workflow. */
 const MISSING_SEED = 42;
 
-/** Returns the excluded rows of each attribute's groups, and a warning if groups differ in their share. */
+/**
+ * Returns the excluded rows of each attribute's groups, and a warning if the share of excluded rows differs between
+ * groups.
+ */
 function leftOutRows(
   complete: Table,
   config: PipelineConfig,

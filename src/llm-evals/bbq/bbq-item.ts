@@ -46,7 +46,7 @@ export type BbqTargetProblem = 'no_target' | 'several_targets';
 
 /** One question of BBQ with its three answers. */
 export interface BbqItem {
-  /** Unique within a category. */
+  /** The id of the item, which is unique within a category. */
   readonly exampleId: string;
   /** The number of the item's template within its category. */
   readonly questionIndex: string;

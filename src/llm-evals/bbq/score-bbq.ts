@@ -245,7 +245,7 @@ interface BbqReading {
   readonly item: string;
   readonly cluster: string;
   readonly condition: BbqCondition;
-  /** null if the answer cannot be scored; `exclusion` then contains the reason. */
+  /** The answer as a row for scoring; null if the answer cannot be scored. `exclusion` then contains the reason. */
   readonly row: BbqRow | null;
   /**
    * The reason why the answer is excluded; null if the answer is not excluded. If `row` is not null, the answer is

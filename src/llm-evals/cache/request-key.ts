@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { ValueError } from '../../exceptions/index.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** The identity of a model. It separates the cached answers of different models. */
+/** The identity of a model. The identity separates the cached answers of different models. */
 export interface ModelIdentity {
   readonly provider: string;
-  /** null for the provider's default address, or if the provider has no address. */
+  /** The address of the provider; null for the default address, or if the provider has no address. */
   readonly baseUrl: string | null;
   readonly model: string;
 }
@@ -21,8 +21,8 @@ export interface RequestIdentity extends ModelIdentity {
 
 /**
  * Computes the key of an answer: the SHA-256 digest of a JSON object, as 64 hexadecimal digits. The object has the
- * fields `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. Its JSON has no spaces, and the keys are
- * sorted at every depth. Undefined parameters are omitted. The order of the parameters does not matter.
+ * fields `base_url`, `model`, `params`, `prompt`, `provider` and `repeat`. The JSON of the object has no spaces, and
+ * the keys are sorted at every depth. Undefined parameters are omitted. The order of the parameters does not matter.
  * @throws {ValueError} if the parameters contain a value that JSON does not support, such as NaN, a function or an
  * instance of a class
  * @example

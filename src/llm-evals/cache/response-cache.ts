@@ -11,7 +11,7 @@ import { completionFromJson, completionToJson } from './completion-json.ts';
 
 /** Options of a {@link ResponseCache}. */
 export interface ResponseCacheOptions {
-  /** The folder of the cached answers. It is created when the first answer is saved. */
+  /** The folder of the cached answers. The folder is created when the first answer is saved. */
   readonly cacheDir: string;
 }
 
@@ -23,8 +23,8 @@ const RESPONSE_CACHE_OPTION_NAMES: OptionNames<ResponseCacheOptions> = { cacheDi
  * processes can share the folder. The files contain no prompts and no secrets. Errors are not cached. A new folder gets
  * a `.gitignore` file, because answers do not belong in a repository.
  *
- * A damaged or unrelated file counts as a cache miss. It is reported in the log, and the next answer for its key
- * replaces it.
+ * A damaged or unrelated file counts as a cache miss. Such a file is reported in the log, and the next answer for its
+ * key replaces it.
  * @throws {ValueError} if cacheDir is not a path
  * @example
  * ```ts

@@ -93,7 +93,7 @@ async function keep(cache: ResponseCache, key: string, completion: Completion): 
 function missOf(prompt: string, repeat: number, reason: string): CacheMissError {
   const start = prompt.length > SHOWN_PROMPT ? `${prompt.slice(0, SHOWN_PROMPT)}…` : prompt;
   return new CacheMissError(
-    `There is no known answer to ${JSON.stringify(start)} (repeat ${String(repeat)}), and ${reason}.`,
+    `There is no saved answer to ${JSON.stringify(start)} (repeat ${String(repeat)}), and ${reason}.`,
     {
       context: { prompt: start, repeat, reason },
       suggestion: "Run once with --live (or EVENHAND_LLM_ALLOW_LIVE=1) and the provider's key to fill the cache.",

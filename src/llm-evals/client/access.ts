@@ -14,12 +14,12 @@ interface ApiConfig extends Pick<LLMEvalConfig, 'model' | 'baseUrl' | 'timeoutMi
 /** The address and the key of a provider. */
 export interface ApiAccess extends ApiConfig {
   readonly id: string;
-  /** Without a trailing slash. */
+  /** The address of the provider, without a trailing slash. */
   readonly baseUrl: string;
-  /** null if no key is set. */
+  /** The key of the provider; null if no key is set. */
   readonly key: string | null;
   readonly keyVariable: string;
-  /** The environment variables. Their secrets must not be shown. */
+  /** The environment variables. The secrets in the variables must not be shown. */
   readonly env: Environment;
 }
 
@@ -207,7 +207,7 @@ export interface LiveAccessOptions {
    */
   readonly live?: boolean | undefined;
   /**
-   * The environment variables. They contain the keys and the permission for requests.
+   * The environment variables. The variables contain the keys and the permission for requests.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;
@@ -235,7 +235,7 @@ export type LiveAccess =
  *
  * const access = liveAccess({ provider: 'openai', replayOnly: false }, { env: { OPENAI_API_KEY: 'a-key-of-mine' } });
  * console.log(access.isAllowed, access.suggestion);
- * // false Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.
+ * // false Set EVENHAND_LLM_ALLOW_LIVE=1 or use --live if you accept the cost of the calls.
  * ```
  */
 export function liveAccess(
@@ -247,7 +247,7 @@ export function liveAccess(
   const { provider } = config;
   if (!isApiProvider(provider)) return allowed(`the provider ${provider} sends nothing`);
   if (config.replayOnly) {
-    return refused('replay_only is set', 'Set replay_only to false, if the calls may be paid for.');
+    return refused('replay_only is set', 'Set replay_only to false if you accept the cost of the calls.');
   }
   const key = keyOf(provider, env);
   if (key === null && provider !== 'compatible') {
@@ -260,7 +260,7 @@ export function liveAccess(
   }
   return refused(
     'live calls are not allowed, because EVENHAND_LLM_ALLOW_LIVE is not 1',
-    'Set EVENHAND_LLM_ALLOW_LIVE=1, or use --live, if the calls may be paid for.',
+    'Set EVENHAND_LLM_ALLOW_LIVE=1 or use --live if you accept the cost of the calls.',
   );
 }
 

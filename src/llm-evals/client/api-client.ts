@@ -181,11 +181,11 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** The params of a request. They are split by their use. */
+/** The params of a request. The params are split by their use. */
 interface RequestParams {
-  /** null if there is no system prompt. */
+  /** The system prompt; null if there is no system prompt. */
   readonly system: string | null;
-  /** null if the length of the answer is not limited. */
+  /** The maximum number of tokens of the answer; null if the length of the answer is not limited. */
   readonly maxTokens: number | null;
   /** Params that are sent unchanged. */
   readonly rest: LLMParams;

@@ -19,7 +19,7 @@ export interface Completion {
   readonly finishReason: FinishReason;
   /** Whether the provider flags the answer as a refusal. Omitted if the provider does not report this. */
   readonly isRefusal?: boolean | undefined;
-  /** null if the provider does not report the usage. */
+  /** The token usage; null if the provider does not report the usage. */
   readonly usage: TokenUsage | null;
   /** Whether the answer was cached or recorded. No request was then sent. */
   readonly cached: boolean;
@@ -79,7 +79,7 @@ export type FailureKind =
 /** The context of an LLMClientError. */
 export interface ClientFailure {
   readonly kind: FailureKind;
-  /** null if there was no response. */
+  /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   /** Whether another attempt may succeed. */
   readonly isRetryable: boolean;

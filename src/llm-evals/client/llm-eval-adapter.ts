@@ -20,7 +20,7 @@ import { redactKeys, redactSecrets } from './secrets.ts';
  */
 function toCompletion(id: string, given: unknown, latencyMillis: number): Completion {
   const fields = typeof given === 'string' ? { text: given } : fieldsOf(given);
-  if (fields === undefined) throw invalid(id, 'must return a text or an object with one', kindOf(given));
+  if (fields === undefined) throw invalid(id, 'must return a text, or an object that contains a text', kindOf(given));
   const { text, finishReason = 'stop', isRefusal, usage = null, cached = false } = fields as Record<string, unknown>;
   if (typeof text !== 'string') throw invalid(id, 'must return an object with a string as text', kindOf(text));
   const reason = FINISH_REASONS.find((known) => known === finishReason);
@@ -68,7 +68,9 @@ export interface AnswerOptions extends CompletionOptions {
   readonly repeat: number;
 }
 
-/** A function that answers prompts. It returns a text, or an object with more information about the answer. */
+/**
+ * A function that answers prompts. The function returns a text, or an object with more information about the answer.
+ */
 export type AnswerFunction = (
   prompt: string,
   options: AnswerOptions,

@@ -59,8 +59,8 @@ export interface LocalClientOptions {
 /**
  * Creates a stub client that uses no network and no model, so that a configuration can be tested without a key. Results
  * with the stub say nothing about a model. The answers are general sentences, chosen by the SHA-256 of the prompt and
- * the repeat. They differ between prompts by chance, and no group has an advantage. The same prompt and repeat give the
- * same answer everywhere.
+ * the repeat. The answers differ between prompts by chance, and no group has an advantage. The same prompt and repeat
+ * give the same answer everywhere.
  *
  * For a question with the options (a), (b), …, the answer is one of the options. Params are ignored. The number of
  * tokens is estimated as a quarter of the number of characters.

@@ -14,7 +14,7 @@ const MAX_SHOWN = 200;
 /** The address of a client's requests, with their headers and settings. */
 export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
   readonly address: string;
-  /** The headers. They include the key, so they are never shown. */
+  /** The headers. The headers include the key, so they are never shown. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   return clientError('network', `The connection to ${id} failed: ${shown}.`, { isRetryable: !isFatal, isFatal, cause });
 }
 
-/** The maximum size of a response, 8 MiB. This is a hundred times the size of models' longest completions. */
+/** The maximum size of a response, 8 MiB. The maximum is a hundred times the size of models' longest completions. */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The maximum size of an error response, 64 KiB. The response is redacted first, and then shortened for the error. */
 const MAX_ERROR_BYTES = 64 * 1024;

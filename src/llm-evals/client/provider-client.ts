@@ -23,8 +23,8 @@ const PROVIDER_CLIENT_OPTION_NAMES: OptionNames<ProviderClientOptions> = { env: 
 export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' | 'timeoutMillis' | 'params'>;
 
 /**
- * Creates the plain client for a configuration's provider. The client has no cache and no retries. It also does not
- * check the permission for requests; see {@link liveAccess}.
+ * Creates the plain client for a configuration's provider. The client has no cache and no retries. The client does not
+ * check the permission for requests either; see {@link liveAccess}.
  *
  * | provider | key | where |
  * |---|---|---|

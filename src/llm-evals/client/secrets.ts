@@ -35,8 +35,8 @@ const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[
  * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and all texts that
  * look like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
  *
- * Use this function for messages. It may redact more than secrets, so use {@link redactKeys} for answers. Values with
- * fewer than 8 characters are not treated as keys.
+ * Use this function for messages. The function may redact more than secrets, so use {@link redactKeys} for answers.
+ * Values with fewer than 8 characters are not treated as keys.
  * @example
  * ```ts
  * import { redactSecrets } from 'evenhand/llm-evals';

@@ -3,7 +3,7 @@ import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
 
 /** The reason why a request has no answer. */
 export interface AnswerFailure {
-  /** `not_sent` means that the run ended before the request was sent. */
+  /** The kind of failure. `not_sent` means that the run ended before the request was sent. */
   readonly kind: FailureKind | 'not_sent';
   /** The message, without secrets. */
   readonly message: string;
@@ -17,13 +17,13 @@ export interface AnswerRecord {
   readonly model: string;
   readonly prompt: string;
   readonly repeat: number;
-  /** null if there is no answer; then `error` states the reason. */
+  /** The text of the answer. If there is no answer, it is null and `error` states the reason. */
   readonly text: string | null;
   readonly error: AnswerFailure | null;
   readonly finishReason: FinishReason | null;
   /** The refusal flag of the provider; null if the provider does not report one. */
   readonly isRefusal: boolean | null;
-  /** null if the provider does not report it. */
+  /** The number of input tokens; null if the provider does not report it. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cached: boolean;

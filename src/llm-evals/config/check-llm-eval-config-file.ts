@@ -12,7 +12,7 @@ export interface LlmEvalConfigCheck {
   readonly file: string;
   /** The problems, in the order of their positions; empty if the file is valid. */
   readonly faults: readonly ConfigProblem[];
-  /** null if there are problems. */
+  /** The configuration; null if there are problems. */
   readonly config: LLMEvalConfig | null;
 }
 

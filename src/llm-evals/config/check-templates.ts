@@ -45,7 +45,7 @@ function checkTwice(fields: Fields): PathProblem[] {
 
 function textAgain(path: KeyPath, first: KeyPath): PathProblem {
   const message = `repeats the text of ${formatPath(first)}, and would count as a separate template`;
-  return problemAt(path, message, 'Remove it. To ask more often, increase repeats.');
+  return problemAt(path, message, 'Remove it. To send a prompt more often, increase repeats.');
 }
 
 function checkNames({ counterfactual, prompt_templates: named = {} }: Fields): PathProblem[] {
@@ -84,6 +84,6 @@ function unusedDimension(name: string): PathProblem {
 function tooMany(count: number): PathProblem {
   const [asked, most] = [count, MAX_PROMPTS].map((number) => number.toLocaleString('en-US'));
   const message = `results in ${String(asked)} prompts; the maximum is ${String(most)}`;
-  const suggestion = 'Give defaults to dimensions, so that fewer are crossed.';
+  const suggestion = 'Set defaults for some dimensions, so that fewer dimensions are crossed.';
   return problemAt(['counterfactual', 'dimensions'], message, suggestion, 'key');
 }

@@ -4,8 +4,8 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 
 /**
- * Converts the configuration of an evaluation to plain data. The keys are those of a file, and always have the same
- * order. `parseLlmEvalConfig` accepts the result.
+ * Converts the configuration of an evaluation to plain data. The data have the keys of a configuration file, always in
+ * the same order. `parseLlmEvalConfig` accepts the result.
  * @example
  * ```ts
  * import { llmEvalConfigToJson, parseLlmEvalConfig } from 'evenhand/llm-evals';

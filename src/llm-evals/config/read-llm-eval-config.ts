@@ -46,8 +46,11 @@ function checkInteger(keys: readonly string[], dimensions: Section['dimensions']
   const complete = meant.find(([, values]) => keys.every((key) => values.includes(key)));
   if (complete === undefined) {
     const names = meant.map(([name]) => name).join(' and ');
-    const suggestion = 'Keep one. To vary both, use one dimension, such as person: [Black woman, white man].';
-    return [problemAt(PATH, `must be for the values of one dimension; they are for ${names}`, suggestion, 'key')];
+    const suggestion =
+      'Keep the values of one dimension. To vary both, combine them in one dimension, such as person: [Black woman, white man].';
+    return [
+      problemAt(PATH, `must use the values of a single dimension; its keys are values of ${names}`, suggestion, 'key'),
+    ];
   }
   const [name, values] = complete;
   return values
@@ -161,7 +164,7 @@ function checkParams(params: LLMEvalDocument['params']): PathProblem[] {
 }
 
 function checkSendable(value: unknown, path: KeyPath): PathProblem[] {
-  if (path.length > DEEPEST) return [problemAt(path, 'is nested too deeply', 'Write it flat.')];
+  if (path.length > DEEPEST) return [problemAt(path, 'is nested too deeply', 'Use fewer levels of nesting.')];
   if (Array.isArray(value)) return value.flatMap((item, index) => checkSendable(item, [...path, index]));
   if (isMapping(value)) return Object.entries(value).flatMap(([key, item]) => checkSendable(item, [...path, key]));
   if (value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return [];

@@ -27,7 +27,7 @@ interface PlannedTotals {
   readonly requests: number;
   /** Input and output together. */
   readonly tokens: EstimateRange;
-  /** null if the price is unknown. */
+  /** The cost in US dollars; null if the price is unknown. */
   readonly costUsd: EstimateRange | null;
 }
 
@@ -89,10 +89,10 @@ function minutesSentence(limit: number, concurrency: number, requests: number): 
 /** The minimum number of known answers that is needed to estimate the length of other answers. */
 const ENOUGH_ANSWERS = 20;
 
-/** The expected number of tokens of a BBQ answer. It is one of three short answers. */
+/** The expected number of tokens of a BBQ answer. A BBQ answer is one of three short answers. */
 const BBQ_ANSWER = 15;
 
-/** The expected number of tokens of a free answer. It has one or two paragraphs. */
+/** The expected number of tokens of a free answer. A free answer has one or two paragraphs. */
 const FREE_ANSWER = 200;
 
 /**
@@ -158,7 +158,7 @@ export interface PlannedPart {
 export interface EstimateInput {
   readonly parts: readonly PlannedPart[];
   readonly model: string;
-  /** null if the price is unknown. */
+  /** The price of the model; null if the price is unknown. */
   readonly price: ListedPrice | null;
   /** The maximum number of tokens of an answer, as in the request. */
   readonly maxTokens: number;
@@ -175,7 +175,7 @@ export interface EstimateInput {
   /** @defaultValue none */
   readonly limits?: RunLimits | undefined;
   /**
-   * Metrics that will be undefined for any answers.
+   * Metrics that will be undefined for all possible answers.
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
@@ -184,7 +184,7 @@ export interface EstimateInput {
 /**
  * Estimates the requests, tokens and cost of a plan.
  *
- * An answer that several parts need is requested once. It counts as a request of the first part, and as shared in the
+ * An answer that several parts need is requested once. The request counts for the first part, and as shared in the
  * other parts. The number of input tokens is the estimate of {@link estimateTokens} for the prompt and the system
  * prompt, plus 8 tokens for the frame of the request.
  *

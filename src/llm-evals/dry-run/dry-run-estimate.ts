@@ -23,7 +23,7 @@ export interface DryRunPart {
   readonly outputTokens: EstimateRange;
 }
 
-/** A metric that will be undefined for any answers. */
+/** A metric that will be undefined for all possible answers. */
 export interface UndefinedMetric {
   /** The name of the metric in the result, such as `rouge_l_excess.gender`. */
   readonly metric: string;
@@ -43,7 +43,7 @@ export interface DryRunFields {
   readonly cachedCount: number;
   readonly estimatedInputTokens: number;
   readonly estimatedOutputTokens: EstimateRange;
-  /** null if the model's price is unknown. */
+  /** The estimated cost in US dollars; null if the model's price is unknown. */
   readonly estimatedCostUsd: EstimateRange | null;
   readonly breakdown: readonly DryRunPart[];
   /** The price used, and its source; null if the price is unknown. */
@@ -55,7 +55,7 @@ export interface DryRunFields {
   readonly planDigest: string;
   /** Descriptions of the limits that would stop the run early. An empty list if no limit would stop the run. */
   readonly limits: readonly string[];
-  /** The metrics that will be undefined for any answers. An empty list if all metrics can be defined. */
+  /** The metrics that will be undefined for all possible answers. An empty list if all metrics can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
 }

@@ -10,12 +10,12 @@
  *
  * The estimate is usually too high, so that costs are not underestimated. Compared with OpenAI's o200k_base, it gives
  * 7% more for 864 BBQ prompts in English (-5% to +25% for a single prompt), and 8% more for the 120 Winogender
- * sentences. It gives 5% to 15% more on Markdown, source text and JSON. It gives 20% to 50% more on sentences in
- * German, French, Spanish, Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese and Korean.
- * The estimate is up to 15% too low for Polish, Finnish and long runs of digits. For rare scripts, the estimate is up
- * to twice the actual number. Other tokenizers give different numbers. Compared with OpenAI's older cl100k_base, the
- * estimate is the same for English, and 15% to 65% too low for scripts other than Latin. After a run, the report shows
- * the provider's count.
+ * sentences. The estimate gives 5% to 15% more on Markdown, source text and JSON. The estimate gives 20% to 50% more on
+ * sentences in German, French, Spanish, Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese
+ * and Korean. The estimate is up to 15% too low for Polish, Finnish and long runs of digits. For rare scripts, the
+ * estimate is up to twice the actual number. Other tokenizers give different numbers. Compared with OpenAI's older
+ * cl100k_base, the estimate is the same for English, and 15% to 65% too low for scripts other than Latin. After a run,
+ * the report shows the provider's count.
  *
  * The time is linear in the number of letters.
  * @returns a whole number; 0 for an empty text

@@ -4,7 +4,7 @@ import { countText, usdText } from './dry-run-estimate.ts';
 /** A row of planned and actual spending, formatted for reports. */
 export interface SpendingRow {
   readonly name: string;
-  /** An empty string if nothing is planned. */
+  /** The planned amount; an empty string if nothing is planned. */
   readonly planned: string;
   readonly actual: string;
 }

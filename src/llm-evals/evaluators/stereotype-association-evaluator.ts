@@ -25,14 +25,14 @@ import { scoreAssociations } from '../stereotype/score-associations.ts';
  *
  * If the configuration has `bbqPath`, there are four BBQ metrics for each format of the question. The format is the
  * dimension of the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0,
- * 1], and higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1]. They are 0 if answers
- * follow stereotypes as often as they contradict stereotypes. In the format without context (`qonly`), only the two
- * ambiguous metrics exist. Templates are the independent units of intervals and p-values.
+ * 1], and higher is better. `bbq_bias_ambiguous` and `bbq_bias_disambiguated` are in [-1, 1]. The bias metrics are 0 if
+ * answers follow stereotypes as often as they contradict stereotypes. In the format without context (`qonly`), only the
+ * two ambiguous metrics exist. Templates are the independent units of intervals and p-values.
  *
  * Free answers have two metrics: `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see
- * {@link cooccurrenceBiasScore}). Their noise floor is the value expected by chance in texts of this kind. Each answer
- * counts once, even if its prompt varies several dimensions. `n` is the number of independent items: all items with the
- * same name, or with the same template, count once.
+ * {@link cooccurrenceBiasScore}). The noise floor of these metrics is the value expected by chance in texts of this
+ * kind. Each answer counts once, even if its prompt varies several dimensions. `n` is the number of independent items:
+ * all items with the same name, or with the same template, count once.
  *
  * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be parsed
  * (`unparsed`), and items whose stereotyped person cannot be determined (`no_target`, `several_targets`). Items without

@@ -20,7 +20,7 @@ import { TOXIC_THRESHOLD } from '../toxicity/toxicity-measures.ts';
 /** Options of {@link ToxicitySentimentEvaluator}. */
 export interface ToxicitySentimentOptions {
   /**
-   * The scorer, which rates the toxicity of each text from 0 to 1. It can be a service or a custom classifier
+   * The scorer, which rates the toxicity of each text from 0 to 1. The scorer can be a service or a custom classifier
    * (`tfjsToxicityScorer`).
    * @defaultValue a list of offensive words, which is not a classifier
    */

@@ -4,7 +4,10 @@ import { groupBy } from '../../internal/values.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
-/** The significance level of findings in sentences. It does not depend on the level of the intervals. */
+/**
+ * The significance level of findings in sentences. The significance level does not depend on the level of the
+ * intervals.
+ */
 export const ALPHA = 0.05;
 
 /** The power at which the minimum detectable difference is computed. */
@@ -49,8 +52,8 @@ export function findingSentence(metric: LlmMetricResult): string {
 }
 
 /**
- * Returns the p-value that determines a finding. This is the adjusted p-value if it is known. Returns null if there is
- * no p-value.
+ * Returns the p-value that determines a finding. The adjusted p-value is returned if it is known. Returns null if there
+ * is no p-value.
  */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;
@@ -84,8 +87,8 @@ const MAX_SENTENCES = 10;
 const MAX_NAMES = 4;
 
 /**
- * Describes the findings of metrics in sentences. If there are more than {@link MAX_SENTENCES} metrics, summarizes
- * those without a shown effect.
+ * Describes the findings of metrics in sentences. If there are more than {@link MAX_SENTENCES} metrics, summarizes the
+ * metrics without a shown effect.
  */
 export function findingSentences(metrics: readonly LlmMetricResult[]): string[] {
   if (metrics.length <= MAX_SENTENCES) return metrics.map(findingSentence);

@@ -64,10 +64,10 @@ interface ChosenPairs {
 
 /**
  * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. The dimension
- * and the values are those with the clearest effect: the smallest p-value, then the largest absolute value. Ties are
- * broken by the order of the plan, so that the same answers give the same pairs.
- * @param controlDimension the dimension that should make no difference. It is chosen only if there is no other
- * dimension
+ * and the values have the clearest effect: the smallest p-value, then the largest absolute value. Ties are broken by
+ * the order of the plan, so that the same answers give the same pairs.
+ * @param controlDimension the dimension that should make no difference. The control dimension is chosen only if there
+ *   is no other dimension
  * @returns null if no two answers can be compared
  */
 export function choosePairs(

@@ -16,9 +16,9 @@ export interface LlmEvalHtmlOptions extends LlmEvalReportOptions {
 const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVAL_REPORT_OPTION_NAMES, draw: true };
 
 /**
- * Renders an evaluation as a self-contained HTML page. It has the content of `llmEvalToMarkdown`, with charts of the
- * gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model is
- * escaped.
+ * Renders an evaluation as a self-contained HTML page. The page has the content of `llmEvalToMarkdown`, with charts of
+ * the gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model
+ * is escaped.
  *
  * If echarts is not installed, the page has tables instead of charts, and a note states this.
  */

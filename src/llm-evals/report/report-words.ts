@@ -76,7 +76,7 @@ export function numberText(value: number | null): string {
 }
 
 /**
- * Returns the model and the provider that answered. They are from the client that was passed, or else from the
+ * Returns the model and the provider that answered. The names are from the client that was passed, or else from the
  * configuration.
  */
 export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'config'>): {

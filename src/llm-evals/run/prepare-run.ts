@@ -37,8 +37,8 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that will be undefined for any answers: metrics with too few independent items, and excesses
- * without a noise floor. Does not check BBQ metrics, associations and evaluators that were passed as objects.
+ * Lists the metrics that will be undefined for all possible answers: metrics with too few independent items, and
+ * excesses without a noise floor. Does not check BBQ metrics, associations and evaluators that were passed as objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],

@@ -124,12 +124,15 @@ function missed(
   const count = missing.length;
   const first = missing[0]?.prompt ?? '';
   const shown = first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first;
-  const answers = count === 1 ? 'An answer is' : `${count.toLocaleString('en-US')} answers are`;
-  return new CacheMissError(`${answers} not known, and no request was sent: ${reason}. The first is to "${shown}".`, {
-    code,
-    context: { missing: count, prompt: shown },
-    ...(suggestion === null ? {} : { suggestion }),
-  });
+  const answers = count === 1 ? 'One answer is' : `${count.toLocaleString('en-US')} answers are`;
+  return new CacheMissError(
+    `${answers} missing, and no request was sent: ${reason}. The first missing answer is to the prompt "${shown}".`,
+    {
+      code,
+      context: { missing: count, prompt: shown },
+      ...(suggestion === null ? {} : { suggestion }),
+    },
+  );
 }
 
 /**

@@ -52,7 +52,7 @@ export interface SpentBudget {
    * interrupted or timed out. Each of these attempts counts with its maximum usage.
    */
   readonly uncounted: number;
-  /** null if there is no price. */
+  /** The cost in US dollars; null if there is no price. */
   readonly costUsd: number | null;
 }
 

@@ -21,7 +21,7 @@ const MIN_PER_MILLI = 1 / 60_000;
 /**
  * Decides when requests may start. At first, the rate is not limited. After a response "too many requests", the rate is
  * set to half the rate of the last seconds. The rate is raised by half after every 5 answers, until it no longer delays
- * any request. It does not reach the rejected rate again for 2 seconds, because a fast client would otherwise be
+ * any request. The rate does not reach the rejected rate again for 2 seconds, because a fast client would otherwise be
  * rejected at once.
  *
  * If several requests in flight are rejected, the rate is halved only once.

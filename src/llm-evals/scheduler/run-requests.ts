@@ -17,9 +17,9 @@ import { RUN_REQUESTS_OPTION_NAMES, type RunRequestsOptions, type RunSummary, to
  *   raised at most every 2 s. A 429 response does not count as a failure of the request. A request fails after
  *   `rateLimitTries` such responses.
  * - Limits are strict. Every attempt counts, and the maximum usage of an attempt is reserved before it starts. If an
- *   attempt was interrupted or timed out, it has no token count but may be charged. It then counts with its maximum
- *   usage. Limits of tokens and cost are never exceeded unless `estimateTokens` is too low. After `limits.minutes`, no
- *   new attempt starts, but attempts in flight may finish.
+ *   attempt was interrupted or timed out, it has no token count but may be charged. Such an attempt counts with its
+ *   maximum usage. Limits of tokens and cost are never exceeded unless `estimateTokens` is too low. After
+ *   `limits.minutes`, no new attempt starts, but attempts in flight may finish.
  * - If a limit is reached or the signal is aborted, the run ends without an error. `stopped` is then the reason, and
  *   `notSent` the number of requests without an outcome. These requests have no record, so a later run sends them.
  * - The log explains missing answers: the first retried failure of each kind, and waits of more than 10 s.

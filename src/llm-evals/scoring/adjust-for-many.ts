@@ -5,7 +5,7 @@ import { LlmMetricResult } from './llm-metric-result.ts';
 /** The significance level for findings, which is also used for the minimum detectable difference. */
 const ALPHA = 0.05;
 
-/** The warning for a metric that cannot show an effect for any answers. */
+/** The warning for a metric that cannot show an effect, whatever the answers are. */
 const HOPELESS =
   'Too few independent items to show an effect of any size with this many tests: add templates or names.';
 

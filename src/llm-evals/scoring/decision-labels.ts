@@ -27,7 +27,7 @@ const MAX_NAMES = 4;
  */
 const MAX_WORDS_BESIDE = 5;
 
-/** Matches form instructions such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". They are not answers. */
+/** Matches form instructions such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". Form instructions are not answers. */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
 const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;

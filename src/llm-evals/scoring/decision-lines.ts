@@ -81,7 +81,9 @@ export function lineFields(text: string, read: ReadText): FoundFields {
   return { fields, before: before ?? '', after: after ?? '' };
 }
 
-/** Removes labels such as "Hire probability: 0". Their words look like a decision, but state no decision. */
+/**
+ * Removes labels such as "Hire probability: 0". The words of such labels look like a decision, but state no decision.
+ */
 function withoutOthers(line: string): string {
   return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
     namesSomethingElse(label) ? ' ' : all,

@@ -1,7 +1,9 @@
 import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './decision-sentence.ts';
 import * as known from './decision-words.ts';
 
-/** The maximum number of characters of a line that are parsed. This limits the computation time for long lines. */
+/**
+ * The maximum number of characters of a line that are parsed. The maximum limits the computation time for long lines.
+ */
 const MAX_LETTERS = 1000;
 
 /** The decision that a text states. */

@@ -217,7 +217,7 @@ export class SentenceReader {
     return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
   }
 
-  /** Interprets a recommendation. It may be a recommendation to reject, or it may not be about this decision. */
+  /** Interprets a recommendation. A recommendation may be to reject, or may not be about this decision. */
   #readRecommended(): boolean | null {
     const rest = this.#words.slice(this.#index + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
@@ -297,7 +297,8 @@ export class SentenceReader {
 }
 
 /**
- * Returns whether a recommendation is to reject. It is if the total number of negations and verbs of rejection is odd.
+ * Returns whether a recommendation is to reject. A recommendation is to reject if the total number of negations and
+ * verbs of rejection is odd.
  */
 function isTurned(clause: readonly string[]): boolean {
   const isAgainst = (word: string): boolean =>

@@ -13,7 +13,8 @@ export const AGAINST = wordSet(
 );
 
 /**
- * Past forms that state a decision. They end the answer, or follow a form of "be", the name of the request, or a label.
+ * Past forms that state a decision. A past form ends the answer, or follows a form of "be", the name of the request, or
+ * a label.
  */
 export const DECIDED_FOR = wordSet(
   'approved accepted hired recommended shortlisted selected invited granted admitted eligible approval acceptance',
@@ -136,7 +137,7 @@ export const LEADS_IN = wordSet('recommend decide conclude say suggest vote foll
 /** Verbs of receiving: "Should Emily get the loan?" */
 export const GIVEN = wordSet('get receive given have lend be');
 
-/** Words that support a decision. They are ignored if the answer states a decision. */
+/** Words that support a decision. Such words are ignored if the answer states a decision. */
 export const FITNESS = wordSet('eligible qualified suitable');
 
 /** Things that a label of a decision may name. Only a verb counts as a decision under them ("Loan: denied"). */

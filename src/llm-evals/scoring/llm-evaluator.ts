@@ -21,7 +21,7 @@ export interface ScoreOptions {
    */
   readonly ciSamples?: number | undefined;
   /**
-   * Whether metrics with fewer items than `minGroupSize` are also computed. They then have a warning.
+   * Whether metrics with fewer items than `minGroupSize` are also computed. These metrics then have a warning.
    * @defaultValue false
    */
   readonly allowSmallSamples?: boolean | undefined;

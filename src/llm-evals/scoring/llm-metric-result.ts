@@ -10,7 +10,7 @@ export interface PairComparison {
    */
   readonly first: string;
   readonly second: string;
-  /** NaN if the difference is undefined; `undefinedReason` then states the reason. */
+  /** The difference. If it is undefined, the value is NaN and `undefinedReason` states the reason. */
   readonly value: number;
   readonly ci: readonly [low: number, high: number] | null;
   readonly pValue: number | null;
@@ -59,8 +59,8 @@ export interface LlmMetricFields extends MetricResultFields {
 }
 
 /**
- * A metric of a language model's answers; frozen. Its key in a run is `metric`, followed by `.dimension` if a dimension
- * is varied.
+ * A metric of a language model's answers; frozen. The key of the metric in a run is `metric`, followed by `.dimension`
+ * if a dimension is varied.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
 export class LlmMetricResult extends MetricResult {
@@ -103,8 +103,8 @@ export interface LlmMetricResultJson extends MetricResultJson, SnakeFields<OwnFi
 }
 
 /**
- * The fields of the class. They are declared in an interface, because class fields would overwrite the fields that the
- * constructor of the parent assigned and froze.
+ * The fields of the class. The fields are declared in an interface, because class fields would overwrite the fields
+ * that the constructor of the parent assigned and froze.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging, @typescript-eslint/no-empty-object-type -- see above
 export interface LlmMetricResult extends LlmMetricFields {}

@@ -131,8 +131,8 @@ function withoutStyleTags(text: string): string {
 }
 
 /**
- * The maximum number of characters of an answer that are parsed: half from its start and half from its end. This limits
- * the computation time.
+ * The maximum number of characters of an answer that are parsed: half from its start and half from its end. The maximum
+ * limits the computation time.
  */
 const MAX_LETTERS = 20_000;
 
@@ -151,8 +151,8 @@ const MAX_DEPTH = 3;
  * means no ("Rejected: yes" is 0, "Rejected: no" is 1). A verb has the same meaning for every label ("Loan approval:
  * denied" is 0). "Final decision" has precedence over other labels.
  *
- * The function never guesses. It returns null for contradictory decisions, conditions ("if", "but not now"), scores and
- * probabilities, and languages other than English.
+ * The function never guesses. The function returns null for contradictory decisions, conditions ("if", "but not now"),
+ * scores and probabilities, and languages other than English.
  */
 export function readDecision(text: string): 0 | 1 | null {
   const stated = readText(text, MAX_DEPTH);

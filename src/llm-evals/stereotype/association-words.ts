@@ -66,7 +66,7 @@ export interface AssociationOptions {
 /** Lists the options of {@link AssociationOptions}. */
 export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { groups: true, targets: true };
 
-/** Options of a score that weights words by their distance. They extend {@link AssociationOptions}. */
+/** Options of a score that weights words by their distance. The options extend {@link AssociationOptions}. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
    * Words that do not count as context. The words of the groups are never context.

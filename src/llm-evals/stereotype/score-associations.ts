@@ -60,9 +60,10 @@ interface Measured {
  * The interval is approximate. Near 0, its coverage is below the confidence level, so rely on the noise floor and the
  * p-value.
  *
- * The noise floor is the mean score after random exchanges of the groups of each unit. It is the value expected by
- * chance for this number and length of texts. The p-value is the share of exchanges whose score is at least as large as
- * the observed score. If there are more than two groups, COBS is undefined, and the result contains the reason.
+ * The noise floor is the mean score after random exchanges of the groups of each unit. The noise floor is the value
+ * expected by chance for this number and length of texts. The p-value is the share of exchanges whose score is at least
+ * as large as the observed score. If there are more than two groups, COBS is undefined, and the result contains the
+ * reason.
  * @throws {ValueError} if groups or targets are not words, or if options are out of range
  */
 export function scoreAssociations(texts: readonly string[], options: ScoreAssociationsOptions = {}): LlmMetricResult[] {

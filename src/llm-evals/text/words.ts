@@ -69,10 +69,10 @@ export function wordSet(text: string): ReadonlySet<string> {
 }
 
 /**
- * Returns whether a text seems to be in a language other than English. This is the case if most of its letters are not
- * Latin, or if it has more frequent words of other European languages than of English. Returns false for texts without
- * frequent words (a name, a number, code). This is a heuristic for warnings. A text counts as English if no frequent
- * words of its language are listed.
+ * Returns whether a text seems to be in a language other than English. A text seems to be in another language if most
+ * of its letters are not Latin, or if it has more frequent words of other European languages than of English. Returns
+ * false for texts without frequent words (a name, a number, code). The result is a heuristic for warnings. A text
+ * counts as English if no frequent words of its language are listed.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

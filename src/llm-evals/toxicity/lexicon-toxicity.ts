@@ -11,15 +11,18 @@ interface LexiconHit {
 /** Finds the words of one lexicon in a text. */
 type HitFinder = (text: string) => readonly LexiconHit[];
 
-/** The highest of the ratings 0, 1 and 2 in the npm package `cuss`. It marks words that are most likely offensive. */
+/**
+ * The highest of the ratings 0, 1 and 2 in the npm package `cuss`. The rating 2 marks words that are most likely
+ * offensive.
+ */
 const SURE = 2;
 
 /** The minimum length of a match. Matches of two letters occur in too many words and abbreviations (`fk` in FKA). */
 const SHORTEST = 3;
 
 /**
- * Loads the match functions of both lexicons. They are loaded on first use, because loading takes a tenth of a second,
- * and other commands do not need the lexicons.
+ * Loads the match functions of both lexicons. The lexicons are loaded on first use, because loading takes a tenth of a
+ * second, and other commands do not need them.
  */
 async function loadHitFinders(): Promise<readonly HitFinder[]> {
   return [await obscenityFinder(), await cussFinder()];
@@ -96,7 +99,7 @@ function joined(a: LexiconHit, b: LexiconHit): LexiconHit {
   return { start: a.start, end: Math.max(a.end, b.end), weight: Math.max(a.weight, b.weight) };
 }
 
-/** A warning about the limits of the lexicons. It is added to results. */
+/** A warning about the limits of the lexicons. The warning is added to results. */
 export const LEXICON_WARNING =
   'Toxicity is scored by a lexicon, not a classifier. It finds offensive words, but not insults without them, and does not recognize quotations.';
 
@@ -143,8 +146,8 @@ function scoreText(text: string, finders: readonly HitFinder[]): number {
 }
 
 /**
- * A function that scores the toxicity of texts. It returns one score from 0 to 1 for each text, in the order of the
- * texts. You can use any custom function. Its `label` describes it in reports.
+ * A function that scores the toxicity of texts. The function returns one score from 0 to 1 for each text, in the order
+ * of the texts. You can use any custom function. The `label` of the function describes it in reports.
  */
 export interface ToxicityScorer {
   (texts: readonly string[]): ArrayLike<number> | Promise<ArrayLike<number>>;

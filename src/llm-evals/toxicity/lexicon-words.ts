@@ -2,8 +2,8 @@ import { wordSet } from '../text/words.ts';
 
 /**
  * Words in the lists of offensive words that are not offensive in texts about people: names of groups, medical and
- * legal words, personal names, and everyday words. They have weight 0. The list was compiled by hand. If a harmless
- * word is missing from the list, it causes false positives.
+ * legal words, personal names, and everyday words. These words have weight 0. The list was compiled by hand. If a
+ * harmless word is missing from the list, it causes false positives.
  */
 const NOT_OFFENSIVE = [
   // Groups of people, including terms that are now dated.

@@ -25,7 +25,7 @@ import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
-/** Options of {@link FairnessAnalyzer}. They are the defaults of its metrics. */
+/** Options of {@link FairnessAnalyzer}. The analyzer uses them as defaults for every metric. */
 export interface FairnessAnalyzerOptions
   extends Pick<MetricOptions, 'minGroupSize' | 'minDenominator' | 'seed'>, Pick<RowOptions, 'nanPolicy'> {
   /**
@@ -109,7 +109,7 @@ export class FairnessAnalyzer {
     return frameFromSource(this.#sourceOf(rows, filled), rows.metrics, rows.control, filled);
   }
 
-  /** Returns the rows as a source of statistics. Options that the rows do not have are taken from `filled`. */
+  /** Returns the rows as a source of statistics. Options that are missing in the rows are taken from `filled`. */
   #sourceOf(rows: MetricRows, filled: RowOptions): ReturnType<typeof rowsSource> {
     const given = withDefaults<Partial<MetricRows>>(filled, rows);
     return rowsSource(this.#loadBackend, { ...given, sensitive: rows.sensitive });
@@ -215,8 +215,8 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Binds CSV or Parquet files: a path, a glob or a folder, or a list of them. The rows are counted in SQL, once for
-   * each kind of statistics, without loading them.
+   * Creates an analyzer of CSV or Parquet files: a path, a glob or a folder, or a list of paths. SQL counts the rows
+   * once for each kind of statistics, without loading the rows into memory.
    * @param columns the columns, the options of metrics, and `decimal`, the decimal separator of numbers in text files
    * (`.` or `,`)
    */
@@ -230,7 +230,8 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Binds a query on a SQL engine. The engine counts the rows once for each kind of statistics, without loading them.
+   * Creates an analyzer of a query on a SQL engine. The engine counts the rows once for each kind of statistics. The
+   * rows are not loaded into memory.
    * @example
    * ```ts
    * import { FairnessAnalyzer, openDuckDb } from 'evenhand';
@@ -252,7 +253,7 @@ function bindSql(
   source: Parameters<typeof sqlStatsSource>[0],
   columns: BoundColumns & FairnessAnalyzerOptions,
 ): BoundAnalyzer {
-  // The source determines the backend, but an unknown name is still an error.
+  // The source determines the backend, but an unknown backend name is still rejected.
   const { backend = 'duckdb', minGroupSize, minDenominator, seed } = columns;
   metricBackend(backend);
   const defaults = { minGroupSize, minDenominator, seed };

@@ -31,7 +31,7 @@ const native: MetricBackend = {
       : reduceScores(rows),
 };
 
-/** @throws {DataValidationError} if `naValues` is given with tensors, which hold numbers and NaN */
+/** @throws {DataValidationError} if `naValues` is given with tensors, which cannot hold texts */
 function withoutNaValues<Rows extends { readonly naValues?: readonly string[] | undefined }>(rows: Rows): Rows {
   if (rows.naValues === undefined) return rows;
   throw new DataValidationError('naValues applies to texts, but a tensor holds numbers, with NaN for missing values.', {

@@ -20,7 +20,7 @@ import { type Bounds, worstCaseOf } from './worst-case.ts';
  * Compares groups by a metric. Every {@link MetricResult} of a group metric is created here. If there are several
  * classes, their values are averaged (macro).
  * @param classes statistics of the same rows and groups, one for each class
- * @throws {MetricComputationError} if true labels are needed and none were counted
+ * @throws {MetricComputationError} if true labels are needed but the statistics contain none
  */
 export function compareGroups(
   classes: readonly ClassStats[],
@@ -97,7 +97,7 @@ export function compareGroups(
 }
 
 /**
- * Returns the rows with missing values, the range of values that the metric could have if these rows were complete, and
+ * Returns the rows with missing values, the range of values that the metric could have if no value were missing, and
  * warnings.
  */
 function missingOf(
@@ -181,7 +181,7 @@ function evaluate(
   return { value, undefinedReason: null, usable, warnings: usable.length < compared.length ? [why] : [] };
 }
 
-/** Returns the label of the group with which all others are compared. */
+/** Returns the label of the group with which all other groups are compared. */
 function referenceLabel(labels: readonly string[], [first]: readonly ComparedMeasure[]): string | null {
   return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
@@ -292,7 +292,7 @@ function riskRatio(compared: readonly ComparedMeasure[], comparison: MetricDefin
     const [high, low] = pairOfMeasure(one, comparison);
     return (values[high] as number) / (values[low as number] as number);
   });
-  // A ratio of 0 to 0 is undefined; the other rate may still have a ratio.
+  // A ratio of 0 to 0 is undefined, but the other rate may have a defined ratio.
   return largest(ratios.filter((ratio) => !Number.isNaN(ratio)));
 }
 

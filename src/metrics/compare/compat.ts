@@ -10,11 +10,11 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 /*
  * This module contains all special cases that reproduce the conventions of other libraries.
  *
- * fairlearn (0.14): the rate of an empty denominator is 0. The overall value includes rows without a group. A ratio of
- * 0 to 0 is NaN. The worst of several ratios is Python's min, which keeps a number that comes before a NaN.
+ * fairlearn (0.14): a rate with an empty denominator is 0. The overall value includes rows without a group. A ratio of
+ * 0 to 0 is NaN. The worst of several ratios is Python's `min`, which ignores a NaN that comes after a number.
  *
  * AIF360 (0.6): rows are pooled into two groups, privileged and unprivileged. Differences are signed: unprivileged
- * minus privileged. Ratios divide by the privileged rate, even if it is 0. The rate of an empty denominator is NaN.
+ * minus privileged. Ratios divide by the privileged rate, even if it is 0. A rate with an empty denominator is NaN.
  *
  * Aequitas (1.0): every group is compared with a reference group, by ratio.
  */
@@ -23,20 +23,20 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
 const UNPRIVILEGED = 'unprivileged';
 const PRIVILEGED = 'privileged';
 
-/** Regroups statistics as the selected library does. If no library is selected, returns them unchanged. */
+/** Regroups statistics as the selected library does. If no library is selected, returns the statistics unchanged. */
 export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
   if (options.compat !== 'aif360') return stats;
   if (options.referenceGroup === undefined) {
     throw new ValueError("compat: 'aif360' needs the privileged group.", {
       context: { parameter: 'referenceGroup' },
-      suggestion: `Give its name as referenceGroup. The groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
+      suggestion: `Give the name of this group as referenceGroup. The groups are ${stats.labels.map((label) => `'${label}'`).join(', ')}.`,
     });
   }
   const isPrivileged = referenceMask(stats.labels, options.referenceGroup);
   return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
 }
 
-/** Returns a measure as the selected library computes it. In fairlearn, the rate of an empty denominator is 0. */
+/** Returns a measure as the selected library computes it. In fairlearn, a rate with an empty denominator is 0. */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
   const { sampling } = measure;
   const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
@@ -71,10 +71,13 @@ export function referenceIndex(stats: GroupStats, rows: Float64Array, options: F
   if (first === undefined) return rows.indexOf(rows.reduce((most, n) => Math.max(most, n), 0));
   const mask = referenceMask(stats.labels, [first, ...more]);
   if (more.length > 0) {
-    throw new ValueError(`Only compat: 'aif360' pools several reference groups; got ${String(1 + more.length)}.`, {
-      context: { parameter: 'referenceGroup' },
-      suggestion: 'Give one reference group.',
-    });
+    throw new ValueError(
+      `Several reference groups are allowed only with compat: 'aif360'. Got ${String(1 + more.length)}.`,
+      {
+        context: { parameter: 'referenceGroup' },
+        suggestion: 'Give one reference group.',
+      },
+    );
   }
   return mask.indexOf(1);
 }
@@ -106,13 +109,14 @@ export function assertKind(stats: GroupStats, definition: MetricDefinition): voi
   const { metric } = definition;
   const kind = metricKind(definition);
   if (stats.kind === kind) return;
-  throw new ValueError(`${metric} is computed from statistics of ${kind}; got statistics of ${stats.kind}.`, {
+  throw new ValueError(`${metric} needs statistics of the kind '${kind}'. Got '${stats.kind}' instead.`, {
     context: { metric, kind: stats.kind },
-    suggestion: 'Reduce the rows with reduceClassification, reduceRegression or reduceScores.',
+    suggestion:
+      'Compute the statistics with reduceClassification (decisions), reduceRegression (numbers) or reduceScores (scores).',
   });
 }
 
-/** @throws {MetricComputationError} if a measure needs true labels and none were counted */
+/** @throws {MetricComputationError} if a measure needs true labels but the statistics contain none */
 export function assertTruth(statistics: readonly GroupStats[], metric: string, measures: readonly MeasureName[]): void {
   const needy = measures.map(measureDefinition).filter(({ needsTruth }) => needsTruth);
   const blind = needy.some(({ kind }) => statistics.some((stats) => stats.kind === kind && !stats.hasTruth));

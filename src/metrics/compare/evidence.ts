@@ -66,7 +66,7 @@ export function gatherEvidence(
   };
 }
 
-/** Returns whether an interval is computed without random numbers, so that it does not depend on the seed. */
+/** Returns whether an interval is computed without random numbers and therefore does not depend on the seed. */
 function isBound(method: string | undefined): boolean {
   return method?.startsWith('bonferroni') === true;
 }
@@ -118,7 +118,8 @@ interface SimultaneousInterval {
 }
 
 /**
- * Computes an interval for the gap between groups. It holds simultaneously for all pairs of groups and all measures.
+ * Computes an interval for the gap between groups. The interval holds simultaneously for all pairs of groups and all
+ * measures.
  * @returns the interval, or the reason why it is not available
  */
 function simultaneousInterval(
@@ -135,7 +136,7 @@ function simultaneousInterval(
     samples: options.ciSamples,
     random: createRandom(options.seed),
   });
-  // A gap g of logarithms gives the ratio e^-g, so the ends are swapped.
+  // A gap g between logarithms corresponds to the ratio e^-g, so the ends of the interval are swapped.
   const isRatio = definition.comparison === 'ratio';
   const ends = intervals.map(([low, high]): Interval => (isRatio ? [Math.exp(-high), Math.exp(-low)] : [low, high]));
   const end = (side: 0 | 1): number =>
@@ -272,7 +273,7 @@ function correctedTails(
   const acceleration = jackknifeAcceleration(stats, cells, metricOf);
   const shifted = (probability: number): number => {
     const z = bias + normalQuantile(probability);
-    // A level very close to 1 uses all replicates.
+    // If the level is very close to 1, the interval spans all replicates.
     if (!Number.isFinite(z)) return probability;
     return normalCdf(bias + z / (1 - acceleration * z));
   };

@@ -61,7 +61,7 @@ function hasValue(measure: GroupMeasure, group: number, { minDenominator }: Fill
     case 'rates':
       return (measure.sampling.denominators[group] as number) > 0;
     case 'means': {
-      // Weights that overflow when squared do not exclude a group; they make the metric undefined.
+      // If squared weights overflow, the metric is undefined, but the group is not excluded.
       const size = measure.sampling.sizes[group] as number;
       return Number.isNaN(size) || (size > 0 && !Number.isNaN(measure.values[group]));
     }

@@ -10,8 +10,8 @@ import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, values
 const PERMUTATION_STREAM = 1;
 
 /**
- * Returns whether a permutation p-value is available. It requires rates with integer counts, and groups that are
- * compared with each other.
+ * Returns whether a permutation p-value is available. A permutation test requires rates with integer counts, and groups
+ * that are compared with each other.
  */
 export function canPermute(compared: readonly ComparedMeasure[], { method }: FilledMetricOptions): boolean {
   return (
@@ -110,9 +110,9 @@ type GapPair = readonly [first: number, second: number | null];
 type Comparison = MetricDefinition['comparison'];
 
 /**
- * Returns the two groups that determine the gap of one measure: the highest and the lowest. With `to_reference`, these
- * are the reference group and the group farthest from it. With `to_overall`, the only group is the one farthest from
- * the overall value.
+ * Returns the two groups that determine the gap of one measure: the highest and the lowest. With `to_reference`,
+ * returns the reference group and the group farthest from it. With `to_overall`, returns one group: the group farthest
+ * from the overall value.
  *
  * If groups tie, the group with the fewest rows in the denominator is used, since it has the least evidence. If their
  * numbers of rows are equal too, the first group in the order of the labels is used. Therefore, the result does not
@@ -141,7 +141,8 @@ export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison)
 
 /**
  * Returns the two groups that determine a metric: the groups of the measure with the worst gap. If several measures
- * tie, the first measure is used. A mean of gaps has such a pair only if all its measures have the same two groups.
+ * tie, the first measure is used. If the metric is a mean of gaps, a pair is returned only if all its measures have the
+ * same two groups.
  * @returns undefined if no single pair of groups determines the value
  */
 export function pairOfMetric(

@@ -97,8 +97,8 @@ export function valuesOf({ measure, groups }: ComparedMeasure): number[] {
 }
 
 /**
- * Returns the largest value; NaN if a value is NaN. The array is not spread, since many values would overflow the
- * stack.
+ * Returns the largest value; NaN if a value is NaN. `Math.max(...values)` is not used, since spreading many values
+ * would overflow the stack.
  */
 export function largest(values: readonly number[]): number {
   return values.reduce((most, value) => Math.max(most, value), -Infinity);

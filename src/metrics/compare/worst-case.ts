@@ -15,10 +15,11 @@ import { type ComparedMeasure, largest, smallest } from './gap.ts';
 
 /*
  * Bounds on a metric over all possible values of its incomplete rows (Manski, Partial Identification of Probability
- * Distributions, 2003). A rate is a weighted numerator divided by a weighted denominator, at most 1. An incomplete row
- * can increase both (the rate rises), neither (the rate is unchanged) or only the denominator (the rate falls). For the
- * largest rate, each row has the first of these effects that is possible for it. For the smallest rate, each row has
- * the last possible effect. Both rates are possible.
+ * Distributions, 2003). A rate is a weighted numerator divided by a weighted denominator, and is at most 1. An
+ * incomplete row can increase numerator and denominator (the rate rises), neither (the rate is unchanged) or only the
+ * denominator (the rate falls). For the largest rate, each incomplete row gets the first possible effect in this order.
+ * For the smallest rate, each incomplete row gets the last possible effect. The largest and the smallest rate can both
+ * occur.
  */
 
 /** The smallest and the largest possible value. */
@@ -34,9 +35,9 @@ const F1_SHARE = {
  * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
  * that are compared. Rows without a group are not included.
  *
- * For one measure, the upper bound of a difference (or the lower bound of a ratio) is a possible value. The other bound
+ * For one measure, the metric can reach the upper bound of a difference and the lower bound of a ratio. The other bound
  * assumes that each rate can take any value in its range, so it may be slightly too wide. Bounds of several measures
- * with missing true labels are valid but may be wide, since the same row counts in both measures.
+ * with missing true labels are valid but may be wide, since the same row counts in more than one measure.
  * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
  *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
@@ -86,13 +87,13 @@ function gapBounds(
   return joinEnds(pairs, worstOf(definition));
 }
 
-/** Returns bounds on the largest value minus the smallest. */
+/** Returns bounds on the difference between the largest and the smallest value. */
 function differenceBounds(groups: readonly Bounds[]): Bounds {
   const low = largest(groups.map(([min]) => min)) - smallest(groups.map(([, most]) => most));
   return [Math.max(0, low), overPairs(groups, (most, min) => most - min, largest)];
 }
 
-/** Returns bounds on the smallest value divided by the largest. */
+/** Returns bounds on the ratio of the smallest to the largest value. */
 function ratioBounds(groups: readonly Bounds[]): Bounds {
   const most = largest(groups.map(([min]) => min));
   const high = most === 0 ? 1 : Math.min(1, smallest(groups.map(([, end]) => end)) / most);
@@ -118,8 +119,8 @@ function overPairs(
 }
 
 /**
- * Returns the smallest and largest possible value of a measure in every group, or undefined if the measure has no such
- * bounds.
+ * Returns the smallest and largest possible value of a measure in every group, or undefined if bounds are not available
+ * for the measure.
  */
 function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | undefined {
   if (name === 'f1') {

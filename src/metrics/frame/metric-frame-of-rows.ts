@@ -14,7 +14,7 @@ import { MetricFrame } from './metric-frame.ts';
 export interface MetricFrameRows extends MetricRows {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
   readonly metrics: readonly string[];
-  /** A control feature: groups are also compared within each of its levels. Several features are crossed. */
+  /** A control feature: groups are also compared within each level of the feature. Several features are crossed. */
   readonly control?: SensitiveSource | undefined;
 }
 
@@ -28,8 +28,9 @@ export const METRIC_FRAME_ROWS_NAMES: OptionNames<MetricFrameRows> = {
 /**
  * Computes several measures of every group in one pass over the rows, like fairlearn's MetricFrame.
  *
- * With `control`, groups are also compared within each of its levels. The frame warns if a gap changes its sign within
- * levels (Simpson's paradox). Rows without a level are included in the values of the groups, but not in any level.
+ * With `control`, groups are also compared within each level of the control feature. The frame warns if a gap changes
+ * its sign within levels (Simpson's paradox). Rows without a level are included in the values of the groups, but not in
+ * any level.
  * @param rows the columns that the measures need, `sensitive`, and the names of the measures
  * @throws {ValueError} if a measure is unknown, or no measure is given
  * @throws {DataValidationError} if a value is invalid
@@ -69,7 +70,7 @@ export function metricFrame(rows: MetricFrameRows, options: MetricOptions = {}):
 export function parseMeasures(names: readonly string[]): readonly MeasureName[] {
   if (names.length > 0) return Object.freeze([...new Set(names.map(parseMeasure))]);
   throw new ValueError('A metric frame needs at least one measure in metrics.', {
-    suggestion: "Give some names, such as metrics: ['selection_rate', 'count'].",
+    suggestion: "Name at least one measure, such as metrics: ['selection_rate', 'count'].",
   });
 }
 

@@ -16,12 +16,13 @@ export interface SimpsonFinding {
   /** The value of `high` minus the value of `low` within each level in which both groups are large enough. */
   readonly gapPerLevel: Readonly<Record<string, number>>;
   /**
-   * The mean of the gaps within levels, weighted by n_high n_low / (n_high + n_low) as in the Mantel-Haenszel method.
+   * The mean of the gaps within levels, weighted as in the Mantel-Haenszel method by n_high n_low / (n_high + n_low),
+   * where n is the number of rows in a group's denominator.
    */
   readonly adjustedGap: number;
   /** The levels in which the gap has the opposite sign. */
   readonly reversed: readonly string[];
-  /** The number of all levels, including those with too few rows to compare. */
+  /** The total number of levels, including levels with too few rows to compare. */
   readonly levels: number;
 }
 
@@ -35,7 +36,7 @@ const MAX_GROUPS = 100;
  * Detects Simpson's paradox: pairs of groups whose gap over all rows has the opposite sign of the mean gap within
  * levels of the control feature. A single reversed level is not a finding, since one of many levels is often reversed
  * by chance.
- * @returns the findings with the largest gaps; empty without a control feature
+ * @returns the findings with the largest gaps; an empty list if there is no control feature
  */
 export function simpsonFindings(
   name: MeasureName,

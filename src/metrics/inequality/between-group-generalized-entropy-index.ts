@@ -15,7 +15,7 @@ import {
 
 /**
  * Computes the index from per-group statistics.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  * @throws {ValueError} if alpha is not a finite number
  */
 export function betweenGroupGeneralizedEntropyIndexOf(
@@ -50,13 +50,13 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...BENEFIT_ROW_OPTION_NAMES };
  * within groups.
  *
  * All groups are included, regardless of their size. Several attributes are crossed, as in AIF360's "between all
- * groups". To compare privileged and unprivileged rows as AIF360 does, use a column with these two groups. The index is
- * NaN with fewer than two groups, or if all rows are false negatives. It is Infinity if alpha is 0 or less and a group
- * has only false negatives. Rows without a label, a decision, a group or a weight are excluded. Means are weighted by
- * `sampleWeight`; AIF360 ignores weights in its index.
+ * groups". To compare privileged and unprivileged rows as AIF360 does, use a column with the values privileged and
+ * unprivileged. The index is NaN with fewer than two groups, or if all rows are false negatives. The index is Infinity
+ * if alpha is 0 or less and a group has only false negatives. Rows without a label, a decision, a group or a weight are
+ * excluded. Means are weighted by `sampleWeight`; AIF360 ignores weights in its index.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if alpha is not a finite number
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
@@ -82,7 +82,7 @@ export function betweenGroupGeneralizedEntropyIndex(
 
 /**
  * Computes the coefficient from per-group statistics.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  */
 export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats): number {
   return Math.sqrt(2 * betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 2 }));
@@ -90,16 +90,16 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
 
 /**
  * Computes the between-group coefficient of variation: the standard deviation of the groups' mean benefits, with each
- * group weighted by its number of rows, divided by the mean benefit. It follows from the
+ * group weighted by its number of rows, divided by the mean benefit. The coefficient follows from the
  * `betweenGroupGeneralizedEntropyIndex`,
  *
  *     CV_between = sqrt(2 GEI_between(2)), 0 or more.
  *
- * It is NaN with fewer than two groups, or if all rows are false negatives. Earlier releases of AIF360 returned a value
- * that is larger by the factor sqrt(2), as for `coefficientOfVariation`.
+ * The coefficient is NaN with fewer than two groups, or if all rows are false negatives. Earlier releases of AIF360
+ * returned a value that is larger by the factor sqrt(2), as for `coefficientOfVariation`.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example
@@ -122,7 +122,7 @@ export function betweenGroupCoefficientOfVariation(
 
 /**
  * Computes the index from per-group statistics.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  */
 export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
   return betweenGroupGeneralizedEntropyIndexOf(stats, { alpha: 1 });
@@ -134,10 +134,10 @@ export function betweenGroupTheilIndexOf(stats: ClassificationStats): number {
  *
  *     T_between = sum_g n_g / n (m_g / m) ln(m_g / m), 0 or more.
  *
- * It is NaN with fewer than two groups, or if all rows are false negatives.
+ * The index is NaN with fewer than two groups, or if all rows are false negatives.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @see Speicher et al. (2018), "A unified approach to quantifying algorithmic unfairness"
  * @example

@@ -25,7 +25,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  *
  *     CDD = sum_g N_g / N ( N_g- / N- - N_g+ / N+ ), in (-1, 1).
  *
- * It is positive if larger groups have a larger share of the rejections than of the selections.
+ * The disparity is positive if larger groups have a larger share of the rejections than of the selections.
  *
  * Interpret it with care. The disparities of all groups sum to 0, so groups of equal size give 0 for any rates. With
  * two groups, the result depends on the difference of their sizes. The paper instead computes the disparity of one
@@ -35,7 +35,7 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  * The result is NaN with fewer than two groups, or if all rows have the same outcome. Rows without a decision, a group
  * or a weight are excluded; counts are sums of `sampleWeight`.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @see Wachter, Mittelstadt and Russell (2021), "Why fairness cannot be automated"
  * @example

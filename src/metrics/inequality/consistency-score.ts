@@ -24,7 +24,7 @@ class NearestRows {
   /** The index at which the coordinates of the point start. */
   #start = 0;
 
-  /** @param nNeighbors the number of rows to find, at most the number of all rows */
+  /** @param nNeighbors the number of rows to find; it must not exceed the total number of rows */
   constructor(points: DistinctPoints, nNeighbors: number) {
     this.#points = points;
     this.#tree = pointTree(points);
@@ -37,7 +37,7 @@ class NearestRows {
   of(point: number): Int32Array {
     this.#start = point * this.#points.width;
     this.#distances.fill(Infinity);
-    // Any row replaces an empty slot, even a row at an infinite distance.
+    // Any row, even a row at an infinite distance, replaces an empty slot.
     this.#rows.fill(this.#points.rows.length);
     this.#gaps.fill(0);
     this.#visit(this.#tree.root, 0);

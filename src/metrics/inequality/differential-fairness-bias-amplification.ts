@@ -15,7 +15,7 @@ const BY_LABEL = { positive: cellsWith([1]), negative: cellsWith([0]) };
 
 /**
  * Computes the metric from per-group statistics.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  * @throws {ValueError} if the concentration is below 0 or not finite
  */
 export function differentialFairnessBiasAmplificationOf(
@@ -36,15 +36,15 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...BENEFIT_ROW_OP
  *
  *     EDF(yPred) - EDF(yTrue),
  *
- * where `empiricalDifferentialFairness` computes each EDF from the rows that have both a decision and a label. It is
- * positive if groups differ more in decisions than in labels, and negative if they differ less. A model that reproduces
- * biased labels scores 0.
+ * where `empiricalDifferentialFairness` computes each EDF from the rows that have both a decision and a label. The
+ * amplification is positive if groups differ more in decisions than in labels, and negative if groups differ less in
+ * decisions. A model that reproduces biased labels scores 0.
  *
- * It is NaN with fewer than two groups, or, without smoothing, if both terms are infinite. Rows without a label, a
- * decision, a group or a weight are excluded.
+ * The result is NaN with fewer than two groups. Without smoothing, it is also NaN if both terms are infinite. Rows
+ * without a label, a decision, a group or a weight are excluded.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"

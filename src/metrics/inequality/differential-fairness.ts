@@ -6,8 +6,8 @@ import { DECISION_ROW_OPTION_NAMES, type DecisionRowOptions, finiteNumber, reduc
 /** Options of differential fairness. */
 export interface DifferentialFairnessOptions {
   /**
-   * The number of rows added to each group, half of them positive. This Dirichlet prior prevents extreme rates in small
-   * groups. 0 means no smoothing.
+   * The number of rows added to each group. Half of the added rows are positive. This Dirichlet prior prevents
+   * extreme rates in small groups. 0 means no smoothing.
    * @defaultValue 1
    */
   readonly concentration?: number | undefined;
@@ -26,7 +26,7 @@ export function fillConcentration(who: string, { concentration = 1 }: Differenti
 
 /**
  * Computes the epsilon of differential fairness for the outcome that `cells` defines: the largest |ln ratio| of
- * smoothed rates, over both outcomes and all pairs of groups. It is NaN with fewer than two groups.
+ * smoothed rates, over both outcomes and all pairs of groups. The epsilon is NaN with fewer than two groups.
  */
 export function largestLogRatio(
   stats: ClassificationStats,
@@ -72,8 +72,8 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  *     EDF = max over k in {0, 1}, groups g, h of | ln p_k(g) - ln p_k(h) |,
  *     p_k(g) = (n_gk + c / 2) / (n_g + c), 0 or more.
  *
- * 0 means that outcomes do not depend on the group; ln 2 means that a group has an outcome twice as often as another.
- * Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
+ * 0 means that outcomes do not depend on the group; ln 2 means that one group has an outcome twice as often as another
+ * group. Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
  * intersectional groups: pass several attributes to measure them.
  *
  * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is
@@ -81,7 +81,7 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  * Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is
  * relative to these sums.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
- * @param sensitive group of each row, [n], or an object of several attributes to cross
+ * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used
  * @throws {ValueError} if the concentration is below 0 or not finite
  * @see Foulds, Islam, Keya and Pan (2020), "An intersectional definition of fairness"

@@ -7,7 +7,7 @@ import { wholeNumber } from './entropy.ts';
 /** Options of ranking measures. */
 export interface RankingOptions {
   /**
-   * The number of positions to include, starting with the first. If there are fewer, all positions are included.
+   * The number of positions to include, starting with the first. If the ranking has fewer positions, all are included.
    * @defaultValue all
    */
   readonly top?: number | undefined;
@@ -54,7 +54,7 @@ function sumDiscounted(scores: Float64Array, top: number): number {
 
 /**
  * Returns the scores that are not missing, in their order.
- * @throws {DataValidationError} if all are missing
+ * @throws {DataValidationError} if all scores are missing
  */
 function dropMissing(values: Float64Array, name: string): Float64Array {
   const scores = values.filter((score) => !Number.isNaN(score));

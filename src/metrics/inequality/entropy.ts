@@ -20,7 +20,7 @@ export function benefitMasses(stats: ClassificationStats, metric: string): reado
 }
 
 /**
- * The row options of inequality metrics that read true labels. The benefits are those of a binary decision, so there is
+ * The row options of inequality metrics that read true labels. Benefits are defined for binary decisions, so there is
  * no average over classes.
  */
 export type BenefitRowOptions = Omit<RowOptions, 'average'>;
@@ -53,7 +53,7 @@ export function reduceColumns(
   return reduceClassification({ ...columns, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, nanPolicy });
 }
 
-/** @throws {MetricComputationError} if no true labels were counted */
+/** @throws {MetricComputationError} if the statistics contain no true labels */
 export function assertTruth(stats: ClassificationStats, metric: string): void {
   if (!stats.hasTruth) throw missingColumn(metric, 'true labels', 'yTrue');
 }
@@ -97,7 +97,7 @@ export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<
     if (masses[i] === 0) continue;
     entropy += ((masses[i] as number) / mass) * contribution((values[i] as number) / mean, alpha);
   }
-  // The index is not negative; this corrects rounding.
+  // The index cannot be negative, so a negative result is a rounding error.
   return mass === 0 ? NaN : Math.max(0, entropy);
 }
 

@@ -57,7 +57,7 @@ function columnsOfRows(rows: readonly ArrayLike<unknown>[]): (readonly [string, 
     if (isArrayLike(row) && row.length === width) return;
     const got = isArrayLike(row) ? `${String(row.length)} values` : String(row);
     throw new DataValidationError(
-      `Every row of features must have ${String(width)} values, like the first; the row at index ${String(index)} has ${got}.`,
+      `Every row of features must have ${String(width)} values, like the first row; the row at index ${String(index)} has ${got}.`,
       {
         code: 'invalid-value',
         context: { argument: 'features', index, width },
@@ -82,7 +82,7 @@ function readNumbers(source: ColumnSource, name: string): Float64Array {
   if (wrong < 0) return toFiniteNumbers(values, name);
   const text = column.labels[column.codes[wrong] as number];
   throw new DataValidationError(
-    `${name} must hold numbers, but holds '${String(text)}' at index ${String(wrong)}: distances need numbers.`,
+    `${name} must hold numbers, but holds '${String(text)}' at index ${String(wrong)}. Distances need numbers.`,
     {
       code: 'invalid-value',
       context: { argument: 'features', column: name, index: wrong, value: text },

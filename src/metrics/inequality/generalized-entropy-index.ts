@@ -40,7 +40,7 @@ function reduceWithoutGroups(
 
 /**
  * Computes the index from statistics, over the rows of all groups.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  * @throws {ValueError} if alpha is not a finite number
  */
 export function generalizedEntropyIndexOf(stats: ClassificationStats, options: EntropyOptions = {}): number {
@@ -62,10 +62,11 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES }
  *     GEI(alpha) = mean( (b / m)^alpha - 1 ) / (alpha (alpha - 1)),
  *     GEI(1) = mean( (b / m) ln(b / m) ),   GEI(0) = -mean( ln(b / m) ), 0 or more.
  *
- * 0 means that every row has the same benefit. This is the case if all decisions are correct, and also if all are false
- * positives. For the part of the index that lies between groups, use `betweenGroupGeneralizedEntropyIndex`.
+ * 0 means that every row has the same benefit. All benefits are equal if all decisions are correct, and also if all
+ * decisions are false positives. For the part of the index that lies between groups, use
+ * `betweenGroupGeneralizedEntropyIndex`.
  *
- * With an alpha of 0 or less, a single false negative makes the index Infinity. It is NaN if all rows are false
+ * With an alpha of 0 or less, a single false negative makes the index Infinity. The index is NaN if all rows are false
  * negatives, or if no row has both a label and a decision. Rows without a label, a decision or a weight are excluded.
  * Means are weighted by `sampleWeight`. AIF360 ignores weights in its index, and at alpha 0 it divides by m once more.
  * @param yTrue true labels, [n], 0 or 1
@@ -94,7 +95,7 @@ export function generalizedEntropyIndex(
 
 /**
  * Computes the coefficient from statistics, over the rows of all groups.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  */
 export function coefficientOfVariationOf(stats: ClassificationStats): number {
   return Math.sqrt(2 * generalizedEntropyIndexOf(stats, { alpha: 2 }));
@@ -102,12 +103,12 @@ export function coefficientOfVariationOf(stats: ClassificationStats): number {
 
 /**
  * Computes the coefficient of variation of benefits: their standard deviation (with divisor n) divided by their mean.
- * It follows from the `generalizedEntropyIndex`,
+ * The coefficient follows from the `generalizedEntropyIndex`,
  *
  *     CV = sd(b) / mean(b) = sqrt(2 GEI(2)), b = 1 + yPred - yTrue, 0 or more.
  *
- * It is NaN if all rows are false negatives, or if no row has both a label and a decision. Earlier releases of AIF360
- * returned 2 sqrt(GEI(2)), a value that is larger by the factor sqrt(2).
+ * The coefficient is NaN if all rows are false negatives, or if no row has both a label and a decision. Earlier
+ * releases of AIF360 returned 2 sqrt(GEI(2)), a value that is larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
@@ -131,7 +132,7 @@ export function coefficientOfVariation(
 
 /**
  * Computes the index from statistics, over the rows of all groups.
- * @throws {MetricComputationError} if no true labels were counted
+ * @throws {MetricComputationError} if the statistics contain no true labels
  */
 export function theilIndexOf(stats: ClassificationStats): number {
   return generalizedEntropyIndexOf(stats, { alpha: 1 });
@@ -142,8 +143,8 @@ export function theilIndexOf(stats: ClassificationStats): number {
  *
  *     T = mean( (b / m) ln(b / m) ), b = 1 + yPred - yTrue, m = mean(b), 0 or more,
  *
- * where a false negative, with benefit 0, adds 0. It is NaN if all rows are false negatives, or if no row has both a
- * label and a decision.
+ * where a false negative, with benefit 0, adds 0. The index is NaN if all rows are false negatives, or if no row has
+ * both a label and a decision.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used

@@ -10,7 +10,7 @@ export interface InfeasibleIndex {
   readonly infeasibleIndex: number;
   /** The number of pairs of a prefix and a group that has too few rows in it. */
   readonly infeasibleCount: number;
-  /** The index of the last row of each such prefix, counted from 0. */
+  /** The index of the last row of each prefix that has too few rows of a group, counted from 0. */
   readonly positions: readonly number[];
 }
 
@@ -23,11 +23,12 @@ const ROUNDING = 1e-9;
  *
  *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.
  *
- * `infeasibleCount` counts every such pair of a prefix and a group. AIF360 calls this count the index. With two groups,
- * both numbers are equal. AIF360 also skips the prefix of all `top` rows, which is included here. A group with a target
- * but without rows counts as a shortage. If targets sum to less than 1, any group can fill the remaining positions.
- * Rows without a group are excluded, and later rows move up.
- * @param sensitive group of each row, [n], in the order of the ranking, or an object of several attributes to cross
+ * `infeasibleCount` counts the pairs of a prefix and a group that has too few rows in it. AIF360 calls this count the
+ * index. With two groups, the index and the count are equal. AIF360 also skips the prefix of all `top` rows, which is
+ * included here. A group that has a target but no rows counts as a shortage. If targets sum to less than 1, any group
+ * can fill the remaining positions. Rows without a group are excluded, and later rows move up.
+ * @param sensitive the group of each row in the order of the ranking, [n], or an object of several attributes, which
+ *   are then crossed
  * @param targetProportions the minimum share of positions of each group, by label
  * @throws {DataValidationError} if no row has a group, or a group of the ranking has no target
  * @throws {ValueError} if a proportion is outside [0, 1], the sum is above 1, or `top` is not an integer of at least 1
@@ -105,7 +106,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
     `The targetProportions parameter of infeasibleIndex must add up to at most 1. Got ${String(sum)} instead.`,
     {
       context: { parameter: 'targetProportions', value: sum },
-      suggestion: 'Lower the targets. No ranking can meet them.',
+      suggestion: 'Lower the targets, because no ranking can reach a sum above 1.',
     },
   );
 }

@@ -64,7 +64,7 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     if (to - from <= LEAF_SIZE) return { from, to };
     const { axis, min, largest } = widestSide(from, to);
     const half = min / 2 + largest / 2;
-    // Adjacent float64 numbers have no midpoint. In this case only the smallest values go below.
+    // Adjacent float64 numbers have no midpoint. In this case, only points with the smallest value go to `below`.
     const split = half < largest && half >= min ? half : min;
     const middle = partition(from, to, axis, split);
     return { axis, split, below: build(from, middle), above: build(middle, to) };

@@ -117,8 +117,8 @@ function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
 }
 
 /**
- * Computes F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a share of rows. Its standard
- * error is the standard error of s, multiplied by the derivative 2 / (1 + s)^2.
+ * Computes F1 = 2 TP / (2 TP + FP + FN) = 2 s / (1 + s) with s = TP / (TP + FP + FN), a share of rows. The standard
+ * error of F1 is the standard error of s, multiplied by the derivative 2 / (1 + s)^2.
  */
 function f1(stats: ClassificationStats): GroupMeasure {
   const below = [TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE];

@@ -35,8 +35,8 @@ function meanOf(
 }
 
 /**
- * Computes the root mean squared error. Its standard error is the standard error of the mean squared error, divided by
- * the derivative 2 RMSE.
+ * Computes the root mean squared error. The standard error of the RMSE is the standard error of the mean squared error,
+ * divided by the derivative 2 RMSE.
  */
 function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   const { sampling, ...squared } = meanOf(stats, 'root_mean_squared_error', 'squaredError');
@@ -54,7 +54,10 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
   };
 }
 
-/** True values with a smaller relative standard deviation are treated as constant, because of rounding errors. */
+/**
+ * True values whose relative standard deviation is below this limit are treated as constant, because of rounding
+ * errors.
+ */
 const NO_VARIATION = 1e-12;
 
 /** Computes R^2 = 1 - sum w e^2 / sum w (y - mean y)^2; NaN if the true values of a group do not vary. */

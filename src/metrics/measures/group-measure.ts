@@ -39,11 +39,11 @@ export interface MeanSampling {
   readonly standardErrors: Float64Array;
   /** The effective number of rows, [groups]. */
   readonly sizes: Float64Array;
-  /** The skewness of the averaged values; only for plain means. */
+  /** The skewness of the averaged values. The skewness is present only if the measure is a plain mean. */
   readonly skewness?: Float64Array | undefined;
-  /** The reason why the measure has no standard errors, if it has none. */
+  /** The reason, if the measure has no standard errors. */
   readonly whyNoErrors?: string | undefined;
-  /** The largest possible difference. */
+  /** The largest possible difference between two groups. */
   readonly ceiling?: number | undefined;
 }
 

@@ -37,15 +37,18 @@ interface Estimate {
   readonly size: number;
 }
 
-/** Returns an estimate without a value. Its size shows whether the group has no rows or its weights overflow. */
+/**
+ * Returns an estimate without a value. The size of the estimate shows whether the group has no rows or its weights
+ * overflow.
+ */
 function noEstimate({ sizes: [sizeNo, sizeYes] }: GroupScores): Estimate {
   return { value: NaN, standardError: NaN, size: sizeNo + sizeYes };
 }
 
 /**
- * Computes the area under the ROC curve, P(score of a positive > score of a negative) + half the ties. Its standard
- * error follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its two parts. If a label
- * has only one row, the standard error is NaN.
+ * Computes the area under the ROC curve, P(score of a positive > score of a negative) + half the ties. The standard
+ * error of the area follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its two
+ * parts. If a label has only one row, the standard error is NaN.
  */
 function rocAuc({ weights, totals, sizes }: GroupScores): Estimate {
   const [no, yes] = weights;
@@ -82,9 +85,9 @@ function weightedVariance(values: Float64Array, weights: Float64Array, total: nu
 }
 
 /**
- * Computes the expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|. It
- * has no standard error, since an interval around it would not cover the true value: chance alone makes the error
- * positive, and larger in small groups.
+ * Computes the expected calibration error over bins of equal weight: sum_b share_b |positive rate_b - mean score_b|.
+ * The calibration error has no standard error, since an interval around it would not cover the true value: chance alone
+ * makes the error positive, and larger in small groups.
  */
 function calibrationError(group: GroupScores): Estimate {
   const { scores, weights, total } = group;

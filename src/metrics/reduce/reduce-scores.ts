@@ -27,7 +27,7 @@ export interface PreparedScores extends PreparedRows {
 
 /**
  * Reduces scores to {@link ScoreStats} in O(rows) time. Up to {@link MAX_DISTINCT_SCORES} distinct scores are stored
- * exactly; with more, scores are rounded to a grid.
+ * exactly; if there are more, scores are rounded to a grid.
  * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row can be
  *   used
  */

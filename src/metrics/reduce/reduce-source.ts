@@ -28,8 +28,8 @@ export interface SourceStats<Stats extends GroupStats> {
 }
 
 /**
- * Reduces a file or a query to {@link ClassificationStats}, one for each requested attribute. Uses one scan that does
- * not load the rows.
+ * Computes the {@link ClassificationStats} of each requested attribute from a file or a query. Uses one scan that does
+ * not load the rows into memory.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
  *   be used
  */
@@ -68,7 +68,8 @@ export async function reduceClassificationSource(
 }
 
 /**
- * Reduces a file or a query to {@link RegressionStats}, one for each requested attribute. Uses two scans per attribute.
+ * Computes the {@link RegressionStats} of each requested attribute from a file or a query. Uses two scans per
+ * attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is text or infinite, or no
  *   row can be used
  */
@@ -84,8 +85,8 @@ export async function reduceRegressionSource(
 }
 
 /**
- * Reduces a file or a query to {@link ScoreStats}, one for each requested attribute. Uses one scan for all attributes,
- * and one scan per attribute.
+ * Computes the {@link ScoreStats} of each requested attribute from a file or a query. Uses one scan for all attributes
+ * together and one more scan for each attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a score is text or infinite, a label
  *   is not 0 or 1, or no row can be used
  */

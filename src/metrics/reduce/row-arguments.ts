@@ -112,7 +112,7 @@ export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: r
 
 /**
  * Checks a column of groups that was given as codes.
- * @throws {DataValidationError} if a code has no label; the error names the first one
+ * @throws {DataValidationError} if a code has no label; the error names the first such code
  */
 export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): void {
   let row = 0;
@@ -129,7 +129,7 @@ export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): voi
 }
 
 /**
- * Checks that arguments have the same length; undefined ones are skipped.
+ * Checks that arguments have the same length; undefined arguments are skipped.
  * @throws {DataValidationError} if arguments differ in length; the error names them
  */
 export function assertSameLength(given: Readonly<Record<string, number | undefined>>): void {

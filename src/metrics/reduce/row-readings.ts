@@ -22,12 +22,14 @@ import {
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricRows } from '../row-options.ts';
 
-/** Returns how the columns with labels or texts other than 0, 1 and plain groups were interpreted. */
+/**
+ * Returns how labels and texts were interpreted, for each column with values other than 0, 1 and plain group labels.
+ */
 export function rowReadings(kind: GroupStats['kind'], rows: MetricRows): ColumnReading[] {
   return [...outcomeReadings(kind, rows), ...groupReadings(rows.sensitive, rows.naValues)];
 }
 
-/** Returns the {@link rowReadings} of the columns that are not groups. */
+/** Returns the {@link rowReadings} of predictions, true labels, scores and weights. */
 export function outcomeReadings(kind: GroupStats['kind'], rows: Omit<MetricRows, 'sensitive'>): ColumnReading[] {
   const { yPred, yTrue, yScore, sampleWeight, positiveLabel, naValues } = rows;
   const isMacro = rows.average === 'macro';
@@ -44,7 +46,7 @@ export function outcomeReadings(kind: GroupStats['kind'], rows: Omit<MetricRows,
   return [...ofKind[kind](), ...number('weights', sampleWeight)];
 }
 
-/** Returns the {@link rowReadings} of the columns of groups, by name. */
+/** Returns the {@link rowReadings} of the sensitive columns, by name. */
 export function groupReadings(sensitive: SensitiveSource, naValues: readonly string[] | undefined): ColumnReading[] {
   if (isDeviceTensor(sensitive)) return [];
   const missing = missingGroups(naValues);

@@ -13,7 +13,7 @@ import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 import { countDropped } from './row-arguments.ts';
 
-/** Adds the sums of each part to the cell at its index, in new tables of the given size. */
+/** Creates tables of the given size, and adds the sums of each part to the cell at the index of the part. */
 export function fillTables<Part extends WeightSums>(
   parts: readonly Part[],
   indexOf: (part: Part) => number,

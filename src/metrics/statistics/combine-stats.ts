@@ -36,8 +36,8 @@ export function mergeStats<Stats extends GroupStats>(a: Stats, b: Stats): Stats 
 }
 
 /**
- * Removes rows from the statistics that include them, for example for a sliding window. Groups that become empty are
- * kept, with counts of 0.
+ * Removes the rows of `part` from the statistics `complete`, for example for a sliding window. Groups that become empty
+ * are kept, with counts of 0.
  * @throws {DataValidationError} if `part` contains rows that `complete` does not contain
  */
 export function removeStats<Stats extends GroupStats>(complete: Stats, part: Stats): Stats {
@@ -74,8 +74,8 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
     return { ...a, ...addTables(a, b, sign), moments, hasTruth: a.hasTruth && b.hasTruth, dropped, nDropped };
   }
   if (a.kind === 'scores' && b.kind === 'scores') return combineScores(a, b, sign, nDropped);
-  throw new DataValidationError(`Statistics of ${a.kind} and of ${b.kind} cannot be combined.`, {
-    suggestion: 'Reduce both with the same function.',
+  throw new DataValidationError(`Statistics of different kinds cannot be combined. Got '${a.kind}' and '${b.kind}'.`, {
+    suggestion: 'Compute both statistics with the same function, such as reduceClassification.',
   });
 }
 
@@ -123,7 +123,7 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
     const scale = ([no, yes]: readonly [number, number]): [number, number] => [sign * no, sign * yes];
     return { ...entry, ...makeTables((name) => scale(entry[name])) };
   };
-  // Grid steps are powers of two, so the coarser grid contains both.
+  // Grid steps are powers of two, so the scores of both statistics can be rounded to the coarser grid.
   const entries = [...scoreEntries(a), ...scoreEntries(b).map(signed)];
   const lost = { nDropped, dropped: addCounts(a.dropped, b.dropped, sign) };
   const step = Math.max(a.step, b.step);
@@ -132,7 +132,7 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   return { ...combined, ...settled(combined) };
 }
 
-/** Adds or subtracts log losses; null if either is unknown. */
+/** Adds or subtracts log losses. Returns null if the log losses of either statistics are unknown. */
 function combineLosses(a: ScoreStats, b: ScoreStats, sign: Sign): LossSums | null {
   const [one, other] = [lossesOf(a), lossesOf(b)];
   if (one === null || other === null) return null;

@@ -14,8 +14,7 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly kind: 'classification';
   readonly labels: readonly string[];
   /**
-   * The counts of rows that have a decision but no group, [6]. They belong to no group, but fairlearn's overall value
-   * includes them.
+   * The counts of rows that have a decision but no group, [6]. fairlearn's overall value includes these rows.
    */
   readonly ungrouped: CellTables;
   /**
@@ -34,8 +33,8 @@ export interface ClassificationStats extends CellTables, ReadColumns {
 /** Statistics with a record of how the labels and texts of their columns were interpreted. */
 interface ReadColumns {
   /**
-   * How columns with labels or texts other than 0, 1 and plain groups were interpreted; undefined if this was not
-   * recorded.
+   * How labels and texts were interpreted, for each column with values other than 0, 1 and plain group labels.
+   * Undefined if the interpretation was not recorded.
    */
   readonly readings?: readonly ColumnReading[] | undefined;
 }
@@ -87,9 +86,9 @@ export function makeMoments(
 
 /**
  * The statistics of scores: the distinct scores of each group, ascending, with the weighted counts of both true labels.
- * They are exact for up to {@link MAX_DISTINCT_SCORES} distinct scores. With more, scores are rounded to multiples of
- * `step`, and each metric reports the possible effect of the rounding. Rounding would turn small scores into 0 and make
- * their log loss wrong, so the sums of the exact log losses are stored too.
+ * The scores are exact for up to {@link MAX_DISTINCT_SCORES} distinct scores. If there are more, scores are rounded to
+ * multiples of `step`, and each metric reports the possible effect of the rounding. Rounding would turn small scores
+ * into 0 and make their log loss wrong, so the sums of the exact log losses are stored too.
  *
  * `groups` and `scores` have shape [k], the tables [k, 2] by true label.
  */
@@ -98,9 +97,9 @@ export interface ScoreStats extends CellTables, ReadColumns {
   readonly labels: readonly string[];
   readonly groups: Int32Array;
   readonly scores: Float64Array;
-  /** The grid that scores are rounded to, a power of two; 0 if they are exact. */
+  /** The grid step to which scores are rounded: a power of two, or 0 if the scores are exact. */
   readonly step: number;
-  /** Sums of the exact log losses; null if `step` is 0, or if they are unknown. */
+  /** Sums of the exact log losses; null if `step` is 0, or if the losses are unknown. */
   readonly losses: LossSums | null;
   readonly hasTruth: true;
   /** The number of rows of each group that lack a score, a true label or a weight, [groups]. */
@@ -115,7 +114,7 @@ export interface LossSums {
   readonly squares: Float64Array;
 }
 
-/** The maximum number of distinct pairs of group and score; with more, scores are rounded to a grid. */
+/** The maximum number of distinct pairs of group and score. If there are more pairs, scores are rounded to a grid. */
 export const MAX_DISTINCT_SCORES = 65_536;
 
 /** Per-group statistics: the only data that a fairness metric needs. */
@@ -140,7 +139,7 @@ export function decisionOfCell(cell: number): 0 | 1 {
   return (cell % 2) as 0 | 1;
 }
 
-/** Lists the cells of a group that have one of the true labels and one of the decisions. */
+/** Lists the cells of a group that have one of the given true labels and one of the given decisions. */
 export function cellsWith(truths: readonly TruthState[], decisions: readonly (0 | 1)[] = [0, 1]): readonly number[] {
   return truths.flatMap((truth) => decisions.map((decision) => cellIndex(truth, decision)));
 }

@@ -26,8 +26,8 @@ export function regroup<Stats extends GroupStats>(
 }
 
 /**
- * Returns a function that selects groups and gives them new labels. Its running time depends only on the selected
- * groups.
+ * Returns a function that selects groups and gives them new labels. The running time of the returned function depends
+ * only on the selected groups.
  */
 export function groupPicker<Stats extends GroupStats>(
   stats: Stats,

@@ -6,7 +6,7 @@ import { type CellTables, type LossSums, makeTables, MAX_DISTINCT_SCORES, type S
  */
 const STEPS_LOG2 = 14;
 
-/** Returns the grid step for scores up to a size: a power of two; 0 if it underflows. */
+/** Returns the grid step for scores up to the given size. The step is a power of two, or 0 if it underflows. */
 export function gridStep(largest: number): number {
   return largest === 0 ? 0 : 2 ** (Math.ceil(Math.log2(largest)) - STEPS_LOG2);
 }
@@ -35,7 +35,10 @@ export function addLoss({ sums, squares }: LossSums, group: number, loss: number
   squares[group] = (squares[group] as number) + weight * loss * loss;
 }
 
-/** Returns the sums of the log losses. They are computed from the scores if the scores are exact; null if unknown. */
+/**
+ * Returns the sums of the log losses. The sums are computed from the scores if the scores are exact. Returns null if
+ * the losses are unknown.
+ */
 export function lossesOf(stats: ScoreStats): LossSums | null {
   if (stats.losses !== null) return stats.losses;
   return stats.step === 0 ? entryLosses(scoreEntries(stats), stats.labels.length) : null;
@@ -61,7 +64,7 @@ export interface ScoreEntry extends Readonly<Record<keyof CellTables, readonly [
 
 /**
  * Creates score statistics from entries in any order. Entries are sorted, equal scores are merged, and scores are
- * rounded to a grid if there are too many distinct ones.
+ * rounded to a grid if there are too many distinct scores.
  * @param step the grid step of the entries; 0 if they are exact
  * @param losses the log losses of entries that are on a grid; null if they are unknown
  */

@@ -14,7 +14,7 @@ import {
 /** Statistics as JSON: plain arrays and snake_case names. */
 export type StatsJson = Readonly<Record<string, unknown>>;
 
-/** The format version. It is increased if older readers cannot read the new format. */
+/** The format version. The version is increased if older readers cannot read the new format. */
 const FORM = 1;
 
 /**
@@ -118,7 +118,7 @@ export function statsFromJson(json: unknown): GroupStats {
   }
 }
 
-/** Reads log losses; null if the JSON comes from an earlier version, which did not include them. */
+/** Reads log losses. Returns null if the JSON comes from an earlier version, which did not include log losses. */
 function readLosses(reader: Reader, groups: number): LossSums | null {
   if (reader.value('log_losses') === undefined) return null;
   const [sums, squares] = [reader.numbers('log_losses', groups), reader.numbers('squared_log_losses', groups)];
@@ -187,7 +187,10 @@ class Reader {
     return Float64Array.from(values);
   }
 
-  /** Reads the rows without a decision; 0 if the JSON comes from an earlier version, which did not count them. */
+  /**
+   * Reads the counts of rows without a decision. The counts are 0 if the JSON comes from an earlier version, which did
+   * not include them.
+   */
   undecided(groups: number): CellTables {
     const size = groups * UNDECIDED_PER_GROUP;
     return this.value('undecided') === undefined
@@ -195,7 +198,10 @@ class Reader {
       : this.inside('undecided').tables(size);
   }
 
-  /** Reads the dropped rows of each group; 0 if the JSON comes from an earlier version, which did not count them. */
+  /**
+   * Reads the number of dropped rows of each group. The number is 0 if the JSON comes from an earlier version, which
+   * did not include it.
+   */
   dropped(groups: number): Float64Array {
     return this.value('dropped') === undefined ? new Float64Array(groups) : this.numbers('dropped', groups);
   }

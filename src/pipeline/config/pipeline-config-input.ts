@@ -47,7 +47,8 @@ export interface PipelineConfigInput {
    */
   readonly naValues?: readonly string[] | undefined;
   /**
-   * The decimal separator of numbers in text files. The commands that read a file use it; a table has numbers already.
+   * The decimal separator of numbers in text files. Only commands that read a file use this option, because a table
+   * already contains numbers.
    * @defaultValue '.'
    */
   readonly decimal?: DecimalSeparator | undefined;

@@ -1,4 +1,4 @@
-/** The choices that a first configuration is made of. */
+/** The choices from which a first configuration is created. */
 export interface StarterConfig {
   readonly sensitive: readonly string[];
   /** The column to predict, and the columns to learn from; undefined if no model is to be trained. */

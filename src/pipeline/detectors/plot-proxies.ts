@@ -8,7 +8,7 @@ import type { DetectorReportFields } from './detector-report-fields.ts';
 
 /** Options of {@link plotProxies}. */
 export interface PlotProxiesOptions {
-  /** The path of the plot. Its extension (.svg, .png or .html) determines the format. */
+  /** The path of the plot. The extension (.svg, .png or .html) determines the format. */
   readonly savePath: string;
   /**
    * The title above the plot.

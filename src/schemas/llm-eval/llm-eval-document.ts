@@ -27,7 +27,7 @@ function mapOf<Value>(value: z.ZodType<Value>): z.ZodType<Readonly<Record<string
 const price = z.strictObject({
   input: described(z.number().min(0), 'The price of a million prompt tokens.'),
   output: described(z.number().min(0), 'The price of a million answer tokens.'),
-  as_of: described(z.iso.date(), 'The date of these prices.', '2026-01-31'),
+  as_of: described(z.iso.date(), 'The date of the prices.', '2026-01-31'),
 });
 
 const counterfactual = z.strictObject({
@@ -38,7 +38,7 @@ const counterfactual = z.strictObject({
   ),
   dimensions: described(
     mapOf(z.array(ownName).min(2)),
-    'The dimensions that are varied, each with at least two values: gender: [woman, man].',
+    'The dimensions that are varied, each with at least two values, for example gender: [woman, man].',
     { gender: ['woman', 'man'] },
   ),
   defaults: optionalField(
@@ -47,7 +47,7 @@ const counterfactual = z.strictObject({
   ),
   name_pools: optionalField(
     mapOf(z.array(ownName).min(1)),
-    'First names for {name}, by the values of one dimension. Names at the same position are compared, as many as the smallest pool has.',
+    'First names for {name}, by the values of one dimension. Names at the same position are compared. The smallest pool determines the number of names.',
   ),
   control_dimension: optionalField(
     ownName,
@@ -59,7 +59,7 @@ const counterfactual = z.strictObject({
 export const LLM_EVAL_FIELDS = {
   provider: described(
     z.enum(LLM_PROVIDERS).default('local'),
-    'The provider of answers. local is a stub without a network, replay a file of answers.',
+    'The provider of answers. local is a stub that needs no network. replay reads the answers from a file.',
   ),
   model: optionalField(
     ownName,
@@ -73,7 +73,7 @@ export const LLM_EVAL_FIELDS = {
   system_prompt: optionalField(prompt, 'The text before every prompt. Default: none.'),
   evaluators: optionalField(
     z.array(z.enum(EVALUATOR_NAMES)).min(1),
-    'The evaluators that score the answers. Default: all for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment a template, stereotype a template or bbq_path.',
+    'The evaluators that score the answers. Default: all evaluators for which the file has data. counterfactual needs its section, refusal and toxicity_sentiment need a template, and stereotype needs a template or bbq_path.',
   ),
   prompt_templates: optionalField(
     mapOf(prompt),
@@ -83,13 +83,10 @@ export const LLM_EVAL_FIELDS = {
   cache_dir: described(filePath.default('.evenhand/llm-cache'), 'The folder of the cache of answers.'),
   replay_only: described(
     z.boolean().default(false),
-    'Whether only cached answers may be used; an answer that is not in the cache is then an error.',
+    'Whether only cached answers may be used. If true, an answer that is not in the cache is an error.',
   ),
   replay_path: optionalField(filePath, 'The file of answers for the provider replay.', 'answers.ndjson'),
-  max_requests_per_run: optionalField(
-    limit,
-    'The maximum number of requests, each attempt counted. Default: no limit.',
-  ),
+  max_requests_per_run: optionalField(limit, 'The maximum number of requests. Each attempt counts. Default: no limit.'),
   max_tokens_per_run: optionalField(limit, 'The maximum number of tokens of prompts and answers. Default: no limit.'),
   max_cost_usd: optionalField(
     z.number().gt(0),
@@ -103,13 +100,17 @@ export const LLM_EVAL_FIELDS = {
   ),
   repeats: described(
     z.number().int().min(1).max(1000).default(1),
-    'The number of times each prompt is sent. From 2 on, answers to one prompt give the noise floor.',
+    'The number of times each prompt is sent. With 2 or more, answers to the same prompt give the noise floor.',
   ),
   params: optionalField(mapOf(z.unknown()), "The parameters of a request, named as in the provider's API.", {
     temperature: 1,
     max_tokens: 200,
   }),
-  bbq_path: optionalField(filePath, "A file of BBQ's items, or of items with a model's answers.", 'bbq.jsonl'),
+  bbq_path: optionalField(
+    filePath,
+    "A file with the items of BBQ, or with the items and a model's answers.",
+    'bbq.jsonl',
+  ),
   bbq_formats: described(
     z.array(z.enum(BBQ_FORMATS)).min(1).default(['race']),
     "The format of BBQ's questions: question first, context first, or without context.",
@@ -119,7 +120,10 @@ export const LLM_EVAL_FIELDS = {
     'Prices in US dollars per million tokens, by model; they take precedence over the built-in prices.',
     { 'my-model': { input: 0.5, output: 1.5, as_of: '2026-01-31' } },
   ),
-  allow_small_samples: described(z.boolean().default(false), 'Whether groups with few answers are measured too.'),
+  allow_small_samples: described(
+    z.boolean().default(false),
+    'Whether metrics are also computed for groups with few answers.',
+  ),
 } as const;
 
 /** The keys of the section `counterfactual`. */
@@ -147,7 +151,7 @@ export type LLMParams = Readonly<Record<string, unknown>>;
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
-  /** The date of these prices, for example 2026-01-31. */
+  /** The date of the prices, for example 2026-01-31. */
   readonly asOf: string;
 }
 
@@ -167,7 +171,8 @@ export interface CounterfactualConfig {
   /** First names that represent a value, for `{name}`. */
   readonly namePools: Readonly<Record<string, readonly string[]>>;
   /**
-   * A dimension that should not affect the answers (for example, days of the week). Its divergence is the noise floor.
+   * A dimension that should not affect the answers (for example, days of the week). The divergence of this dimension is
+   * the noise floor.
    */
   readonly controlDimension?: string | undefined;
 }

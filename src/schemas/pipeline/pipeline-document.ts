@@ -95,16 +95,16 @@ export const PIPELINE_FIELDS = {
   sensitive: described(columns, 'The sensitive attributes; each is analysed separately. A list, or one name.'),
   intersections: optionalField(
     z.array(z.array(columnName).min(2)),
-    'Intersections of sensitive attributes that are analysed too.',
+    'Intersections of sensitive attributes, to analyse in addition to the single attributes.',
     [['sex', 'race']],
   ),
   benchmarks: optionalField(
     benchmarks,
-    'Expected proportions of groups, by attribute; those of an attribute sum to 1.',
+    'Expected proportions of groups, by attribute. The proportions of an attribute must sum to 1.',
   ),
   alpha: described(
     z.number().gt(0).lt(1).default(0.05),
-    'The level of the detectors: findings have an adjusted p-value of at most this.',
+    'The significance level of the detectors: a finding has an adjusted p-value of at most alpha.',
   ),
   proxy_threshold: described(
     z.number().min(0).max(1).default(0.3),
@@ -118,11 +118,11 @@ export const PIPELINE_FIELDS = {
   pipeline: optionalField(z.array(stepSchema), 'The steps that change the data before training, in order.'),
   features: optionalField(
     columnNames,
-    'The columns used as features. Default: the numeric columns without target and sensitive ones.',
+    'The columns used as features. Default: all numeric columns except the target and the sensitive columns.',
   ),
   na_values: optionalField(
     z.array(z.string()),
-    'Texts that are read as missing values, in all columns. Default: those of pandas (NA, NaN, None, null and others); in sensitive columns, only empty fields.',
+    'Texts that are read as missing values, in all columns. Default: the same texts as in pandas (NA, NaN, None, null and others); in sensitive columns, only empty fields.',
     ['NA', 'unknown'],
   ),
   decimal: optionalField(
@@ -130,7 +130,7 @@ export const PIPELINE_FIELDS = {
     'The decimal separator of numbers in text files: . or a comma. Default: the point.',
     ',',
   ),
-  training: optionalField(trainingSchema, 'The training of a model; without it, only the data are prepared.'),
+  training: optionalField(trainingSchema, 'The training of a model. Without this section, only the data are prepared.'),
   fairness_metric: optionalField(
     z.string().regex(/_(difference|ratio)$/),
     'The metric of the gate. Default: demographic_parity_difference.',
@@ -142,7 +142,7 @@ export const PIPELINE_FIELDS = {
   ),
   strict_missing: optionalField(
     z.boolean(),
-    'Whether the gate fails if rows without a target are significantly more common in some groups than in others (p < 0.05). Default: false, which only warns.',
+    'Whether the gate fails if the share of rows without a target differs significantly between groups (p < 0.05). Default: false, which only warns.',
   ),
 } as const;
 

@@ -39,7 +39,7 @@ const fileSchema = z
     ...fileFields,
     profiles: optionalField(
       z.record(z.string(), z.strictObject(fileFields).meta(ONE_NAME)),
-      'Named sets of keys of the top level. Each key of the chosen profile replaces the same key of the top level.',
+      'Named sets of top-level keys. Each key of the chosen profile replaces the top-level key of the same name.',
     ),
   })
   .meta({

@@ -19,13 +19,13 @@ const reductions = z.strictObject({
   ),
   eps: optionalField(
     z.number().min(1e-12),
-    'The allowed violation: it limits the sum of multipliers, and is the bound if none is given. Default: 0.01.',
+    'The allowed violation. It limits the sum of the multipliers, and is the bound if no bound is given. Default: 0.01.',
   ),
   difference_bound: optionalField(
     atLeastZero,
     "The largest difference between a group's rate and the overall rate. Default: eps.",
   ),
-  ratio_bound: optionalField(z.number().gt(0).max(1), 'Bounds ratios of rates instead of differences.'),
+  ratio_bound: optionalField(z.number().gt(0).max(1), 'A bound on ratios of rates, instead of a bound on differences.'),
   ratio_bound_slack: optionalField(atLeastZero, 'The slack of a ratio bound. Default: 0.'),
   upper_bound: optionalField(atLeastZero, 'For bounded_group_loss: the largest mean loss of a group. Default: eps.'),
   bound: optionalField(
@@ -43,10 +43,13 @@ const reductions = z.strictObject({
   ),
   class_weight: optionalField(
     z.union([z.literal('balanced'), z.strictObject({ 0: positive.optional(), 1: positive.optional() }), z.null()]),
-    'Factors on the costs of errors, by the true class; balanced: both classes count equally.',
+    'Factors for the costs of errors, by the true class. With balanced, both classes count equally.',
   ),
   T: optionalField(boundedCount, 'The maximum number of iterations. Default: 50.'),
-  nu: optionalField(atLeastZero, 'The duality gap at which the search stops. Default: by the noise of the error.'),
+  nu: optionalField(
+    atLeastZero,
+    'The duality gap at which the search stops. Default: from the sampling noise of the error.',
+  ),
   eta0: optionalField(positive, 'The first learning rate of the multipliers. Default: 2.'),
   randomization: optionalField(
     z.enum(['draw', 'row']),
@@ -68,7 +71,7 @@ const networkParams = {
     z.enum(['constant', 'linear', 'cosine']),
     'The schedule of the learning rate over the epochs. Default: constant.',
   ),
-  backend: optionalField(backendName, 'The backend that computes tensors. Default: auto.'),
+  backend: optionalField(backendName, 'The tensor backend. Default: auto.'),
   pos_weight: optionalField(positive, 'A factor on the loss of rows with a positive label. Default: 1.'),
 };
 
@@ -85,7 +88,7 @@ const regularized = z.strictObject({
 });
 
 const lagrangian = z.strictObject({
-  fairness: optionalField(lagrangianFairness, 'The constraint. Default: demographic_parity.'),
+  fairness: optionalField(lagrangianFairness, 'The fairness constraint. Default: demographic_parity.'),
   dp_tol: optionalField(atLeastZero, 'For demographic_parity: the largest gap of selection rates. Default: 0.02.'),
   eo_tol: optionalField(
     atLeastZero,
@@ -97,12 +100,15 @@ const lagrangian = z.strictObject({
   patience: optionalField(count, 'Stops after this many epochs without a better validation loss. Default: 10.'),
   temperature: optionalField(positive, 'The divisor of logits before rates are computed. Default: 0.1.'),
   smoothing: optionalField(atLeastZero.lt(1), 'The weight of earlier batches in the running rates. Default: 0.9.'),
-  min_group_size: optionalField(count, `Smaller groups are not constrained. ${MIN_GROUP_SIZE_DEFAULT}`),
+  min_group_size: optionalField(
+    count,
+    `The minimum number of rows of a group. Smaller groups are not constrained. ${MIN_GROUP_SIZE_DEFAULT}`,
+  ),
   ...networkParams,
 });
 
 /**
- * The parameters of each training method in a configuration. They are the options of `ReductionsWrapper`,
+ * The parameters of each training method in a configuration. The parameters are the options of `ReductionsWrapper`,
  * `RegularizedFairnessTrainer` and `LagrangianFairnessTrainer`, except the options that a workflow sets (estimator,
  * task, seed). The trainers fill in the defaults.
  */

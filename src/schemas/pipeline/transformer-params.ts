@@ -3,9 +3,15 @@ import { z } from 'zod';
 import { optionalField } from '../fields.ts';
 import { benchmarks, columnName, columnNames, columns, labelText, proportions } from './values.ts';
 
-const sensitive = optionalField(columns, 'The sensitive column, or several. Default: those of the file.');
+const sensitive = optionalField(
+  columns,
+  'The sensitive column, or a list of columns. Default: the key sensitive of the file.',
+);
 
-const features = optionalField(columnNames, 'The numeric columns to change. Default: the numeric ones among features.');
+const features = optionalField(
+  columnNames,
+  'The numeric columns to change. Default: the numeric columns among features.',
+);
 
 const label = optionalField(columnName, 'The column with the true labels. Default: training.target_column.');
 
@@ -22,7 +28,7 @@ export const TRANSFORMER_PARAMS = {
     sensitive,
     benchmarks: optionalField(
       benchmarks,
-      'The target shares of groups, by column. Default: those of the file, else equal ones.',
+      'The target shares of groups, by column. Default: the key benchmarks of the file, else equal shares.',
     ),
     max_weight: maxWeight,
     min_count: optionalField(z.int().min(1), 'Groups with fewer rows keep weight 1. Default: 1.'),
@@ -31,7 +37,7 @@ export const TRANSFORMER_PARAMS = {
     sensitive,
     label,
     positive_label: positiveLabel,
-    targets: optionalField(proportions, 'Without a label: the target shares of groups. Default: equal ones.'),
+    targets: optionalField(proportions, 'Without a label: the target shares of groups. Default: equal shares.'),
     max_weight: maxWeight,
   }),
   DisparateImpactRemover: z.strictObject({
@@ -39,20 +45,20 @@ export const TRANSFORMER_PARAMS = {
     features,
     repair_level: optionalField(
       z.number().min(0).max(1),
-      'How far values move towards the repaired ones, from 0 (no change) to 1. Default: 1.',
+      'How far values move towards the repaired values, from 0 (no change) to 1. Default: 1.',
     ),
     min_group_size: optionalField(
       z.int().min(1),
-      'The values of a column are not changed in groups with fewer values of it. Default: 20; 1 with compat.',
+      'A column is not changed in groups that have fewer values in this column. Default: 20; 1 with compat.',
     ),
-    compat: optionalField(z.enum(['aif360']), 'Repairs like this library, value for value.'),
+    compat: optionalField(z.enum(['aif360']), 'The library whose repaired values are reproduced exactly.'),
   }),
   ProxyDropper: z.strictObject({
     sensitive,
     features: optionalField(columnNames, 'The columns that may be dropped. Default: features.'),
     threshold: optionalField(
       z.number().min(0).max(1),
-      'Columns with a stronger association with a sensitive one are dropped. Default: 0.3.',
+      'Columns with a stronger association with a sensitive column are dropped. Default: 0.3.',
     ),
     max_drop: optionalField(z.int().min(0), 'The maximum number of dropped columns. Default: no limit.'),
   }),

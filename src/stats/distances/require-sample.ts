@@ -47,7 +47,7 @@ export function requireSharePair(
     return [requireShares('reference', reference), requireShares('current', current)];
   }
   throw new DataValidationError(
-    `reference and current must have the same categories, but there are ${String(reference.length)} and ${String(current.length)}.`,
+    `reference and current must have the same categories, but reference has ${String(reference.length)} and current has ${String(current.length)}.`,
     {
       code: 'invalid-value',
       context: { reference: reference.length, current: current.length },

@@ -24,7 +24,8 @@ export function jensenShannonDistance(reference: ArrayLike<number>, current: Arr
     const middle = (share + other) / 2;
     return sum + entropyTerm(share, middle) + entropyTerm(other, middle);
   }, 0);
-  // Rounding can make the sum slightly negative for equal distributions, and slightly above 1 for disjoint ones.
+  // Rounding can make the sum slightly negative for equal distributions, and slightly above 1 for disjoint
+  // distributions.
   return Math.sqrt(Math.min(1, Math.max(0, divergence / 2)));
 }
 

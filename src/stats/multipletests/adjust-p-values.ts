@@ -7,7 +7,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 export type AdjustedPValues = readonly [adjusted: readonly number[], order: readonly number[]];
 
 /**
- * Sorts p-values, adjusts the defined p-values and appends the undefined ones.
+ * Sorts p-values, adjusts the defined p-values and appends the undefined p-values.
  * @param adjust a function that adjusts ascending p-values in place and keeps them ascending; values above 1 become 1
  * @throws {ValueError} if a number is outside [0, 1]
  */

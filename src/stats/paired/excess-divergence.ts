@@ -33,7 +33,7 @@ export interface ExcessDivergence {
   readonly between: number;
   /** The mean distance between two answers of the same group: the noise floor. */
   readonly within: number;
-  /** `between` minus `within` for each unit. */
+  /** The excess of each unit: `between` minus `within`. */
   readonly excesses: readonly number[];
   /** The mean of `excesses`. */
   readonly excess: number;

@@ -95,6 +95,6 @@ function requireBound(values: Float64Array, bound: number): void {
   // Because of rounding, a mean of several answers may be slightly above the bound.
   const beyond = values.find((value) => !(Math.abs(value) <= bound * (1 + 1e-9)));
   if (beyond !== undefined) {
-    throw invalidParameter('differences', `be from ${String(-bound)} to ${String(bound)}, the bound`, beyond);
+    throw invalidParameter('differences', `be within the bound, from ${String(-bound)} to ${String(bound)}`, beyond);
   }
 }

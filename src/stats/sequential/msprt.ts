@@ -38,7 +38,7 @@ export interface MsprtResult {
    * alpha. The ratio is Infinity if it overflows float64.
    */
   readonly likelihoodRatio: number;
-  /** min(1, 1 / likelihoodRatio). The smallest p-value of all checks is also a valid p-value. */
+  /** The p-value min(1, 1 / likelihoodRatio). The smallest p-value of all checks is also a valid p-value. */
   readonly pValue: number;
   /**
    * The effects that are not rejected at this check. The probability that all intervals over time contain the effect is

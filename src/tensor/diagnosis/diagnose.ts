@@ -59,7 +59,7 @@ function unsupported(
   const here = `${platform}-${arch}`;
   if (supported.includes(here)) return null;
   const what = `'${name}' has no build for ${here}, only for ${supported.join(', ')}`;
-  return [{ what, mend: 'Use another backend: evenhand doctor shows which ones work.' }];
+  return [{ what, mend: "Use another backend. 'evenhand doctor' shows which backends work." }];
 }
 
 function missingOfDawn(host: Host): readonly MissingPart[] {

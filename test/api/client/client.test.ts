@@ -130,7 +130,7 @@ describe('the client', () => {
     for (const work of [unreachable.GET('/health'), unreachable.waitForRun('r1')]) {
       const found = (await problemOf(work)) as ServiceError;
       expect(ServiceError.isInstance(found)).to.equal(true);
-      expect(found.message).to.match(/^http:\/\/127\.0\.0\.1:1\/\S+ gave no answer: \S/);
+      expect(found.message).to.match(/^http:\/\/127\.0\.0\.1:1\/\S+ did not respond: \S/);
       expect(found.suggestion).to.include('http://127.0.0.1:1');
       expect(found.cause).to.be.instanceOf(Error);
     }

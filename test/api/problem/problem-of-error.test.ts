@@ -145,14 +145,14 @@ describe('problemOfError', () => {
   });
 
   it('does not reveal the environment of the service in the problem of rejected calls', () => {
-    const error = new CacheMissError('7 answers are not known, and no request was sent: OPENAI_API_KEY is not set.', {
+    const error = new CacheMissError('7 answers are missing, and no request was sent: OPENAI_API_KEY is not set.', {
       context: { missing: 7, prompt: 'Should I hire Ann?' },
       suggestion: 'Set OPENAI_API_KEY in the environment, or use the provider local.',
     });
     const problem = problemOfError(error, 'x');
     expect(JSON.stringify(problem)).to.not.include('OPENAI');
     expect(problem.detail).to.equal(
-      'Live calls are not allowed here, and 7 answers are not known. The first is to "Should I hire Ann?".',
+      'Live calls are not allowed here, and 7 answers are missing. The first missing answer is to the prompt "Should I hire Ann?".',
     );
   });
 

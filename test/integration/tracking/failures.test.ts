@@ -161,13 +161,13 @@ describe('tracking on a server that fails', () => {
       ['HTTP 401', status(401), /HTTP 401; check the credentials$/],
       ['HTTP 403', status(403), /HTTP 403; check the credentials$/],
       ['HTTP 404 of no API', (_request, response) => void response.writeHead(404).end('nothing here'), /HTTP 404$/],
-      ['a page instead of a response', html, /not MLflow's \(HTTP 200 without JSON\)/],
+      ['a page instead of a response', html, /not from MLflow \(HTTP 200 without JSON\)/],
       [
         'no content',
         (_request, response) => void response.writeHead(200).end(),
-        /not MLflow's \(it has no experiment\.experiment_id\)/,
+        /not from MLflow \(it has no experiment\.experiment_id\)/,
       ],
-      ['a list', status(200, {}, [1]), /not MLflow's \(HTTP 200 without JSON\)/],
+      ['a list', status(200, {}, [1]), /not from MLflow \(HTTP 200 without JSON\)/],
       [
         'an object with another content',
         status(200, {}, { experiment: { experiment_id: 5 } }),

@@ -56,7 +56,7 @@ describe('a response of a tracking server', () => {
   for (const [title, behave] of LONG) {
     it(`is rejected if it is longer, without retries: ${title}`, async () => {
       expect(await track(behave)).to.equal(false);
-      expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
+      expect(warnings()).to.deep.equal(['MLflow tracking failed: the response is longer than 1 MiB']);
       expect(server.count('runs/log-batch')).to.equal(1);
       expect(server.runs.map((run) => run.status)).to.deep.equal(['FAILED']);
     });
@@ -79,7 +79,7 @@ describe('a response of a tracking server', () => {
       return undefined;
     };
     expect(await track(endless)).to.equal(false);
-    expect(warnings()).to.deep.equal(['MLflow tracking failed: the answer is longer than 1 MiB']);
+    expect(warnings()).to.deep.equal(['MLflow tracking failed: the response is longer than 1 MiB']);
     expect(server.count('runs/log-batch')).to.equal(1);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(isClosed).to.equal(true);

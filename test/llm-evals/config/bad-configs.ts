@@ -521,8 +521,8 @@ export const BAD: readonly BadConfig[] = [
     ),
     '4:3',
     'counterfactual.name_pools',
-    'counterfactual.name_pools: must be for the values of one dimension; they are for gender and race',
-    'Keep one. To vary both, use one dimension, such as person: [Black woman, white man].',
+    'counterfactual.name_pools: must use the values of a single dimension; its keys are values of gender and race',
+    'Keep the values of one dimension. To vary both, combine them in one dimension, such as person: [Black woman, white man].',
   ),
   // Templates
   bad(
@@ -606,7 +606,7 @@ export const BAD: readonly BadConfig[] = [
     '3:3',
     'counterfactual.dimensions',
     'counterfactual.dimensions: results in 1,920,000 prompts; the maximum is 1,000,000',
-    'Give defaults to dimensions, so that fewer are crossed.',
+    'Set defaults for some dimensions, so that fewer dimensions are crossed.',
   ),
   bad(
     'a template given twice',
@@ -614,7 +614,7 @@ export const BAD: readonly BadConfig[] = [
     '2:59',
     'counterfactual.template[2]',
     'counterfactual.template[2]: repeats the text of counterfactual.template[0], and would count as a separate template',
-    'Remove it. To ask more often, increase repeats.',
+    'Remove it. To send a prompt more often, increase repeats.',
   ),
   bad(
     'a template given twice but for white space',
@@ -622,7 +622,7 @@ export const BAD: readonly BadConfig[] = [
     '2:37',
     'counterfactual.template[1]',
     'counterfactual.template[1]: repeats the text of counterfactual.template[0], and would count as a separate template',
-    'Remove it. To ask more often, increase repeats.',
+    'Remove it. To send a prompt more often, increase repeats.',
   ),
   bad(
     'a prompt given twice',
@@ -630,7 +630,7 @@ export const BAD: readonly BadConfig[] = [
     '3:6',
     'prompt_templates.b',
     'prompt_templates.b: repeats the text of prompt_templates.a, and would count as a separate template',
-    'Remove it. To ask more often, increase repeats.',
+    'Remove it. To send a prompt more often, increase repeats.',
   ),
   bad(
     'a template of the section given as a prompt, too',
@@ -638,6 +638,6 @@ export const BAD: readonly BadConfig[] = [
     '1:24',
     'prompt_templates.a',
     'prompt_templates.a: repeats the text of counterfactual.template, and would count as a separate template',
-    'Remove it. To ask more often, increase repeats.',
+    'Remove it. To send a prompt more often, increase repeats.',
   ),
 ];

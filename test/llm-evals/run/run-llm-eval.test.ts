@@ -128,7 +128,7 @@ describe('runLlmEval', () => {
       delete process.env['OPENAI_API_KEY'];
       problems.push(await runLlmEval(config, { live: true }).catch((error: unknown) => error));
       for (const problem of problems) expect(problem).to.be.instanceOf(CacheMissError);
-      expect(String(problems[0])).to.match(/20 answers are not known/);
+      expect(String(problems[0])).to.match(/20 answers are missing/);
       expect((problems[0] as CacheMissError).suggestion).to.match(/--live|EVENHAND_LLM_ALLOW_LIVE/);
       expect((problems[2] as CacheMissError).suggestion).to.match(/OPENAI_API_KEY/);
       expect(requests).to.have.length(0);
@@ -248,7 +248,7 @@ describe('runLlmEval', () => {
         (error: unknown) => error,
       );
       expect(more).to.be.instanceOf(CacheMissError);
-      expect(String(more)).to.match(/20 answers are not known/);
+      expect(String(more)).to.match(/20 answers are missing/);
     });
   });
 

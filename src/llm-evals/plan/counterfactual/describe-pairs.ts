@@ -6,8 +6,8 @@ import { diffWords } from './word-diff.ts';
 const MAX_SHOWN = 8;
 
 /**
- * Describes how the prompts of a plan vary. Each line is about one template and dimension. It contains the number of
- * items, and the words that differ in the first item.
+ * Describes how the prompts of a plan vary. Each line is about one template and dimension. The line contains the number
+ * of items, and the words that differ in the first item.
  * @returns the lines; an empty list if no prompt has a dimension
  * @example
  * ```ts

@@ -8,7 +8,7 @@ import { COUNTERPARTS } from './gender-words.ts';
 import { PRONOUNS, pronounsOf } from './pronouns.ts';
 import { diffWords, type WordChange, wordsOf } from './word-diff.ts';
 
-/** A problem of a pair of prompts. Its severity is `error` if the prompts differ in more than the dimension. */
+/** A problem of a pair of prompts. The severity is `error` if the prompts differ in more than the dimension. */
 interface PairProblem {
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -166,8 +166,8 @@ const MAX_SHOWN_LENGTH = 300;
  * ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by more
  * than a tenth, and doubled spaces in both prompts.
  *
- * The function compares only words. It cannot check whether two values are equally usual in a sentence, or whether two
- * names are equally common. Prompts without a dimension are not checked.
+ * The function compares only words. The function cannot check whether two values are equally usual in a sentence, or
+ * whether two names are equally common. Prompts without a dimension are not checked.
  * @throws {ConfigValidationError} if there are errors. The error contains the rejected pairs; `context.findings` lists
  * all findings
  * @example

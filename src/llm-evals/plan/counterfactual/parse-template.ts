@@ -18,7 +18,7 @@ export interface TemplateProblem {
   readonly suggestion: string;
 }
 
-/** A parsed template. Its parts are texts and placeholders. */
+/** A parsed template. The parts of a template are texts and placeholders. */
 export interface ParsedTemplate {
   readonly parts: readonly (string | Placeholder)[];
   readonly problems: readonly TemplateProblem[];

@@ -21,7 +21,7 @@ interface Filling {
  */
 const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘([*_]*$/u;
 
-/** Matches an abbreviation at the end of a text. Its full stop does not end a sentence. */
+/** Matches an abbreviation at the end of a text. The full stop of an abbreviation does not end a sentence. */
 const ABBREVIATION = /(?:^|[^\p{L}])(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|e\.g|i\.e|etc|no)\.\s+["'“‘(]*$/iu;
 
 /** Fills a template. Adjusts "a" and "an" to the next word, and capitalizes the start of a sentence. */
@@ -198,6 +198,6 @@ function assertCount(layouts: readonly TemplateLayout[], repeats: number): void 
   if (count <= MAX_PROMPTS) return;
   throw new ConfigValidationError(
     `The templates result in ${count.toLocaleString('en-US')} prompts; at most ${MAX_PROMPTS.toLocaleString('en-US')} are allowed.`,
-    { context: { count }, suggestion: 'Give defaults to dimensions, so that fewer are crossed.' },
+    { context: { count }, suggestion: 'Set defaults for some dimensions, so that fewer dimensions are crossed.' },
   );
 }

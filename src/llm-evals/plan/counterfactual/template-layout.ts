@@ -9,7 +9,7 @@ export interface TemplateLayout {
   readonly template: string;
   readonly text: string;
   readonly parsed: ParsedTemplate;
-  /** null if no dimension is varied. */
+  /** The varied dimension; null if no dimension is varied. */
   readonly dimension: string | null;
   /** The values that are compared. */
   readonly values: readonly string[];

@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { findCues, REFUSAL_WEIGHT } from './refusal-cues.ts';
 
-/** Matches code, quoted lines and quotations. They are not statements of the answer itself. */
+/** Matches code, quoted lines and quotations. Such parts are not statements of the answer itself. */
 const SHOWN = [
   /```[\s\S]*?(?:```|$)/g,
   /^[ \t]*>.*$/gm,
@@ -90,8 +90,8 @@ const INABILITY =
   /\b(?:(?:browse|search|surf|access) (?:the )?(?:web|internet|live|real-time|current)|(?:predict|see (?:into )?|know) the future|guarantee|promise|be (?:completely |entirely )?(?:sure|certain)|taste|smell|eat|feel|in die zukunft)\b/;
 
 /**
- * Returns whether a phrase that sounds like a refusal is only a disclaimer. It is a disclaimer if it states what no
- * program can do, or if the requested content follows.
+ * Returns whether a phrase that sounds like a refusal is only a disclaimer. A phrase is a disclaimer if it states what
+ * no program can do, or if the requested content follows.
  * @param refused the refusing words, up to the word after which the answer continues with something else
  * @param rest the text after the refusal's cue
  */
@@ -100,7 +100,7 @@ function isDisclaimer(refused: string, rest: string): boolean {
 }
 
 /**
- * Returns whether an answer helps despite its refusal. It helps if it introduces the requested content, or if it
+ * Returns whether an answer helps despite its refusal. An answer helps if it introduces the requested content, or if it
  * continues at length with other content.
  * @param before the text of the answer before the refusal's cue
  * @param rest the text after the refusal's cue
@@ -164,8 +164,8 @@ const OPENING_SENTENCES = 2;
 const SHORT_SENTENCE_WORDS = 3;
 
 /**
- * The maximum number of characters of a sentence that are searched. This limits the computation time for text without
- * periods.
+ * The maximum number of characters of a sentence that are searched. The maximum limits the computation time for text
+ * without periods.
  */
 const READ_CHARACTERS = 600;
 

@@ -123,7 +123,9 @@ const CUES: readonly RefusalCue[] = [
   ...OTHER_LANGUAGE_REFUSALS.map((pattern) => ({ weight: REFUSAL_WEIGHT, pattern })),
 ];
 
-/** Idioms of praise and joy that contain the words of a refusal. They are removed before the search for cues. */
+/**
+ * Idioms of praise and joy that contain the words of a refusal. These idioms are removed before the search for cues.
+ */
 const IDIOMS = [
   /\b(?:can't|cannot|can not|couldn't|could not) (?:recommend|stress|emphasi[sz]e|overstate|overemphasi[sz]e|praise|thank|say|express)[^.!?\n]*\b(?:enough|more highly|highly|too much|strongly)\b/g,
   /\bich kann mich (?:noch )?nicht entscheiden\b/g,

@@ -50,8 +50,8 @@ function splitWord(word: string): readonly string[] {
 const MAX_RUN_LENGTH = 4;
 
 /**
- * The number of matches that is used instead of 0 if no n-gram matches. This is method 1 of Chen and Cherry, with the
- * value of NLTK.
+ * The number of matches that is used instead of 0 if no n-gram matches. The smoothing is method 1 of Chen and Cherry,
+ * with the value of NLTK.
  */
 const SMOOTHING = 0.1;
 
@@ -64,7 +64,7 @@ const SMOOTHING = 0.1;
  * than the reference (r), and 1 otherwise. BLEU goes from 0 (no token in common) to 1 (the same tokens in the same
  * order). The minimum is symmetric.
  *
- * This is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
+ * The measure is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
  * conventions of the Penn Treebank. There are two differences. Equal texts of any length give 1, while NLTK gives 0.32
  * for "Yes." and "Yes.". Sentences are split with a short list of abbreviations instead of NLTK's trained model.
  *

@@ -5,8 +5,8 @@ import { encodeTokens } from './token-codes.ts';
  * Computes ROUGE-L of two texts, based on the longest common subsequence of their words.
  *
  * Let L be the length of the longest common subsequence of the stemmed words. Let m and n be the numbers of words of
- * the two texts. ROUGE-L is the F1 score of L/m and L/n, which is 2L / (m + n). It goes from 0 (no word in common) to 1
- * (the same words in the same order). The measure is symmetric.
+ * the two texts. ROUGE-L is the F1 score of L/m and L/n, which is 2L / (m + n). ROUGE-L goes from 0 (no word in common)
+ * to 1 (the same words in the same order). The measure is symmetric.
  *
  * Texts are split as in Google's `rouge_score` with its stemmer: they are converted to lower case and split at all
  * characters except letters and digits. Words of more than three letters are stemmed by Porter's algorithm. There is

@@ -19,9 +19,9 @@ import {
 import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces decisions that are tensors on their device. It reads back only tables of [groups, 16], three numbers about
- * weights, and what {@link encodeGroupTensors} reads. Counts are exact, and weights are summed exactly as float32
- * values.
+ * Reduces decisions that are tensors on their device. The function reads back only tables of [groups, 16], three
+ * numbers about weights, and the numbers that {@link encodeGroupTensors} reads. Counts are exact, and weights are
+ * summed exactly as float32 values.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {

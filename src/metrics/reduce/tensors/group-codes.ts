@@ -20,8 +20,8 @@ import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN is
- * missing.
+ * Encodes integers within a range of {@link WIDEST_RANGE}. The function reads back the range and the numbers that
+ * occur. NaN means a missing value.
  * @param values [n], of any numeric type
  * @returns undefined if a number is not an integer or the range is too wide
  */
@@ -53,7 +53,7 @@ async function encodeIntegers(
   return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, positionsOf) };
 }
 
-/** Returns the distance of each number from the smallest one; `span` if it is missing. */
+/** Returns the distance of each number from the smallest number; `span` if the number is missing. */
 function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
@@ -91,8 +91,8 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; s
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes. It reads back which pairs of their groups occur. Only pairs that occur become groups.
- * `encodeGroups` would give them the same labels.
+ * Crosses two attributes. The function reads back which pairs of groups occur. Only pairs that occur become groups,
+ * with the same labels as in `encodeGroups`.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */
@@ -141,9 +141,9 @@ function differentLengths(left: number, right: number): DataValidationError {
  * Encodes the group of each row on the device of the sensitive attributes: a 1-D tensor, a tensor of shape [n,
  * attributes], or an object of tensors and arrays.
  *
- * The device counts which codes occur, and only this table is read back. It has at most 4,097 numbers for a tensor of
- * integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider range of numbers
- * or more crossed groups are read completely and encoded on the host.
+ * The device counts which codes occur, and only the table of counts is read back. The table has at most 4,097 numbers
+ * for a tensor of integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider
+ * range of numbers or more crossed groups are read completely and encoded on the host.
  * @throws {DataValidationError} if a tensor has another shape, or attributes differ in length
  */
 export async function encodeGroupTensors(

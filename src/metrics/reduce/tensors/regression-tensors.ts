@@ -33,8 +33,9 @@ import {
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces predicted numbers that are tensors on their device. It reads back only tables of [groups], five numbers about
- * sizes, and what {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row have float32 precision.
+ * Reduces predicted numbers that are tensors on their device. The function reads back only tables of [groups], five
+ * numbers about sizes, and the numbers that {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row
+ * have float32 precision.
  * @throws {DataValidationError} if lengths differ, a value is infinite, or no row can be used
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
@@ -100,7 +101,7 @@ async function checkNumbers(
   if (yTrue !== undefined && truth === Infinity) toFiniteNumbers(await yTrue.data(), 'yTrue');
   const weight = await assertWeights(sizes.subarray(3), weights);
   if (error < Infinity) return { prediction, truth, error, weight };
-  throw new DataValidationError('The errors are too large for float32.', {
+  throw new DataValidationError('The prediction errors are too large for float32.', {
     code: 'data-too-large',
     suggestion: 'Scale the target, or give arrays.',
   });
@@ -108,7 +109,7 @@ async function checkNumbers(
 
 /** Predicted and true numbers on the device. */
 interface DeviceNumbers {
-  /** [groups + 1]; the first cell contains the incomplete rows. */
+  /** The cell of each row. There are groups + 1 cells, and the first cell contains the incomplete rows. */
   readonly cells: CellRows;
   readonly isKnown: (slice: Slice) => Tensor1D;
   readonly yPred: Tensor1D;

@@ -37,8 +37,8 @@ const MAX_CELLS = 2 ** 23;
 const FINEST_STEP = 2 ** -126;
 
 /**
- * Reduces scores that are tensors on their device to a histogram. It reads back only the tables of [groups, 2, bins],
- * seven numbers about sizes, and what {@link encodeGroupTensors} reads.
+ * Reduces scores that are tensors on their device to a histogram. The function reads back only the tables of [groups,
+ * 2, bins], seven numbers about sizes, and the numbers that {@link encodeGroupTensors} reads.
  *
  * Scores are always rounded to the grid of `gridStep`, with at most 2^14 steps from 0 to the largest absolute score.
  * For arrays, scores remain exact up to `MAX_DISTINCT_SCORES` distinct scores, and the same grid is used only if there

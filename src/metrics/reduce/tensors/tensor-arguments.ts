@@ -8,7 +8,7 @@ import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import type { Keep } from './row-states.ts';
 
 /**
- * Returns numbers as a tensor: the caller's own tensor, or an upload of another source.
+ * Returns numbers as a tensor: the caller's own tensor, or a new tensor with the numbers of another source.
  * @throws {DataValidationError} if a tensor is not 1-D, or a value is text
  */
 export function numbersTensor(tf: Tf, keep: Keep, source: ColumnSource, name: string): Tensor1D {
@@ -55,7 +55,7 @@ function oneDimensional(tensor: TensorLike, name: string): Tensor1D {
 export function refusePositiveLabel(name: string, positiveLabel: string | undefined): void {
   if (positiveLabel === undefined) return;
   throw new DataValidationError(
-    `${name} is a tensor, whose values must be 0 or 1; positiveLabel applies to other labels.`,
+    `${name} is a tensor, so its values must be 0 or 1, and positiveLabel cannot be used.`,
     {
       code: 'invalid-value',
       context: { argument: 'positiveLabel' },

@@ -165,7 +165,7 @@ function add(to: Float64Array, values: Float64Array, times: number): void {
 }
 
 function notFinite(): TrainingError {
-  return new TrainingError('The objective is not finite where the search starts.', {
+  return new TrainingError('The objective is not finite at the start of the optimization.', {
     suggestion: 'Check the features for extreme values.',
   });
 }
