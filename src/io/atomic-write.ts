@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { lstat, mkdir, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -74,11 +74,11 @@ export function assertReplaceable(target: string, mayReplace: (folder: string) =
 export async function assertWritable(target: string): Promise<void> {
   if (await isSpecialFile(target)) return;
   try {
-    // A file is created, because a permission check always succeeds for root.
+    // A file is created, because a permission check always succeeds for root. These calls are synchronous, so that no
+    // interrupt is handled while the file exists.
     const probe = path.join(await nearestFolder(target), temporaryName());
-    const file = await open(probe, 'wx');
-    await file.close();
-    await rm(probe);
+    closeSync(openSync(probe, 'wx'));
+    rmSync(probe);
   } catch (cause) {
     throw cannotWrite(target, cause);
   }
