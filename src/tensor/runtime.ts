@@ -364,11 +364,12 @@ const NO_GPU_SEEN = {
 };
 
 /**
- * Restores `util.isNullOrUndefined`, which Node 23 removed. Version 4.22 of TensorFlow's native packages calls it in
- * every operation.
+ * Defines `util.isNullOrUndefined` and `util.isArray`, which version 4.22 of TensorFlow's native packages calls in every
+ * operation. Node 23 removed them, and Node 22 prints a deprecation warning at the first call.
  */
-export function restoreRemovedUtil(target: { isNullOrUndefined?: unknown } = util): void {
-  target.isNullOrUndefined ??= (value: unknown) => value === null || value === undefined;
+export function restoreRemovedUtil(target: { isNullOrUndefined?: unknown; isArray?: unknown } = util): void {
+  target.isNullOrUndefined = (value: unknown) => value === null || value === undefined;
+  target.isArray = Array.isArray;
 }
 
 /** Loads a package that contains TensorFlow's native library. */

@@ -368,7 +368,7 @@ describe('evenhand monitor', () => {
     const rows = Array.from({ length: 10_002 }, (_, row) => ({ approved: row % 2, sex: `p${String(row)}` }));
     const { stderr } = await runCli(['monitor', ...COLUMNS, '--look-every', '1000000'], { input: ndjson(rows) });
     expect(stderr).to.include("more than 10,000 groups in 'sex', 2 times. Is it an id?");
-  });
+  }).timeout(180_000);
 
   for (const [what, args, input, message] of [
     ['no sensitive column', ['--y-pred', 'approved'], '', 'Missing: --sensitive'],

@@ -26,7 +26,7 @@ describe('tensor backends', () => {
     expect(tf.getBackend()).to.be.a('string');
   });
 
-  it('gives native packages the function that Node 23 removed, and keeps the one of older versions', () => {
+  it('gives native packages the functions that Node 23 removed, and replaces those for which Node 22 prints a warning', () => {
     const removed: { isNullOrUndefined?: (value: unknown) => boolean } = {};
     restoreRemovedUtil(removed);
     expect([null, undefined, 0, '', NaN, false].map((value) => removed.isNullOrUndefined?.(value))).to.deep.equal([
@@ -38,9 +38,10 @@ describe('tensor backends', () => {
       false,
     ]);
     const own = () => false;
-    const older = { isNullOrUndefined: own };
+    const older = { isNullOrUndefined: own, isArray: own };
     restoreRemovedUtil(older);
-    expect(older.isNullOrUndefined).to.equal(own);
+    expect(older.isNullOrUndefined).to.not.equal(own);
+    expect(older.isArray).to.equal(Array.isArray);
   });
 
   it('concurrent first loads all get the same backend, and report it once', async () => {
