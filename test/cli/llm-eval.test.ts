@@ -175,7 +175,7 @@ describe('evenhand llm-eval', () => {
     const kept = await run('--config', file, '--live', '--transcripts-out', pathOf('unkept.ndjson'));
     expect([kept.code, server.requests.length]).to.deep.equal([1, 5]);
     // Without permission to send, the state of the cache folder does not matter.
-    expect((await run('--config', file)).stderr).to.include('are not known');
+    expect((await run('--config', file)).stderr).to.include('answers are missing');
     expect((await run('--config', file, '--live', '--dry-run')).code).to.equal(0);
   });
 

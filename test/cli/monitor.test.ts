@@ -386,7 +386,7 @@ describe('evenhand monitor', () => {
       'a column used for two purposes',
       ['--y-pred', 'sex', '--sensitive', 'sex'],
       '',
-      'named as --y-pred and as --sensitive',
+      'has two roles: --y-pred and --sensitive',
     ],
     [
       'a window that is too large',
