@@ -105,14 +105,17 @@ export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
 /** Matches metrics that measure a distance between two values, which has no direction. */
 const WITHOUT_DIRECTION = /_(?:excess|distance)$/;
 
-/** Labels a pair of values: "woman \u2212 man" for a difference, "woman / man" for a metric without a direction. */
+/**
+ * Returns the label of a pair of values: "woman \u2212 man" for a difference, "woman / man" for a metric without a
+ * direction.
+ */
 export function pairLabel({ metric }: Pick<LlmMetricResult, 'metric'>, first: string, second: string): string {
   return `${labelText(first)} ${WITHOUT_DIRECTION.test(metric) ? '/' : '\u2212'} ${labelText(second)}`;
 }
 
 /**
- * Returns the pair whose value is the value of the metric, in brackets after a space. Returns '' if there is no such
- * pair.
+ * Returns the label of the pair from which the metric has its value, in brackets and preceded by a space. Returns '' if
+ * there is no such pair.
  */
 export function pairSuffix(metric: LlmMetricResult): string {
   const pair = metric.pairs.find(({ value }) => value === metric.value);
@@ -132,7 +135,7 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 const SIGN_WORDS =
   'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
 
-/** Returns a table, or an empty list if there are no rows. If a column is given as a name, the column contains text. */
+/** Returns a table, or an empty list if there are no rows. A column that is given only as a name contains text. */
 export function tableOf(
   caption: string,
   columns: readonly (string | ReportColumn)[],
