@@ -6,26 +6,30 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 
-/** The verdict of the gate on one metric of an evaluation. */
+/** The gate's verdict on one metric of an evaluation. */
 export interface LlmMetricVerdict {
   readonly passed: boolean;
   /**
-   * A metric fails if it is undefined or on the wrong side of its threshold. The status distinguishes the two cases.
+   * A metric fails if it is undefined or on the wrong side of its threshold. The status shows which of these is the
+   * case.
    */
   readonly status: 'pass' | 'fail' | 'undefined';
   readonly threshold: number;
   readonly comparator: string;
   /** The verdict in one sentence. */
   readonly message: string;
-  /** Whether the interval contains the threshold. Another sample could then change the verdict. */
+  /** Whether the metric's interval contains the threshold. If so, another sample could change the verdict. */
   readonly straddles: boolean;
 }
 
 /** The verdict of the gate on an evaluation; frozen. */
 export interface LlmEvalVerdict {
-  /** Whether every judged metric passed; null if there is no threshold. */
+  /** Whether every metric that has a threshold passed; null if there is no threshold. */
   readonly passed: boolean | null;
-  /** One threshold for all judged metrics, or a threshold for each metric name; null if there is no threshold. */
+  /**
+   * One threshold for all metrics that the gate checks, or a threshold for each metric name; null if there is no
+   * threshold.
+   */
   readonly threshold: number | Readonly<Record<string, number>> | null;
   /** The verdicts, by metric name. Empty if there is no threshold. */
   readonly metrics: Readonly<Record<string, LlmMetricVerdict>>;
@@ -47,8 +51,8 @@ export interface LlmEvalReportOptions {
 export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };
 
 /**
- * Returns the title of a metric, such as "Sentiment gap by gender". For stereotype metrics, the title contains the
- * format of the question in brackets instead of a group.
+ * Returns the title of a metric, such as "Sentiment gap by gender". The title of a stereotype metric contains the
+ * format of the question, in brackets, instead of a dimension.
  */
 export function metricTitle(result: LlmMetricResult): string {
   const { dimension, evaluator } = result;
@@ -88,21 +92,22 @@ export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'c
 }
 
 /**
- * Describes the metric's distribution without an effect, such as "0.00, 95% below 0.12", or a dash if it is unknown.
+ * Describes how the metric would be distributed without an effect, such as "0.00, 95% below 0.12". Returns a dash if
+ * this is unknown.
  */
 export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'nullMean' | 'nullQuantile'>): string {
   if (nullMean === null || nullQuantile === null) return NOTHING;
   return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
-/** Returns "95% interval". Returns "Interval" if levels differ or are unknown. */
+/** Returns "95% interval". Returns "Interval" if the confidence levels differ or are unknown. */
 export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
   const levels = new Set(metrics.flatMap(({ ciLevel }) => ciLevel ?? []));
   const [level] = levels;
   return levels.size === 1 && level !== undefined ? `${formatLevel(level)} interval` : 'Interval';
 }
 
-/** Matches metrics that measure a distance between two values, which has no direction. */
+/** Matches the names of metrics that measure a distance between two values. A distance has no direction. */
 const WITHOUT_DIRECTION = /_(?:excess|distance)$/;
 
 /**
