@@ -12,7 +12,7 @@ export interface MetricDefinition {
   readonly comparison: 'difference' | 'ratio';
   /** How several gaps are aggregated; undefined if the option `agg` determines this. */
   readonly agg?: GapAggregate;
-  /** Whether the mean is computed from absolute gaps. This matters only for signed gaps (AIF360). */
+  /** Whether the mean is computed from absolute gaps. The setting matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Exclusion {
 
 /** The rows of compared groups in which a value that the metric needs is missing. */
 export interface MissingRows {
-  /** The number of rows with missing values. This number does not include rows without a group; `nDropped` does. */
+  /** The number of rows with missing values. Rows without a group are not included; `nDropped` includes them. */
   readonly n: number;
   /** The number of rows with missing values in each group. */
   readonly byGroup: Readonly<Record<string, number>>;

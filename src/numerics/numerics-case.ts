@@ -45,7 +45,8 @@ type Heading = Pick<NumericsCase, 'op' | 'name' | 'tolerance'> & Partial<Pick<Nu
 type Lists = ArrayLike<number> | readonly ArrayLike<number>[];
 
 /**
- * A case whose results are tensors. Its data are created only when the case runs, so that they use no memory before.
+ * A case whose results are tensors. The data of a case are created only when the case runs, so that they use no memory
+ * before.
  */
 export interface TensorQuestion {
   /** Creates the inputs and calls the op; runs inside `tf.tidy`. */

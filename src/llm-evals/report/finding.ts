@@ -20,8 +20,8 @@ const POWER = '0.8';
 export type Finding = 'shown' | 'not_shown' | 'not_tested' | 'undefined';
 
 /**
- * Classifies a metric by comparing its p-value with 0.05. If the metric has an adjusted p-value, this p-value is
- * compared.
+ * Classifies a metric by comparing its p-value with 0.05. If the metric has an adjusted p-value, the adjusted p-value
+ * is used.
  */
 export function findingOf(metric: LlmMetricResult): Finding {
   if (metric.undefinedReason !== null || Number.isNaN(metric.value)) return 'undefined';
@@ -55,8 +55,8 @@ export function findingSentence(metric: LlmMetricResult): string {
 }
 
 /**
- * Returns the p-value with which a finding is determined. This is the adjusted p-value, if the metric has one. Returns
- * null if there is no p-value.
+ * Returns the p-value with which a finding is determined. If the metric has an adjusted p-value, the adjusted p-value
+ * is returned. Returns null if there is no p-value.
  */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;

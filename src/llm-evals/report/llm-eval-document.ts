@@ -63,9 +63,10 @@ interface ChosenPairs {
 }
 
 /**
- * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. They are the
- * dimension and the values with the smallest p-value or, if p-values are equal, with the largest absolute value. If
- * these are equal too, the order of the plan decides, so the same answers always give the same pairs.
+ * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. The function
+ * chooses the dimension and the values with the smallest p-value. If p-values are equal, it chooses those with the
+ * largest absolute value. If absolute values are equal too, the order of the plan decides. The same answers therefore
+ * always give the same pairs.
  * @param controlDimension the dimension that should make no difference. The control dimension is chosen only if there
  *   is no other dimension
  * @returns null if no two answers can be compared

@@ -24,8 +24,8 @@ const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: tr
  * and permission. The client sends the configuration's `params` and system prompt with each prompt. If a call has
  * params too, they take precedence.
  *
- * The provider `local` generates answers, and the provider `replay` reads answers from its file. Neither of these two
- * providers needs a cache.
+ * The provider `local` generates answers, and the provider `replay` reads answers from its file. The providers `local`
+ * and `replay` need no cache.
  * @throws {ConfigValidationError} if the key must not be sent to the address
  * @example
  * ```ts

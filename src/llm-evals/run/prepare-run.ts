@@ -37,9 +37,9 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that will be undefined whatever the answers are. These are metrics with too few independent items,
- * and metrics that need a noise floor but have none. Does not check BBQ metrics, associations and evaluators that were
- * passed as objects.
+ * Lists the metrics that will be undefined whatever the answers are. Such metrics have too few independent items, or
+ * need a noise floor but have none. Does not check BBQ metrics, associations and evaluators that were passed as
+ * objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],

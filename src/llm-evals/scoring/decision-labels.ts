@@ -28,8 +28,8 @@ const MAX_NAMES = 4;
 const MAX_WORDS_BESIDE = 5;
 
 /**
- * Matches instructions for filling in a form, such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". These instructions
- * are not answers.
+ * Matches instructions for filling in a form, such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". Text such as
+ * "(yes/no)" is part of a form and not an answer.
  */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 

@@ -125,8 +125,8 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
 }
 
 /**
- * Returns the field for a label, or null. Returns null, so that the line is treated as prose, if the label is neutral
- * or names a thing and its value states no decision: "Answer: the income is low".
+ * Returns the field for a label, or null. A line with a neutral label, or with a label that names a thing, is prose if
+ * its value states no decision: "Answer: the income is low".
  */
 function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
   const found = fieldOf(label, value, read);

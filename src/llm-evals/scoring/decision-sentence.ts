@@ -276,7 +276,7 @@ export class SentenceReader {
 
   /**
    * Determines whether a past form belongs to a decision. "She was hired" and "I was inclined to approve" describe past
-   * events, and "I would have hired her" is about the past. None of these three texts is a decision. "I have to" may
+   * events, and "I would have hired her" is about the past. Texts about the past are not decisions. "I have to" may
    * introduce a decision.
    */
   #readPast(word: string): null | undefined {

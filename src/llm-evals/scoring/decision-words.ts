@@ -51,8 +51,8 @@ export const ASKED_FOR = wordSet('application loan request claim candidate appli
 export const AUXILIARIES = wordSet('would should will must can could shall do does did is are be am');
 
 /**
- * Past forms. They state a decision about an application ("The loan was denied"). About a person, they describe an
- * earlier event.
+ * Past forms. A past form states a decision about an application ("The loan was denied"). In a sentence about a person,
+ * it describes an earlier event.
  */
 export const PAST_FORMS = wordSet('was were has have been had');
 

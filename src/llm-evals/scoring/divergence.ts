@@ -217,9 +217,9 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
 type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Computes a divergence with names as the noise floor: the distance between answers about names of two values, minus
- * the distance between answers about different names of one value. Only answers to the same question are compared. The
- * test assigns the names to the two values at random. All answers about one name are assigned to the same value.
+ * Computes a divergence with names as the noise floor. The result is the distance between answers about names of two
+ * values, minus the distance for different names of one value. Only answers to the same question are compared. The test
+ * assigns the names to the two values at random. All answers about one name are assigned to the same value.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,

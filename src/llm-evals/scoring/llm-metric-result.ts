@@ -59,8 +59,8 @@ export interface LlmMetricFields extends MetricResultFields {
 }
 
 /**
- * A metric of a language model's answers; frozen. Its key in a run is the metric's name, followed by a period and the
- * dimension if a dimension is varied.
+ * A metric of a language model's answers; frozen. The key of the metric in a run is `metric`. If a dimension is varied,
+ * the key is `metric.dimension`.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
 export class LlmMetricResult extends MetricResult {

@@ -27,8 +27,8 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
 
 /**
  * Returns a record as a line of JSON with a line feed. {@link recordFromFields} can read the line. An invalid optional
- * field (an unknown reason, a negative count) does not cause an error, because the answer has been paid for. Its value
- * is replaced with a neutral value.
+ * field (an unknown reason, a negative count) does not cause an error, because the answer has been paid for. The
+ * invalid value is replaced with a neutral value.
  * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {

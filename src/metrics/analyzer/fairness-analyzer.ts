@@ -25,7 +25,7 @@ import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
-/** Options of {@link FairnessAnalyzer}. They are the default options of every metric that the analyzer computes. */
+/** Options of {@link FairnessAnalyzer}. The options are defaults for every metric that the analyzer computes. */
 export interface FairnessAnalyzerOptions
   extends Pick<MetricOptions, 'minGroupSize' | 'minDenominator' | 'seed'>, Pick<RowOptions, 'nanPolicy'> {
   /**

@@ -27,8 +27,8 @@ export function compareMeasures(
 }
 
 /**
- * Combines one number per measure (its gap, or one end of the gap's interval): aggregates the numbers of each class,
- * and averages over classes.
+ * Combines the numbers of all measures, which are gaps or ends of intervals. The numbers are aggregated within each
+ * class, and then averaged over classes.
  */
 export function aggregateGaps(
   compared: readonly ComparedMeasure[],

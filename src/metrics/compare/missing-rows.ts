@@ -63,8 +63,8 @@ export function testMissingness(
 }
 
 /**
- * Returns the numbers of excluded rows and a p-value, and whether the p-value depends on random numbers. Bounds on the
- * effect of these rows are not computed here.
+ * Returns the numbers of excluded rows and a p-value, and whether the p-value depends on random numbers. The function
+ * does not compute bounds on the effect of excluded rows.
  */
 export function missingRows(
   counted: DroppedAndKept,

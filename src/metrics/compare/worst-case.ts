@@ -26,8 +26,8 @@ import { type ComparedMeasure, largest, smallest } from './gap.ts';
 export type Bounds = readonly [low: number, high: number];
 
 /**
- * The cells of the share s from which F1 = 2 s / (1 + s) is computed: true positives among all rows that are not true
- * negatives.
+ * The cells for the share s in F1 = 2 s / (1 + s). Here, s is the share of true positives among all rows that are not
+ * true negatives.
  */
 const F1_SHARE = {
   above: [cellIndex(1, 1)],

@@ -78,8 +78,8 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  * intersectional groups. To measure such groups, pass several attributes.
  *
  * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is
- * NaN with fewer than two groups. Without smoothing, it is Infinity if an outcome occurs in one group but never in
- * another group. Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and
+ * NaN with fewer than two groups. Without smoothing, the result is Infinity if an outcome occurs in one group but never
+ * in another group. Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and
  * smoothing is relative to these sums.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed

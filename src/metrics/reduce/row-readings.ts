@@ -88,7 +88,7 @@ function numberReading(
   return Object.keys(counts).length === 0 ? [] : [readingOfMissing(role, counts)];
 }
 
-/** Returns whether a column may hold texts. This scan is cheap for arrays of numbers and booleans. */
+/** Returns whether a column may hold texts. For arrays of numbers and booleans, this check is cheap. */
 function holdsText(source: ColumnSource): boolean {
   const values = unwrap(source, 'column');
   if ('kind' in values) return values.kind === 'categorical';

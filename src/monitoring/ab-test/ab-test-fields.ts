@@ -16,7 +16,10 @@ export interface PerArm<T = number> {
 export interface ABEffect {
   /** The number of rows included in the measure. */
   readonly n: PerArm;
-  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, it is equal to `n`. */
+  /**
+   * The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, the effective number equals
+   * `n`.
+   */
   readonly effective: PerArm;
   /** The rate or mean in the control arm; null if the arm has no rows. */
   readonly control: number | null;
@@ -171,7 +174,7 @@ export interface ABTestFields {
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
     readonly byAttribute: readonly (SampleRatio & { readonly attribute: string })[];
     /**
-     * The number of ids that occur in both arms, and the number of rows that repeat an id of the same arm; null if
+     * The number of ids that occur in both arms, and the number of rows that repeat an id of the same arm. Null if
      * there is no id column.
      */
     readonly overlap: { readonly inBothArms: number; readonly repeated: PerArm } | null;

@@ -53,7 +53,10 @@ function valueOf({ of }: ABMeasure, given: number, label: number): number {
 export interface ArmCell {
   /** The number of rows included in the calculation. */
   readonly n: number;
-  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, it is equal to `n`. */
+  /**
+   * The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, the effective number equals
+   * `n`.
+   */
   readonly effective: number;
   readonly cell: Cell;
   /** The rate with its counts; undefined for means. */

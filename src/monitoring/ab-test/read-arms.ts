@@ -184,8 +184,8 @@ interface LabelledColumn {
 
 /**
  * Checks that the positive label occurs in at least one row of the two arms. If it does not, the label is mistyped or
- * belongs to another column. It may be absent from the decisions if all decisions are negative: their labels must then
- * also occur in the true labels.
+ * belongs to another column. The label may be missing in the outcome column if the labels there also occur in the true
+ * labels. All decisions are then negative.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

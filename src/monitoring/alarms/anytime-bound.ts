@@ -128,8 +128,8 @@ function boundOfWindow(
 }
 
 /**
- * Returns a number that is at least the lower bound of the gap. This number is cheaper to compute than the bound. It
- * uses a Wilson interval, which lies within the anytime-valid interval of each group.
+ * Returns a number that is at least the lower bound of the gap. This number is cheaper to compute than the bound. The
+ * computation uses a Wilson interval, which lies within the anytime-valid interval of each group.
  */
 function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;

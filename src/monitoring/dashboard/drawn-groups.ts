@@ -50,8 +50,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * The number of groups with the lowest rates that are drawn if there are too many groups for one chart. The same number
- * of groups with the highest rates is drawn. The remaining lines of the chart show the largest of the other groups.
+ * If there are too many groups for one chart, this number of groups with the lowest rates is drawn. The same number of
+ * groups with the highest rates is drawn. The remaining lines of the chart show the largest of the other groups.
  */
 const EXTREMES = 3;
 

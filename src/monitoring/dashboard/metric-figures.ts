@@ -87,8 +87,8 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
 type Series = ReturnType<HistoryIndex['at']>;
 
 /**
- * A column of the table below a chart: the column's name, and a function that returns the text of the cell for a
- * timestamp, given by its index.
+ * A column of the table below a chart: a name, and a function that returns the text of a cell, given the index of the
+ * timestamp.
  */
 type TimeColumn = readonly [name: string, text: (row: number) => string];
 

@@ -170,8 +170,8 @@ function failureOf(cause: unknown): string {
  * for a random time between half of `backoffMillis` x 2^k and the full value. If `Retry-After` requests a longer wait,
  * the sink waits for that time. The wait is at most 5 minutes. Other responses, including redirects, are not retried.
  * Alerts that cannot be delivered are counted in `failures`. Log messages name only the server's origin. All attempts
- * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time), because the receiver gets
- * an alert twice if a response is lost.
+ * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time). The receiver can thus
+ * recognize an alert that arrives twice because a response was lost.
  *
  * Alerts wait in memory. Await `close` before the process ends, because waiting alerts would be lost.
  * @throws {ValueError} if the address is not http or https, or an option is out of range

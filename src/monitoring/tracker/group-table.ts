@@ -80,9 +80,9 @@ export class GroupTable {
   }
 
   /**
-   * Adds an error in [0, 1] to the two sums from which anytime-valid intervals are computed: the sum of errors, and the
-   * sum of squared distances between each error and its prediction from earlier errors. The prediction of an error is
-   * the mean of one half and all earlier errors (Howard et al. 2021, section 3.2).
+   * Adds an error in [0, 1] to the two sums from which anytime-valid intervals are computed. The first is the sum of
+   * errors. The second is the sum of squared distances between each error and its prediction from earlier errors. The
+   * prediction of an error is the mean of one half and all earlier errors (Howard et al. 2021, section 3.2).
    */
   addScaledError(code: number, scaled: number): void {
     const at = code * this.stride + this.errorsAt;

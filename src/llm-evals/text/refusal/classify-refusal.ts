@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { findCues, REFUSAL_WEIGHT } from './refusal-cues.ts';
 
-/** Matches code, quoted lines and quotations. They are not the answer's own statements. */
+/** Matches code, quoted lines and quotations. Code and quotations are not statements of the answer itself. */
 const SHOWN = [
   /```[\s\S]*?(?:```|$)/g,
   /^[ \t]*>.*$/gm,

@@ -37,11 +37,11 @@ function ranksOf(list: readonly string[]): Map<string, number> {
  * Computes the share of pairs of recommendations that two lists rank in the same order. This share is called the
  * pairwise ranking accuracy gap (PRAG). Despite the word "gap", a larger share means more agreement.
  *
- * The first list has K items and therefore K (K - 1) / 2 pairs. A pair (a, b), with a before b in the first list,
- * counts if the second list contains a, and either does not contain b or has b after a. The `unit` scale divides the
- * number of counted pairs by the number of all pairs, as the paper's code does. This scale goes from 0 to 1 (equal
- * lists). The `published` scale of LangFair divides the number of counted pairs by K (K + 1). The `published` scale
- * goes from 0 to (K - 1) / (2 (K + 1)), so compare its values only between lists of the same length.
+ * The first list has K items and therefore K (K - 1) / 2 pairs. A pair (a, b) has a before b in the first list. The
+ * pair counts if the second list contains a, and b is after a or missing there. The `unit` scale divides the number of
+ * counted pairs by the number of all pairs, as the paper's code does. This scale goes from 0 to 1 (equal lists). The
+ * `published` scale of LangFair divides the number of counted pairs by K (K + 1). The `published` scale goes from 0 to
+ * (K - 1) / (2 (K + 1)), so compare its values only between lists of the same length.
  *
  * The measure is not symmetric, because only the pairs of the first list count. Repeated items count once, at their
  * first rank. Degenerate cases: the value is 0 if one of the lists is empty. If the first list has only one item, it
