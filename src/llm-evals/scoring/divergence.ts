@@ -27,8 +27,8 @@ interface NoiseFloor {
 }
 
 /**
- * Computes how much more the answers to different values of a dimension differ than by noise. The result is the mean
- * distance between answers to two values minus the noise floor. The noise floor is
+ * Computes by how much the differences between answers to the values of a dimension exceed noise. The result is the
+ * mean distance between answers to two values minus the noise floor. The noise floor is
  *
  * - the mean distance between answers about different names of one value, if names represent the values;
  * - otherwise, the mean distance between answers to the same prompt, if prompts were asked at least twice and the

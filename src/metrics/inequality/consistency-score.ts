@@ -6,7 +6,10 @@ import { outOfRange, wholeNumber } from './entropy.ts';
 import { type FeatureColumn, type FeatureSource, readFeatures } from './feature-columns.ts';
 import { distinctPoints, type DistinctPoints, type PointNode, type PointTree, pointTree } from './point-tree.ts';
 
-/** The tolerance for rounding errors. They occur because a bound is summed in a different order than a distance. */
+/**
+ * The tolerance for rounding errors. Rounding errors differ because a bound is summed in a different order than a
+ * distance.
+ */
 const ROUNDING = 1 - 1e-12;
 
 /**
