@@ -103,8 +103,8 @@ export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<
 
 /**
  * Returns the contribution of a value to the index, given the ratio r of the value to the mean. The textbook term
- * (r^a - 1) / (a (a - 1)) loses digits near a = 1. Since the mean of the ratios is 1, the sum of r^a - 1 can be replaced
- * by the sum of r^a - r = r (e^((a - 1) ln r) - 1).
+ * (r^a - 1) / (a (a - 1)) loses digits near a = 1. Since the mean of the ratios is 1, the sum of r^a - 1 can be
+ * replaced by the sum of r^a - r = r (e^((a - 1) ln r) - 1).
  */
 function contribution(ratio: number, alpha: number): number {
   if (alpha <= 0.5) return growth(Math.log(ratio), alpha) / (alpha - 1);

@@ -227,7 +227,7 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   });
 }
 
-/** Rejects a minimum effect that is impossible for a rate. A common mistake is 5 instead of 0.05 (5 percent). */
+/** Rejects a minimum effect that no metric can have. A common mistake is 5 instead of 0.05 (5 percent). */
 function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   if (minimumEffect === null) return;
   for (const metric of fairness) {
