@@ -66,12 +66,7 @@ write(
   'The words of the VADER lexicon. Each line contains a mean human rating in [-4, 4] and the words with this rating.',
   lexicon,
 );
-write(
-  'vader-emoji.ts',
-  'VADER_EMOJI',
-  'The emoji that VADER knows, each with the words that replace it.',
-  emojiLines,
-);
+write('vader-emoji.ts', 'VADER_EMOJI', 'The emoji that VADER knows, each with the words that replace it.', emojiLines);
 
 function groupByScore() {
   const groups = new Map();
