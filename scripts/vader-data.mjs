@@ -63,15 +63,10 @@ for (let i = 0; i < emoji.length; i += 10) {
 write(
   'vader-lexicon.ts',
   'VADER_LEXICON',
-  'The words of VADER and how people rated them: each line a mean rating in [-4, 4] and the words that have it.',
+  'The words of the VADER lexicon. Each line contains a mean human rating in [-4, 4] and the words with this rating.',
   lexicon,
 );
-write(
-  'vader-emoji.ts',
-  'VADER_EMOJI',
-  'The emoji that VADER reads, each with the words that it reads in its place.',
-  emojiLines,
-);
+write('vader-emoji.ts', 'VADER_EMOJI', 'The emoji that VADER knows, each with the words that replace it.', emojiLines);
 
 function groupByScore() {
   const groups = new Map();

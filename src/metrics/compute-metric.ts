@@ -39,7 +39,7 @@ export function metricOfClasses(name: string, classes: readonly ClassStats[], op
 }
 
 /**
- * Computes any metric from rows in memory. The functions for single metrics give the same results.
+ * Computes any metric from rows in memory. There is also a function for each metric, which gives the same result.
  * @param name for example `equalized_odds_ratio`, or any measure followed by `_difference` or `_ratio`
  * @param rows the columns that the metric needs, and `sensitive`
  * @throws {ValueError} if the metric or an option is unknown
@@ -61,8 +61,8 @@ export function computeMetric(name: string, rows: MetricRows, options: MetricOpt
 }
 
 /**
- * Implements the functions for single metrics. Takes the columns, and one object with the options for the rows and the
- * metric.
+ * Computes a metric for the public functions of single metrics. The arguments are the columns, and one object with both
+ * row options and metric options.
  * @throws {ValueError} if an option is unknown; the error names the function
  */
 export function metricOfArguments(
@@ -95,12 +95,15 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
   return [{ stats, className: undefined }];
 }
 
-/** Reduces rows to statistics of one kind, and records how their labels and texts were interpreted. */
+/** Computes the statistics of rows, and records how labels and texts in the rows were interpreted. */
 export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   return { ...countRows(kind, rows, metric), readings: rowReadings(kind, rows) };
 }
 
-/** Reduces rows like {@link reduceRows}, but does not record how labels and texts were interpreted. */
+/**
+ * Computes the statistics of rows like {@link reduceRows}, but without a record of how labels and texts were
+ * interpreted.
+ */
 export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
   switch (kind) {
     case 'classification':
@@ -113,9 +116,9 @@ export function countRows(kind: GroupStats['kind'], rows: MetricRows, metric: st
 }
 
 /**
- * Adds rows to statistics, for example rows from a stream, and returns the new statistics. The rows may contain new
- * groups. The cost depends on the number of added rows and the number of groups, so it is cheaper to add many rows at
- * once than one at a time.
+ * Returns new statistics that also include the given rows, for example rows from a stream. The rows may contain new
+ * groups. The cost depends on the number of added rows and on the number of groups, so add many rows at once instead of
+ * one at a time.
  * @param rows the columns that statistics of this kind need
  * @throws {DataValidationError} if a value is invalid, or no row can be used
  * @example

@@ -10,9 +10,9 @@ export interface MetricDefinition {
   readonly metric: string;
   readonly measures: readonly MeasureName[];
   readonly comparison: 'difference' | 'ratio';
-  /** The aggregation of several gaps; undefined if the option `agg` determines it. */
+  /** How several gaps are aggregated; undefined if the option `agg` determines this. */
   readonly agg?: GapAggregate;
-  /** Whether the mean is computed from absolute gaps. The option matters only for signed gaps (AIF360). */
+  /** Whether the mean is computed from absolute gaps. The setting matters only for signed gaps (AIF360). */
   readonly absolute?: boolean;
 }
 
@@ -28,7 +28,7 @@ const COMPARED: Readonly<Record<string, readonly MeasureName[]>> = {
   calibration: ['expected_calibration_error'],
 };
 
-/** Metrics whose names are not a measure followed by `_difference` or `_ratio`. */
+/** Metrics with names of another form than a measure followed by `_difference` or `_ratio`. */
 const OTHERS: readonly MetricDefinition[] = [
   {
     metric: 'average_odds_difference',
@@ -51,7 +51,7 @@ const OTHERS: readonly MetricDefinition[] = [
   },
 ];
 
-/** Maps names of metrics in other libraries to the names used here. */
+/** Maps the names that other libraries use for metrics to the names used here. */
 const ALIASES: Readonly<Record<string, string>> = {
   statistical_parity_difference: 'demographic_parity_difference',
   mean_difference: 'base_rate_difference',
@@ -59,8 +59,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The metrics with a name of their own. In addition, every measure has a metric that ends with `_difference` and a
- * metric that ends with `_ratio`.
+ * The names of metrics that are not formed from a measure. In addition, every measure has a metric that ends with
+ * `_difference` and a metric that ends with `_ratio`.
  */
 export const NAMED_METRICS: readonly string[] = [
   ...Object.keys(COMPARED).flatMap((name) => [`${name}_difference`, `${name}_ratio`]),

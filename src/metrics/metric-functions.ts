@@ -63,7 +63,8 @@ export const demographicParityRatio = predictionMetric('demographic_parity_ratio
  * 0 means that every group is selected equally often, regardless of the true labels.
  *
  * Groups with fewer than `minGroupSize` rows are excluded and listed in `excluded`. If fewer than two groups remain,
- * the value is NaN and `undefinedReason` gives the reason. Rows without a decision or group are counted in `nDropped`.
+ * the value is NaN and `undefinedReason` gives the reason. `nDropped` is the number of rows without a decision or
+ * group.
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a value is invalid, or no row can be used

@@ -1,7 +1,7 @@
 import { capital, type Unit } from '../internal/format.ts';
 import { isDecisionRate } from './measures/index.ts';
 
-/** Characters that change the direction of the text after them. */
+/** Control characters that change the direction of the text that follows. */
 const TURNING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Escapes text from data so that Markdown shows it unchanged, on one line. */
@@ -12,7 +12,10 @@ export function escapeMarkdown(text: string): string {
     .replaceAll(/([\\`*_|<>[\]])/g, '\\$1');
 }
 
-/** Renders a Markdown table of Markdown cells. Columns are padded so that the source is readable too. */
+/**
+ * Renders a Markdown table of Markdown cells. Columns are padded with spaces, so that the Markdown source is also
+ * readable.
+ */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows];
   const widths = header.map((_, column) => Math.max(3, ...all.map((row) => (row[column] ?? '').length)));
@@ -27,7 +30,7 @@ export function inWords(name: string): string {
   return capital(words);
 }
 
-/** Returns the unit of a measure by its name, which may end with a class of a multiclass outcome. */
+/** Returns the unit of a measure, given its name. For a multiclass outcome, the name may end with a class. */
 export function unitOf(measure: string): Unit {
   return isDecisionRate(measure.replace(/ of '.*'$/s, '')) ? 'share' : 'number';
 }

@@ -19,11 +19,9 @@ export interface Exclusion {
   readonly denominator: number | null;
 }
 
-/** The rows of the compared groups that have a missing value in a column that the metric needs. */
+/** The rows of compared groups in which a value that the metric needs is missing. */
 export interface MissingRows {
-  /**
-   * The number of rows with missing values. Rows without a group are not included here, but `nDropped` includes them.
-   */
+  /** The number of rows with missing values. Rows without a group are not included; `nDropped` includes them. */
   readonly n: number;
   /** The number of rows with missing values in each group. */
   readonly byGroup: Readonly<Record<string, number>>;
@@ -36,16 +34,16 @@ export interface MissingRows {
   readonly worstCase: readonly [low: number, high: number] | null;
 }
 
-/** A group's measures, by name; null if undefined. */
+/** The measures of one group, by name; an undefined measure is null. */
 export type GroupRates = Readonly<PerMeasure<number>>;
 
 /**
- * Values by measure. Names that are not a `MeasureName` are measures of one class (`precision of 'x'`) and disparities
- * (`precision_disparity`).
+ * Values by measure. Besides `MeasureName`, there are names for measures of one class (`precision of 'x'`) and for
+ * disparities (`precision_disparity`).
  */
 type PerMeasure<T> = Partial<Record<MeasureName, T | null>> & Partial<Record<string, T | null>>;
 
-/** Intervals of a group's measures, by name; null if an interval is not available. */
+/** The intervals of the measures of one group, by name; an interval that is not available is null. */
 export type GroupIntervals = Readonly<PerMeasure<readonly [low: number, high: number]>>;
 
 /** The result of a metric, with its interval, exclusions and warnings. Frozen. */
@@ -70,8 +68,8 @@ export class MetricResult {
   /** The p-value: the probability of a gap at least this large if the groups do not differ; null if not requested. */
   readonly pValue!: number | null;
   /**
-   * The method of the p-value. `permutation` of group labels is exact up to sampling error. `max-t` and, for many
-   * groups, `bonferroni` are approximate.
+   * The method by which the p-value was computed. `permutation` (of group labels) is exact except for sampling error.
+   * `max-t` and, for many groups, `bonferroni` are approximate.
    */
   readonly pValueMethod!: string | null;
   /**
@@ -95,7 +93,7 @@ export class MetricResult {
    * requested.
    */
   readonly perGroupCi!: Readonly<Record<string, GroupIntervals>> | null;
-  /** The groups, or single rates of groups, that were excluded, with the reason. */
+  /** The groups that were excluded, completely or from single rates, with the reason. */
   readonly excluded!: Readonly<Record<string, Exclusion>>;
   /**
    * One of the two groups of the gap: the group with the higher value, or the first group of a signed gap (AIF360,
@@ -151,7 +149,7 @@ export interface MetricResultJson extends SnakeFields<Omit<MetricResultFields, '
   readonly missing: SnakeFields<MissingRows> | null;
 }
 
-/** The wire format of a result. Earlier versions wrote it without the {@link NewField} fields. */
+/** The wire format of a result. In the format of earlier versions, the {@link NewField} fields are missing. */
 type EarlierJson = Omit<MetricResultJson, NewField> & Partial<Pick<MetricResultJson, NewField>>;
 
 type NewField = 'first' | 'second' | 'missing';
@@ -185,7 +183,7 @@ export function metricToMarkdown(result: MetricResultFields): string {
   ].join('\n');
 }
 
-/** Describes how groups were compared, unless the defaults were used. */
+/** Describes how groups were compared. Returns nothing if the defaults were used. */
 function comparisonNote({ method, referenceGroup, agg, compat }: MetricResultFields): string[] {
   const parts = [
     ...(referenceGroup === null ? [] : [`compared with ${escapeMarkdown(referenceGroup)}`]),

@@ -96,7 +96,7 @@ export type FilledMetricOptions = {
   readonly compat: Compat | undefined;
   readonly referenceGroup: readonly string[] | undefined;
   /**
-   * The reason why intervals are omitted, if a limit on the cost excludes them. The result reports the reason as a
+   * The reason why intervals are not computed, if they would exceed a cost limit. The result reports the reason as a
    * warning.
    */
   readonly whyNoCi?: string | undefined;

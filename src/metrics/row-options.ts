@@ -14,7 +14,8 @@ export interface RowOptions {
    */
   readonly yTruePositiveLabel?: string | undefined;
   /**
-   * Texts to treat as missing values, instead of `MISSING_TEXTS`. If given, they also apply to sensitive columns.
+   * Texts to treat as missing values, instead of `MISSING_TEXTS`. If you set this option, it also applies to sensitive
+   * columns.
    * @defaultValue `MISSING_TEXTS`, and only the empty text in sensitive columns
    */
   readonly naValues?: readonly string[] | undefined;

@@ -2,13 +2,13 @@ import { ValueError } from '../exceptions/index.ts';
 import { findMetricDefinition, type MetricDefinition, metricKind } from './metric-definitions.ts';
 import type { Compat } from './options.ts';
 
-/** The comparison operators of a gate, which checks `value comparator threshold`. */
+/** The comparison operators that a gate can use to compare a metric's value with a threshold. */
 export const COMPARATORS = ['<=', '<', '>=', '>'] as const;
 
 /** One of {@link COMPARATORS}. */
 export type Comparator = (typeof COMPARATORS)[number];
 
-/** The range of values that a metric can have at a gate. */
+/** The range of values that a metric can have when a gate checks it. */
 export interface ValueRange {
   readonly low: number;
   readonly high: number;
@@ -22,9 +22,9 @@ export interface ThresholdGate {
   readonly comparator: Comparator;
 }
 
-/** Describes why a gate with the threshold always or never passes, and suggests another threshold. */
+/** Explains why a gate with a threshold always or never passes, and suggests another threshold. */
 export interface ThresholdProblem {
-  /** The problem as one clause, without a final period. */
+  /** A clause that states the problem, without a final period. */
   readonly message: string;
   readonly suggestion: string;
 }
@@ -35,7 +35,7 @@ const UNBOUNDED: ValueRange = { low: -Infinity, high: Infinity };
 /** Measures of decisions and scores that can exceed 1. */
 const UNBOUNDED_MEASURES: readonly string[] = ['count', 'log_loss'];
 
-/** Options that determine which values a metric can have at a gate. */
+/** Options that affect which values a metric can have when a gate checks it. */
 export interface RangeOptions {
   /**
    * Whether the gate checks only the size of the gap: the absolute value of a difference, or the smaller of a ratio and
@@ -68,8 +68,8 @@ export function rangeOfName(name: string, options: RangeOptions): ValueRange {
 }
 
 /**
- * Checks whether a gate with this threshold always or never passes, regardless of the data. A threshold equal to the
- * largest possible value is accepted with `<=`: it requires only that the metric is defined.
+ * Checks whether a gate with this threshold always or never passes, regardless of the data. With `<=`, a threshold
+ * equal to the largest possible value is accepted, because it requires that the metric is defined.
  * @returns undefined if the gate can both pass and fail
  */
 export function findThresholdProblem(
@@ -104,8 +104,8 @@ export function assertThreshold(gate: ThresholdGate, range: ValueRange, paramete
 }
 
 /**
- * Suggests a valid threshold. The most common mistake is a threshold in percent. For a ratio, a threshold slightly
- * above 1 is not treated as a percentage.
+ * Suggests a valid threshold. The most common mistake is a threshold in percent. However, a threshold slightly above 1
+ * for a ratio is not treated as a percentage.
  */
 function suggestThreshold({ metric, threshold, comparator }: ThresholdGate, { low, high }: ValueRange): string {
   const isPercentage = threshold > 1 && threshold <= 100 && (!metric.endsWith('_ratio') || threshold >= 10);

@@ -6,10 +6,10 @@ import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairnes
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
- * Determines whether checks at a refresh and at the end of a run change the engine. The timing of these checks depends
- * on the clock and on when the run stops. With `counted`, they are ordinary checks. With `previewed`, their result is
- * reported, but the engine does not change. A run that is interrupted and resumed then gives the same results as an
- * uninterrupted run.
+ * Determines whether checks change the engine if they occur at a refresh or at the end of a run. The timing of these
+ * checks depends on the clock and on when the run stops. With `counted`, these checks are ordinary checks. With
+ * `previewed`, their result is reported, but the engine does not change. A run that is interrupted and resumed then
+ * gives the same results as an uninterrupted run.
  * @defaultValue 'counted'
  */
 export type ExtraChecks = 'counted' | 'previewed';
@@ -73,7 +73,8 @@ export interface FollowResult {
  * Counts events that arrive as lines of JSON, one object per line, until the input ends. An object with an id and a
  * true label, but without a prediction, sets the label of an earlier event. An invalid line is reported and skipped,
  * and monitoring continues with the next line. A line is invalid if it is not a JSON object, or has a duplicate key or
- * an invalid value. It is also invalid if its group or id is a number with more digits than a double can represent.
+ * an invalid value. A line is also invalid if a group or an id is a number with more digits than a double can
+ * represent.
  */
 export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
@@ -134,8 +135,8 @@ export function positionOf({ stream }: RealTimeFairnessTracker): number {
 }
 
 /**
- * Returns whether a check is due. This depends on the number of events and labels that the tracker counted in all
- * runs, not on the lines of this run.
+ * Returns whether a check is due. Only the number of events and labels that the tracker has counted in all runs
+ * matters, not the number of lines in this run.
  */
 export function isDue(tracker: RealTimeFairnessTracker, before: number, lookEvery: number): boolean {
   const position = positionOf(tracker);
@@ -180,7 +181,7 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
   };
 }
 
-/** Counts a line. Returns the reason if it cannot be counted. */
+/** Counts a line. If the line cannot be counted, returns the reason. */
 function countLine(
   tracker: RealTimeFairnessTracker,
   line: string,

@@ -16,9 +16,9 @@ import type { TrackerOptions } from './tracker/tracker-options.ts';
 
 /** Options of {@link replay}. */
 export interface ReplayOptions {
-  /** How the stream is tracked: options of a new tracker, or an existing tracker to continue with. */
+  /** The tracker of the stream: options for a new tracker, or an existing tracker to continue with. */
   readonly tracker: TrackerOptions | RealTimeFairnessTracker;
-  /** The alert policy: options of a new engine, or an existing engine to continue with. */
+  /** The alert policy: options for a new engine, or an existing engine to continue with. */
   readonly engine?: AlertEngineOptions | FairnessDriftAndAlertEngine | undefined;
   /**
    * The number of events between two checks, as the tracker counts them. The number of checks does not affect the error

@@ -25,8 +25,8 @@ export const NUMERICS_CASES: readonly NumericsCase[] = [
 ].flat();
 
 /**
- * Runs every tensor op on inputs with known float64 results. Checks that this backend computes correctly on this
- * device, makes no more reads than allowed and leaks no tensors.
+ * Runs every tensor op on inputs with known float64 results. Checks that the backend computes correctly on this device,
+ * reads from the device no more often than allowed, and leaks no tensors.
  * @param tf the backend to check; it must be active
  * @param cases the cases to run; by default, all cases
  */
@@ -56,8 +56,8 @@ async function ask(tf: Tf, { op, name, tolerance, reads: maxReads, run }: Numeri
 }
 
 /**
- * Returns the largest error, relative to the expected value if that is above 1. Returns Infinity if lengths, NaN or
- * infinities differ.
+ * Returns the largest error: relative to the expected value if the expected value is above 1, and absolute otherwise.
+ * Returns Infinity if lengths, NaN or infinities differ.
  */
 export function largestError({ actual, expected }: Compared): number {
   if (actual.length !== expected.length) return Infinity;

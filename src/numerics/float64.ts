@@ -1,4 +1,7 @@
-/** The operands of the plain float64 loops against which tensor ops are checked. All matrices are row-major. */
+/**
+ * The operands of plain loops in float64. The results of tensor ops are compared with the results of these loops. All
+ * matrices are row-major.
+ */
 export type Values = ArrayLike<number>;
 
 const at = (values: Values, index: number): number => values[index] as number;
@@ -25,7 +28,10 @@ export function turned(values: Values, rows: number, columns: number): number[] 
   return result;
 }
 
-/** Returns the values of one model from a list with the values of k models. */
+/**
+ * Returns the part of a list that belongs to one model. The list contains the values of k models, one model after
+ * another.
+ */
 export function partOf(values: Values, model: number, k: number): number[] {
   const size = values.length / k;
   return Array.from({ length: size }, (_, index) => at(values, model * size + index));
@@ -47,8 +53,8 @@ export function columnSums(values: Values, rows: number, columns: number): numbe
 }
 
 /**
- * Sums the values of each code, or counts the rows of each code if no values are given. Codes of at least `cells` are
- * excluded.
+ * Returns the sum of the values for each code or, if no values are given, the number of rows with each code. Codes of
+ * at least `cells` are excluded.
  */
 export function sumsByCode(codes: Values, cells: number, values?: Values): number[] {
   const sums = new Array<number>(cells).fill(0);

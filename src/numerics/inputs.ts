@@ -12,7 +12,10 @@ export function between(seed: number, size: number, min: number, width: number):
   return Float32Array.from({ length: size }, () => min + width * random.next());
 }
 
-/** Generates numbers of both signs whose magnitudes are spread over powers of ten, from 10^lowest to 10^highest. */
+/**
+ * Generates numbers of both signs. Their absolute values are spread over the powers of ten from 10^lowest to
+ * 10^highest.
+ */
 export function spread(seed: number, size: number, lowest: number, highest: number): Float32Array {
   const random = createRandom(seed);
   return Float32Array.from({ length: size }, () => {
@@ -28,8 +31,8 @@ export function codes(seed: number, size: number, bound: number): Int32Array {
 }
 
 /**
- * Generates memberships of rows in groups, [rows, groups], with weights in (0.5, 1.5]. The last `empty` groups have no
- * rows.
+ * Generates a matrix [rows, groups] of the memberships of rows in groups, with weights in (0.5, 1.5]. The last `empty`
+ * groups have no rows.
  */
 export function memberships(seed: number, rows: number, groups: number, empty = 0): Float32Array {
   const random = createRandom(seed);

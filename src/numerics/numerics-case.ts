@@ -2,7 +2,7 @@ import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
 import type { Tf } from '../tensor/index.ts';
 
-/** The result of an op, and the expected result, which is computed in float64 with plain loops. */
+/** The result of an op, and the expected result. The expected result is computed in float64 with plain loops. */
 export interface Compared {
   readonly actual: ArrayLike<number>;
   readonly expected: ArrayLike<number>;
@@ -27,7 +27,7 @@ export interface NumericsCase {
 
 /** The result of a case. */
 export interface NumericsFinding extends Pick<NumericsCase, 'op' | 'name' | 'tolerance' | 'reads'> {
-  /** The largest error, in the unit of `tolerance`; null if the op threw. */
+  /** The largest error, measured in the same way as `tolerance`; null if the op threw an error. */
   readonly error: number | null;
   /** The number of tensors that were not disposed of. */
   readonly leaked: number;
@@ -38,13 +38,16 @@ export interface NumericsFinding extends Pick<NumericsCase, 'op' | 'name' | 'tol
   readonly reason: string | null;
 }
 
-/** The description of a case. By default, one read is allowed. */
+/** The description of a case. By default, a case may read from the device once. */
 type Heading = Pick<NumericsCase, 'op' | 'name' | 'tolerance'> & Partial<Pick<NumericsCase, 'reads'>>;
 
 /** One or more lists of numbers. */
 type Lists = ArrayLike<number> | readonly ArrayLike<number>[];
 
-/** A case whose results are tensors. The case is created when it runs, so that its data use no memory until then. */
+/**
+ * A case whose results are tensors. The data of a case are created only when the case runs, so that they use no memory
+ * before.
+ */
 export interface TensorQuestion {
   /** Creates the inputs and calls the op; runs inside `tf.tidy`. */
   readonly ask: (tf: Tf) => Tensor | readonly Tensor[];
@@ -52,15 +55,15 @@ export interface TensorQuestion {
   readonly expected: Lists;
 }
 
-/** A case for an op that itself reads its result from the device. */
+/** A case for an op that reads its result from the device and returns it as plain numbers. */
 export interface HostQuestion<T> {
-  /** Creates the inputs. The inputs are disposed of after the op. */
+  /** Creates the inputs. These inputs are disposed of after the op. */
   readonly given: (tf: Tf) => T;
   readonly ask: (tf: Tf, given: T) => Promise<Lists>;
   readonly expected: Lists;
 }
 
-/** Creates a case whose results are tensors. Each tensor is read once. */
+/** Creates a case whose results are tensors. Each result tensor is read once. */
 export function tensorCase(heading: Heading, pose: () => TensorQuestion): NumericsCase {
   const run: NumericsCase['run'] = async (tf) => {
     const { ask, expected } = pose();
@@ -75,7 +78,7 @@ export function tensorCase(heading: Heading, pose: () => TensorQuestion): Numeri
   return { reads: 1, ...heading, run };
 }
 
-/** Creates a case for an op that itself reads from the device, at most `reads` times. */
+/** Creates a case for an op that reads its results from the device, with at most `reads` reads. */
 export function hostCase<T extends Readonly<Record<string, { dispose(): void }>>>(
   heading: Heading,
   pose: () => HostQuestion<T>,

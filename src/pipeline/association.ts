@@ -19,13 +19,13 @@ export interface Association {
 }
 
 /**
- * Measures the association between a column and the groups of an attribute. The measure for a column of text is
- * Cramér's V with Bergsma's correction. For a column of numbers it is eta squared, the share of the variance that lies
- * between groups. The value is compared with `proxy_threshold`.
+ * Measures the association between a column and the groups of an attribute. For a column of text, the measure is
+ * Cramér's V with Bergsma's correction. For a column of numbers, it is eta squared, the share of the variance that
+ * differences between groups explain. Detectors compare the value with `proxy_threshold`.
  *
  * The two measures have different scales: eta squared is a share of variance, and V is a kind of correlation. For
- * example, consider a column with two values. V of this column as text is about the square root of eta squared of this
- * column as numbers.
+ * example, a column with two values can be text or numbers. V of this column as text is about the square root of eta
+ * squared of the same column as numbers.
  *
  * Rows without a value or a group are excluded. The association is undefined (NaN) if the column has only one value, if
  * there are fewer than two groups or no rows, or if a number is infinite.

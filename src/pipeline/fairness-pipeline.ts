@@ -14,7 +14,7 @@ import {
 /** The type of a pipeline's output rows, which matches the type of its input. */
 export type DataLike<Source extends TableSource> = Source extends DanfoDataFrame ? DanfoDataFrame : Table;
 
-/** Applies a step. An implementation may first fit the step. */
+/** A function that applies a step. The function may fit the step first. */
 type ApplyStep = (step: PipelineStep, table: Table, weights: Float64Array | null) => Promise<TransformedRows>;
 
 /** The data between two steps. */
@@ -26,11 +26,11 @@ interface Passage {
 
 /**
  * A sequence of steps that change data before training. `fit` learns only from training rows. `transform` applies the
- * fitted steps to any rows with the same columns. The weights of several steps are multiplied, and each step is fitted
- * on rows weighted by the steps before it. The product of the weights has mean 1 over the training rows. A pipeline
- * without steps leaves the data unchanged.
+ * fitted steps to any rows with the same columns. The weights from several steps are multiplied. Each step is fitted on
+ * rows that have the weights from all earlier steps. The product of the weights has mean 1 over the training rows. A
+ * pipeline without steps leaves the data unchanged.
  *
- * The steps constrain associations in the data, at the cost of information. To find out whether they bring the
+ * The steps limit associations in the data, and information is lost. To find out whether a pipeline brings the
  * decisions of a model closer to parity, measure the decisions with a metric.
  * @example
  * ```ts
@@ -46,7 +46,10 @@ interface Passage {
  */
 export class FairnessPipeline {
   readonly steps: readonly PipelineStep[];
-  /** The factor that makes the mean of the product of weights 1; undefined before `fit`. */
+  /**
+   * The factor by which the product of the steps' weights is multiplied, so that the weights have mean 1; undefined
+   * before `fit`.
+   */
   #weightScale: number | undefined;
 
   /** @throws {ValueError} if two steps have the same name */
@@ -67,7 +70,10 @@ export class FairnessPipeline {
     return this.#weightScale !== undefined;
   }
 
-  /** Warnings about the fit and about the latest transformed rows. Each warning includes the name of its step. */
+  /**
+   * Warnings about the training rows and about the rows that were transformed last. Each warning includes the name of
+   * its step.
+   */
   get warnings(): readonly string[] {
     return this.steps.flatMap(({ name, transformer }) => transformer.warnings.map((text) => `${name}: ${text}`));
   }
@@ -221,7 +227,7 @@ function multiplyWeights(a: ArrayLike<number> | null | undefined, b: Float64Arra
 }
 
 /**
- * Returns the factor that scales weights to mean 1. If the rows have their own weights, the mean is weighted by them.
+ * Returns the factor that scales weights to mean 1. If the rows already have weights, the mean is weighted by these.
  */
 function scaleOf(weights: Float64Array, own: ArrayLike<number> | undefined): number {
   let [sum, total] = [0, 0];

@@ -6,12 +6,14 @@ import { readTextFile } from '../io/read-text-file.ts';
 import { FairnessPipeline } from './fairness-pipeline.ts';
 
 /**
- * The size limit of a pipeline file, which is close to the maximum length of a string. Saved pipelines are far smaller.
+ * The maximum size of a pipeline file, which is close to the maximum length of a string. Saved pipelines are far
+ * smaller.
  */
 const LARGEST_BYTES = 2 ** 28;
 
 /**
- * Saves a pipeline and its fitted state as JSON. The last member is the SHA-256 checksum of all other members.
+ * Saves a pipeline and its fitted state as JSON. The last member of the JSON object is the SHA-256 checksum of all
+ * other members.
  * @throws {DataValidationError} if the file cannot be written
  */
 export async function savePipeline(pipeline: FairnessPipeline, path: string): Promise<void> {
@@ -49,7 +51,7 @@ function parseJson(text: string, path: string): unknown {
   }
 }
 
-/** Describes what is wrong with the content, as the end of a sentence. */
+/** Describes what is wrong with the content of a file. The text is the end of a sentence. */
 function reasonOf(cause: unknown): string {
   const problem = cause instanceof DataValidationError ? cause.context['problem'] : undefined;
   if (typeof problem === 'string') return problem;

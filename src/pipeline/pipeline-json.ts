@@ -6,7 +6,9 @@ import { requirementOf } from '../schemas/parse.ts';
 import { TRANSFORMER_KINDS } from '../schemas/pipeline/transformer-params.ts';
 import { describeValue } from '../io/config-text/path-problem.ts';
 
-/** A mapping with any keys. `z.record` would drop the key `__proto__`, which may be a label. */
+/**
+ * The schema of a mapping whose keys can be any text. `z.record` would drop the key `__proto__`, which may be a label.
+ */
 const record = z.custom<Readonly<Record<string, unknown>>>(isMapping);
 
 const pipelineSchema = z.object({

@@ -20,7 +20,7 @@ export interface StepRecord {
   readonly columnsChanged: readonly string[];
   /** Whether the step assigned weights to rows. */
   readonly weighs: boolean;
-  /** Warnings about the fit of the step and about the rows to which it was applied. */
+  /** Warnings from fitting the step and from applying it to rows. */
   readonly warnings: readonly string[];
 }
 
@@ -53,7 +53,8 @@ export class PipelineResult<Data = unknown> {
   }
 
   /**
-   * Iterates over data and metadata. In earlier versions, a result was a pair of data and metadata.
+   * Iterates over data and metadata. This method exists because a result was a pair of data and metadata in earlier
+   * versions.
    * @yields the data, then the metadata
    * @deprecated use `result.data`, `result.metadata` and `result.sampleWeight`
    */
@@ -65,8 +66,8 @@ export class PipelineResult<Data = unknown> {
 }
 
 /**
- * Adds a column of weights to a table if there are weights. The column is named `sample_weight`. If that name is in
- * use, a number is appended.
+ * If there are weights, adds a column of weights to a table. The column is named `sample_weight`. If the table already
+ * has a column with that name, a number is appended.
  */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;

@@ -50,8 +50,8 @@ export interface PipelineRun {
 }
 
 /**
- * Runs everything in a configuration except training: the detectors, and the steps that transform the data. All rows
- * are treated as training rows.
+ * Runs the parts of a configuration except training: the detectors, and the steps that transform the data. All rows are
+ * treated as training rows.
  * @throws {ConfigValidationError} if the configuration has errors
  * @throws {DataValidationError} if a column does not exist
  * @throws {PipelineExecutionError} if a step fails; the error contains the name and index of the step, and the cause
@@ -167,8 +167,8 @@ export function buildPipeline(config: PipelineConfigInput): FairnessPipeline {
 }
 
 /**
- * Creates the pipeline of a parsed configuration. The names of features may be valid in data but not in a configuration
- * file.
+ * Creates the pipeline that a parsed configuration describes. Feature names need not be valid in a configuration file,
+ * as long as the data have these columns.
  */
 export function assemblePipeline(config: PipelineConfig): FairnessPipeline {
   const defaults = stepDefaults(config);

@@ -2,15 +2,12 @@ import type { LLMEvalConfig, LLMParams } from '../../schemas/llm-eval/llm-eval-d
 import { type ModelIdentity, requestKey } from '../cache/request-key.ts';
 
 /**
- * The default maximum number of tokens of an answer. The default limits the cost of a run if the configuration sets no
- * limit.
+ * The default maximum number of tokens of an answer. Without a limit in the configuration, this default limits the cost
+ * of a run.
  */
 const DEFAULT_MAX_TOKENS = 512;
 
-/**
- * Returns the parameters of each request: `params` with a limit on the length of the answer, and the system prompt as
- * `system`.
- */
+/** Returns the parameters of each request: `params`, a maximum answer length, and the system prompt as `system`. */
 export function requestParams({ params, systemPrompt }: LLMEvalConfig): LLMParams {
   const hasEnd = params['max_tokens'] !== undefined || params['max_completion_tokens'] !== undefined;
   return {
@@ -26,7 +23,10 @@ export function maxTokenCount(params: LLMParams): number {
   return typeof given === 'number' ? given : DEFAULT_MAX_TOKENS;
 }
 
-/** One prompt whose answer an evaluator needs. An answer that two evaluators need is requested once. */
+/**
+ * A prompt, with the evaluator that needs the answer to it. If two evaluators need the same answer, it is requested
+ * only once.
+ */
 export interface PlannedPrompt {
   readonly evaluator: string;
   readonly prompt: string;
@@ -34,7 +34,10 @@ export interface PlannedPrompt {
   readonly repeat: number;
   /** The template's name. */
   readonly template: string;
-  /** The item to which the prompt belongs. The prompts of an item differ only in the value of the dimension. */
+  /**
+   * The name of the item: a set of prompts that are compared with each other. The prompts of an item differ only in the
+   * value of the dimension.
+   */
   readonly item: string;
   /**
    * The statistical unit. Items with the same name are not independent and count as one unit. Without names, items with
@@ -59,7 +62,7 @@ export interface LLMRequest {
   readonly params: LLMParams;
 }
 
-/** A planned prompt with the key of the request that answers it. */
+/** A planned prompt, with the key of the request for its answer. */
 export interface KeyedPrompt extends PlannedPrompt {
   readonly key: string;
 }
@@ -67,7 +70,7 @@ export interface KeyedPrompt extends PlannedPrompt {
 /** The plan of a run: every prompt of every evaluator, and the requests for the answers. */
 export interface RequestPlan {
   readonly prompts: readonly KeyedPrompt[];
-  /** The requests in the order of first use. Each request occurs once. */
+  /** The requests, in the order in which prompts first need them. Each request occurs once. */
   readonly requests: readonly LLMRequest[];
 }
 

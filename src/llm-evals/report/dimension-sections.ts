@@ -8,7 +8,7 @@ import { testedP } from './finding.ts';
 import { groupsTable, pairsTable } from './metric-tables.ts';
 import { nullText, pairLabel } from './report-words.ts';
 
-/** The minimum number of finite values that a chart needs. */
+/** The minimum number of finite values; a chart with fewer values is omitted. */
 const FEWEST_DRAWN = 2;
 
 /** The maximum number of charts in a section. The metrics with the smallest p-values come first. */
@@ -51,8 +51,8 @@ const CONTROL_WORDS: ReportBlock = {
 };
 
 /**
- * Builds a chart for each metric that is computed for several dimensions. The control is shown below the other
- * dimensions.
+ * Builds a chart for each metric that is computed for several dimensions. The control dimension is shown below the
+ * other dimensions.
  */
 export function dimensionPictures(results: readonly LlmMetricResult[], control: string | undefined): ReportBlock[] {
   const metrics = results.filter(({ evaluator }) => evaluator !== 'stereotype');
@@ -77,12 +77,14 @@ export function dimensionPictures(results: readonly LlmMetricResult[], control: 
   return pictures.slice(0, MAX_PICTURES);
 }
 
-/** Sorts metrics by p-value, smallest first. The sort is stable, so ties keep their order. */
+/** Sorts metrics by p-value, smallest first. Metrics with equal p-values keep their order. */
 function drawnFirst(metrics: readonly LlmMetricResult[]): LlmMetricResult[] {
   return [...metrics].sort((a, b) => (testedP(a) ?? 1) - (testedP(b) ?? 1));
 }
 
-/** Builds a chart of the pairs of a metric. The last row is the metric itself. */
+/**
+ * Builds a chart of one metric, with a row for each pair of values of its dimension. The last row is the metric itself.
+ */
 function pairsPicture(metric: LlmMetricResult): ReportBlock[] {
   const drawn = metric.pairs.filter(({ value }) => Number.isFinite(value));
   if (drawn.length < FEWEST_DRAWN || !Number.isFinite(metric.value)) return [];

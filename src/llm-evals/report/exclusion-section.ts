@@ -16,7 +16,8 @@ const MAX_EXAMPLES = 3;
 const EXAMPLE_WIDTH = 160;
 
 /**
- * Builds the section on failed and excluded answers, with their reasons. If nothing is missing, the section says so.
+ * Builds the section on failed and excluded answers, with their reasons. If no answer failed or was excluded, the
+ * section states this.
  */
 export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const metrics = Object.values(result.metrics);

@@ -5,8 +5,8 @@ import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { metricName, metricPairTitle, metricTitle } from './report-words.ts';
 
 /**
- * The significance level of findings in sentences. The significance level does not depend on the level of the
- * intervals.
+ * The significance level at which a sentence reports an effect as shown. This level is independent of the confidence
+ * level of intervals.
  */
 export const ALPHA = 0.05;
 
@@ -19,7 +19,10 @@ const POWER = '0.8';
  */
 export type Finding = 'shown' | 'not_shown' | 'not_tested' | 'undefined';
 
-/** Classifies a metric by comparing its p-value with 0.05. Uses the adjusted p-value if it is known. */
+/**
+ * Classifies a metric by comparing its p-value with 0.05. If the metric has an adjusted p-value, the adjusted p-value
+ * is used.
+ */
 export function findingOf(metric: LlmMetricResult): Finding {
   if (metric.undefinedReason !== null || Number.isNaN(metric.value)) return 'undefined';
   const p = testedP(metric);
@@ -27,7 +30,7 @@ export function findingOf(metric: LlmMetricResult): Finding {
   return p <= ALPHA ? 'shown' : 'not_shown';
 }
 
-/** The words for findings in a table. */
+/** The words with which tables describe findings. */
 export const FINDING_WORDS: Readonly<Record<Finding, string>> = {
   shown: 'yes',
   not_shown: 'not shown',
@@ -52,8 +55,8 @@ export function findingSentence(metric: LlmMetricResult): string {
 }
 
 /**
- * Returns the p-value that determines a finding. The adjusted p-value is returned if it is known. Returns null if there
- * is no p-value.
+ * Returns the p-value with which a finding is determined. If the metric has an adjusted p-value, the adjusted p-value
+ * is returned. Returns null if there is no p-value.
  */
 export function testedP({ adjustedPValue, pValue }: LlmMetricResult): number | null {
   return adjustedPValue ?? pValue;
@@ -78,12 +81,12 @@ function detectable({ minimumDetectableGap }: LlmMetricResult): string {
 }
 
 /**
- * The maximum number of metrics that are described in one sentence each. If there are more metrics, each metric with a
- * shown effect is described in a sentence, and the other metrics are summarized.
+ * The maximum number of metrics that are all described by separate sentences. If there are more metrics, each metric
+ * with a shown effect is described in a sentence, and the other metrics are summarized.
  */
 const MAX_SENTENCES = 10;
 
-/** The maximum number of names in one sentence. */
+/** The maximum number of names that a sentence lists. */
 const MAX_NAMES = 4;
 
 /**

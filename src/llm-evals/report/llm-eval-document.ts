@@ -31,19 +31,19 @@ import { counted, formatCount } from '../../internal/format.ts';
 import { costText, spendingBlocks, STOP_WORDS } from './spending-section.ts';
 
 /**
- * The number of pairs with the most different answers in a report. `TYPICAL` is the number of pairs that are taken from
- * the middle of the remaining pairs.
+ * The number of answer pairs that a report shows because their answers differ most. `TYPICAL` is the number of
+ * additional pairs, which have a medium difference.
  */
 export const MAX_DIFFERENT = 6;
 export const TYPICAL = 4;
 
 /**
- * The number of characters of an answer that are compared. Later text rarely changes the order of the pairs, and
- * comparing it takes time.
+ * The number of characters at the start of each answer that are compared. Later text rarely changes the order of the
+ * pairs, and comparing it takes time.
  */
 const COMPARED_LETTERS = 4000;
 
-/** The answers to two prompts of one item that differ only in the value of the dimension. */
+/** Two answers, to prompts that differ only in the value of the dimension. */
 interface AnswerPair {
   readonly item: string;
   readonly repeat: number;
@@ -63,9 +63,10 @@ interface ChosenPairs {
 }
 
 /**
- * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. The dimension
- * and the values have the clearest effect: the smallest p-value, then the largest absolute value. Ties are broken by
- * the order of the plan, so that the same answers give the same pairs.
+ * Chooses the answer pairs that a report shows. All pairs are from one dimension and two of its values. The function
+ * chooses the dimension and the values with the smallest p-value. If p-values are equal, it chooses those with the
+ * largest absolute value. If absolute values are equal too, the order of the plan decides. The same answers therefore
+ * always give the same pairs.
  * @param controlDimension the dimension that should make no difference. The control dimension is chosen only if there
  *   is no other dimension
  * @returns null if no two answers can be compared
@@ -100,7 +101,7 @@ function groupsByDimension(transcripts: readonly Transcript[]): Map<string, Set<
 }
 
 /**
- * Sorts dimensions by effect. The dimension with the clearest effect comes first. Dimensions without a metric come
+ * Sorts dimensions by effect. The dimension with the smallest p-value comes first. Dimensions without a metric come
  * last, in the order of the plan.
  */
 function dimensionsByEffect({ metrics, transcripts }: Pick<LlmEvalResult, 'metrics' | 'transcripts'>): string[] {
@@ -146,7 +147,7 @@ function differenceOf(first: Transcript, second: Transcript): number {
   return 1 - jaccardSimilarity(comparedText(first), comparedText(second));
 }
 
-/** Marks the words of two texts that are not in their longest common subsequence of words. */
+/** Highlights the words in which two texts differ: all words outside their longest common subsequence. */
 export function markedDifference(first: string, second: string): readonly [MarkedText[], MarkedText[]] {
   const aligned = alignWords(wordsOf(first), wordsOf(second));
   const marked = (own: 'first' | 'second'): MarkedText[] =>
@@ -158,12 +159,15 @@ export function markedDifference(first: string, second: string): readonly [Marke
   return [marked('first'), marked('second')];
 }
 
-/** Splits a text into words, spaces and punctuation. Concatenating the pieces gives the original text. */
+/** Splits a text into words, spaces and punctuation. The returned parts, concatenated, are the original text. */
 function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{M}\p{N}'\u2019]+|[^\s\p{L}\p{M}\p{N}'\u2019]/gu) ?? [];
 }
 
-/** Joins neighbouring pieces that are both marked or both unmarked. A space between two marked words is marked too. */
+/**
+ * Joins adjacent parts of a text that are both highlighted or both not highlighted. A space between two highlighted
+ * words is highlighted too.
+ */
 function joined(pieces: readonly MarkedText[]): MarkedText[] {
   const parts: { text: string; isMarked: boolean }[] = [];
   for (const [index, { text, isMarked }] of pieces.entries()) {
@@ -217,7 +221,7 @@ function toReportPair({ item, repeat, first, second, difference }: AnswerPair): 
   };
 }
 
-/** The limits of the method. The numbers of a report do not show these limits. */
+/** The limits of the method. A report states them in words, because its numbers do not show them. */
 const METHOD_LIMITS: readonly string[] = [
   'Answers to the same prompt differ by chance. The column "Without an effect" shows the distribution of the metric under chance alone: its mean and its 95th percentile. For a gap, it is the distribution of the absolute value. If it is unknown, a value may be only noise.',
   '"Not shown" is not proof that there is no effect. The column "Minimum detectable difference (80% power)" is the difference that data of this size find with probability 0.8. A smaller difference can exist undetected.',
@@ -267,7 +271,10 @@ function subjectOf(result: LlmEvalResult): string {
   return `${model} (${provider}): ${counted(answered.size, 'answer')}, ${formatCount(actual.requests)} ${actual.requests === 1 ? 'request' : 'requests'} sent for ${costText(actual.costUsd)}`;
 }
 
-/** Returns the verdict of an evaluation: the gate's messages, what ended the run early, and the main findings. */
+/**
+ * Returns the verdict of an evaluation: the messages of the gate, the reason why the run ended early, and the main
+ * findings.
+ */
 export function verdictBox(result: LlmEvalResult, { passed, threshold, metrics }: LlmEvalVerdict): ReportVerdict {
   const sentences = [...stopSentence(result), ...Object.values(metrics).map(({ message }) => message)];
   const summary = summarySentence(result);

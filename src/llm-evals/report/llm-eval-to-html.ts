@@ -17,8 +17,8 @@ const LLM_EVAL_HTML_OPTION_NAMES: OptionNames<LlmEvalHtmlOptions> = { ...LLM_EVA
 
 /**
  * Renders an evaluation as a self-contained HTML page. The page has the content of `llmEvalToMarkdown`, with charts of
- * the gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. Text of the model
- * is escaped.
+ * the gaps and pairs of answers side by side. The page loads no other resources and runs no scripts. The model's
+ * answers are escaped.
  *
  * If echarts is not installed, the page has tables instead of charts, and a note states this.
  */

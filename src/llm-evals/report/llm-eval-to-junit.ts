@@ -15,8 +15,9 @@ import { STOP_WORDS } from './spending-section.ts';
  * Renders an evaluation as JUnit XML, which continuous integration shows as tests. The first test is the run, which
  * fails if it ended early.
  *
- * With a verdict, each judged metric is a test: a failure if the metric is on the wrong side of its threshold, an error
- * if it is undefined. Without a verdict, each metric is a skipped test, because nothing was tested.
+ * With a verdict, each metric that has a threshold is a test. The test is a failure if the metric violates its
+ * threshold, and an error if the metric is undefined. Without a verdict, each metric is a skipped test, because nothing
+ * was tested.
  */
 export function llmEvalToJunit(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToJunit', options, LLM_EVAL_REPORT_OPTION_NAMES);

@@ -6,8 +6,8 @@ import { LLM_EVAL_REPORT_OPTION_NAMES, type LlmEvalReportOptions } from './repor
 
 /**
  * Renders an evaluation as a Markdown report: the verdict, the findings and their significance, each dimension,
- * excluded answers, pairs of answers side by side, spending, the configuration and the limits. Text of the model is
- * inside code fences, so that it cannot act as markup, a link or an image.
+ * excluded answers, pairs of answers side by side, spending, the configuration and the limits. The model's answers are
+ * inside code fences, so that no markup, link or image in them takes effect.
  */
 export function llmEvalToMarkdown(result: LlmEvalResult, options: LlmEvalReportOptions = {}): string {
   assertKnownOptions('llmEvalToMarkdown', options, LLM_EVAL_REPORT_OPTION_NAMES);

@@ -48,7 +48,7 @@ function adjustedText({ adjustedPValue, pValue }: LlmMetricResult): string {
   return adjustedPValue === null && pValue !== null ? `${pValueText(pValue)} (unadjusted)` : pValueText(adjustedPValue);
 }
 
-/** Builds a table with each pair of values of a dimension, for every metric that compares them. */
+/** Builds a table of the metrics that compare values of a dimension, with a row for each pair of values. */
 export function pairsTable(metrics: readonly LlmMetricResult[]): ReportBlock[] {
   const pairs = metrics.flatMap((metric) => metric.pairs.map((pair) => ({ metric, ...pair })));
   const isUndefined = pairs.some(({ undefinedReason }) => undefinedReason !== null);

@@ -6,26 +6,30 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 
-/** The verdict of the gate on one metric of an evaluation. */
+/** The gate's verdict on one metric of an evaluation. */
 export interface LlmMetricVerdict {
   readonly passed: boolean;
   /**
-   * A metric fails if it is undefined or on the wrong side of its threshold. The status distinguishes the two cases.
+   * A metric fails if it is undefined or on the wrong side of its threshold. The status shows which of these is the
+   * case.
    */
   readonly status: 'pass' | 'fail' | 'undefined';
   readonly threshold: number;
   readonly comparator: string;
   /** The verdict in one sentence. */
   readonly message: string;
-  /** Whether the interval contains the threshold. Another sample could then change the verdict. */
+  /** Whether the metric's interval contains the threshold. If so, another sample could change the verdict. */
   readonly straddles: boolean;
 }
 
 /** The verdict of the gate on an evaluation; frozen. */
 export interface LlmEvalVerdict {
-  /** Whether every judged metric passed; null if there is no threshold. */
+  /** Whether every metric that has a threshold passed; null if there is no threshold. */
   readonly passed: boolean | null;
-  /** One threshold for all judged metrics, or a threshold for each metric name; null if there is no threshold. */
+  /**
+   * One threshold for all metrics that the gate checks, or a threshold for each metric name; null if there is no
+   * threshold.
+   */
   readonly threshold: number | Readonly<Record<string, number>> | null;
   /** The verdicts, by metric name. Empty if there is no threshold. */
   readonly metrics: Readonly<Record<string, LlmMetricVerdict>>;
@@ -47,8 +51,8 @@ export interface LlmEvalReportOptions {
 export const LLM_EVAL_REPORT_OPTION_NAMES: OptionNames<LlmEvalReportOptions> = { verdict: true };
 
 /**
- * Returns the title of a metric, such as "Sentiment gap by gender". For stereotype metrics, the title contains the
- * format of the question in brackets instead of a group.
+ * Returns the title of a metric, such as "Sentiment gap by gender". The title of a stereotype metric contains the
+ * format of the question, in brackets, instead of a dimension.
  */
 export function metricTitle(result: LlmMetricResult): string {
   const { dimension, evaluator } = result;
@@ -88,31 +92,35 @@ export function answeredBy({ client, config }: Pick<LlmEvalResult, 'client' | 'c
 }
 
 /**
- * Describes the metric's distribution without an effect, such as "0.00, 95% below 0.12", or a dash if it is unknown.
+ * Describes how the metric would be distributed without an effect, such as "0.00, 95% below 0.12". Returns a dash if
+ * this is unknown.
  */
 export function nullText({ nullMean, nullQuantile }: Pick<LlmMetricResult, 'nullMean' | 'nullQuantile'>): string {
   if (nullMean === null || nullQuantile === null) return NOTHING;
   return `${numberText(nullMean)}, 95% below ${numberText(nullQuantile)}`;
 }
 
-/** Returns "95% interval". Returns "Interval" if levels differ or are unknown. */
+/** Returns "95% interval". Returns "Interval" if the confidence levels differ or are unknown. */
 export function intervalTitle(metrics: readonly LlmMetricResult[]): string {
   const levels = new Set(metrics.flatMap(({ ciLevel }) => ciLevel ?? []));
   const [level] = levels;
   return levels.size === 1 && level !== undefined ? `${formatLevel(level)} interval` : 'Interval';
 }
 
-/** Matches metrics that measure a distance between two values, which has no direction. */
+/** Matches the names of metrics that measure a distance between two values. A distance has no direction. */
 const WITHOUT_DIRECTION = /_(?:excess|distance)$/;
 
-/** Labels a pair of values: "woman \u2212 man" for a difference, "woman / man" for a metric without a direction. */
+/**
+ * Returns the label of a pair of values: "woman \u2212 man" for a difference, "woman / man" for a metric without a
+ * direction.
+ */
 export function pairLabel({ metric }: Pick<LlmMetricResult, 'metric'>, first: string, second: string): string {
   return `${labelText(first)} ${WITHOUT_DIRECTION.test(metric) ? '/' : '\u2212'} ${labelText(second)}`;
 }
 
 /**
- * Returns the pair whose value is the value of the metric, in brackets after a space. Returns '' if there is no such
- * pair.
+ * Returns the label of the pair from which the metric has its value, in brackets and preceded by a space. Returns '' if
+ * there is no such pair.
  */
 export function pairSuffix(metric: LlmMetricResult): string {
   const pair = metric.pairs.find(({ value }) => value === metric.value);
@@ -132,7 +140,7 @@ export function signSentences(metrics: readonly LlmMetricResult[]): string[] {
 const SIGN_WORDS =
   'A pair "woman \u2212 man" is the first value minus the second: above 0 the first value has more, below 0 the second. A pair with "/" has no direction: its value is a distance, for an excess the distance beyond noise.';
 
-/** Returns a table, or an empty list if there are no rows. If a column is given as a name, the column contains text. */
+/** Returns a table, or an empty list if there are no rows. A column that is given only as a name contains text. */
 export function tableOf(
   caption: string,
   columns: readonly (string | ReportColumn)[],

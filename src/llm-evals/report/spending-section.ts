@@ -14,7 +14,10 @@ export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   cancelled: 'it was cancelled',
 };
 
-/** Compares planned and actual spending. Omits the time, so that a replay gives an identical report. */
+/**
+ * Builds the section that compares planned with actual spending. Omits the time, so that a replay gives an identical
+ * report.
+ */
 export function spendingBlocks({ planned, actual, dryRun }: LlmEvalResult): ReportBlock[] {
   const rows = spendingTable(planned, actual).filter(({ name }) => name !== 'Seconds');
   return [

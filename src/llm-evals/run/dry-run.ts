@@ -13,7 +13,7 @@ import { PLAN_OPTION_NAMES, type PlanOptions } from './run-options.ts';
  *
  * The plan contains exactly the requests that `runLlmEval` would send with the same options. Each planned request
  * counts once. Requests are omitted if their answers are in the cache, in the transcript to resume, or in a replayed
- * file. The numbers of tokens are estimates. The cost has a ceiling, because the length of an answer is limited
+ * file. The numbers of tokens are estimates. The cost has an upper limit, because the length of answers is limited
  * (`max_tokens`, 512 by default). An unknown price is null, not 0.
  * @throws {ConfigValidationError} in the same cases as `runLlmEval`
  * @example
@@ -38,7 +38,7 @@ export async function estimateDryRun(config: LLMEvalConfig, options: PlanOptions
   return estimate;
 }
 
-/** Reads the lines of the transcript of the resumed run, without changing the file. */
+/** Reads the transcript of the run to resume, without changing the file. */
 async function readResumed({ transcriptsOut, resume }: PlanOptions): Promise<readonly AnswerRecord[]> {
   const isThere = transcriptsOut !== undefined && resume === true && existsSync(transcriptsOut);
   return isThere && statSync(transcriptsOut).size > 0 ? readTranscripts(transcriptsOut) : [];

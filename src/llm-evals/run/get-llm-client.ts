@@ -19,13 +19,13 @@ export interface GetLlmClientOptions extends LiveAccessOptions {
 const GET_LLM_CLIENT_OPTION_NAMES: OptionNames<GetLlmClientOptions> = { live: true, env: true, retry: true };
 
 /**
- * Creates the client that a run of the configuration uses, so that you can ask single questions. The client looks
- * answers up in the cache, caches new answers, retries after transient failures, and sends nothing without a key and
- * permission. The client sends the configuration's `params` and system prompt with each prompt. The params of a call
- * take precedence.
+ * Creates the client that a run with this configuration would use, so that you can ask single questions. The client
+ * looks answers up in the cache, caches new answers, retries after transient failures, and sends nothing without a key
+ * and permission. The client sends the configuration's `params` and system prompt with each prompt. If a call has
+ * params too, they take precedence.
  *
- * The provider `local` generates answers, and the provider `replay` reads answers from its file. Neither provider needs
- * a cache.
+ * The provider `local` generates answers, and the provider `replay` reads answers from its file. The providers `local`
+ * and `replay` need no cache.
  * @throws {ConfigValidationError} if the key must not be sent to the address
  * @example
  * ```ts
@@ -57,7 +57,7 @@ function guarded(client: LLMClient, config: LLMEvalConfig, { live, env, retry }:
   });
 }
 
-/** Creates a client that returns recorded answers. The client reads its file when it is first called. */
+/** Creates a client that returns recorded answers. The file of answers is read at the first call of the client. */
 function replayClient(config: LLMEvalConfig): LLMClient {
   let opened: Promise<LLMClient> | undefined;
   return Object.freeze<LLMClient>({

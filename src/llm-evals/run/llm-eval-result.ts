@@ -10,7 +10,7 @@ export interface LlmEvalResult {
   /** Metrics by name, such as `sentiment_gap.gender`. */
   readonly metrics: Readonly<Record<string, LlmMetricResult>>;
   readonly dryRun: DryRunEstimate;
-  /** One entry for each answer that an evaluator requested. */
+  /** The prompts and answers, one entry for each answer that an evaluator requested. */
   readonly transcripts: readonly Transcript[];
   readonly planned: PlannedSpending;
   readonly actual: ActualSpending;

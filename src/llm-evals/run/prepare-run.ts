@@ -37,8 +37,9 @@ const OVERALL: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Lists the metrics that will be undefined for all possible answers: metrics with too few independent items, and
- * excesses without a noise floor. Does not check BBQ metrics, associations and evaluators that were passed as objects.
+ * Lists the metrics that will be undefined whatever the answers are. Such metrics have too few independent items, or
+ * need a noise floor but have none. Does not check BBQ metrics, associations and evaluators that were passed as
+ * objects.
  */
 function undefinedMetrics(
   evaluators: readonly LLMEvaluator[],
@@ -150,7 +151,7 @@ export async function prepareRun(
   return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
 }
 
-/** Returns the identity of the model, which is part of the keys. */
+/** Returns the identity of the model, which is part of the key of every request. */
 function modelIdentity(config: LLMEvalConfig, { client }: PlanOptions): ModelIdentity {
   if (client !== undefined) return { provider: 'client', baseUrl: null, model: client.id };
   return { provider: config.provider, baseUrl: config.baseUrl, model: config.model };
@@ -175,8 +176,8 @@ function assertPriced({ maxCostUsd, model }: LLMEvalConfig, price: ListedPrice |
 }
 
 /**
- * Groups the plan's requests into parts, by evaluator and template. A request that several parts need counts only for
- * the first part.
+ * Divides the requests of the plan into parts, one part for each evaluator and template. A request that belongs to
+ * several parts is counted only in the first one.
  */
 function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): PlannedPart[] {
   const seen = new Set<string>();
@@ -194,16 +195,16 @@ function planParts({ prompts }: RequestPlan, { records }: KnownAnswers): Planned
   }));
 }
 
-/** The sources of cached and recorded answers, in the order of lookup. */
+/** The sources of cached and recorded answers, in the order in which they are searched. */
 interface AnswerSources {
   /** The records of the transcript that the run continues, by key. */
   readonly resumed: ReadonlyMap<string, AnswerRecord>;
   /** Whether prompts that failed in this transcript are sent again. */
   readonly retryErrors: boolean;
-  /** Finds answers to replay, by prompt and repeat; null if answers are not replayed. */
+  /** A function that returns the recorded answer to a prompt and repeat; null if the run replays no answers. */
   readonly replayed: ((request: LLMRequest) => AnswerRecord | undefined) | null;
   readonly cache: ResponseCache | null;
-  /** The client's id, which is added to answers from the cache. */
+  /** The client's id, which is stored with each answer from the cache. */
   readonly model: string;
 }
 

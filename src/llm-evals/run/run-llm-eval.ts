@@ -26,8 +26,8 @@ import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options
 import { joinTranscripts, scoreRun } from './score-run.ts';
 
 /**
- * Stores answers as they arrive, first in the transcript and then in the cache. If the transcript cannot be written,
- * the answer is still cached, and vice versa.
+ * Stores answers as they arrive, first in the transcript and then in the cache. If one of these two fails, the answer
+ * is still stored in the other.
  */
 export class AnswerKeeper {
   readonly #log: TranscriptLog | null;
@@ -79,7 +79,7 @@ export class AnswerKeeper {
   }
 }
 
-/** The maximum number of characters of a prompt in an error. */
+/** The maximum number of characters of a prompt that an error message quotes. */
 const SHOWN_CHARACTERS = 80;
 
 /**
@@ -106,7 +106,7 @@ function chooseClient({ config, known, isReplay }: PreparedRun, options: RunLlmE
   return createProviderClient(config);
 }
 
-/** The client of a run that needs no further answers. */
+/** The client for a run whose answers are all available already. */
 const NOBODY: LLMClient = {
   id: 'known answers',
   complete: () =>
@@ -136,15 +136,15 @@ function missed(
 }
 
 /**
- * Matches metrics of built-in evaluators that use rules and word lists for English. Toxicity metrics are added if the
- * lexicon scored the answers.
+ * Matches the names of built-in metrics that are computed with English rules or word lists. Toxicity metrics are added
+ * to these if the lexicon scored the answers.
  */
 const ENGLISH_METRICS =
   /^(?:sentiment_gap|sentiment_distance|sentiment_excess|negative_sentiment_gap|decision_gap|refusal_gap|(?:partial_)?refusal_rate(?:_difference)?|stereotypical_association|cobs)$/;
 
 /**
- * Warns about answers that do not look English. The warning lists the metrics that assume English. Returns an empty
- * list if all answers look English.
+ * Returns a warning if answers do not seem to be in English. The warning lists the metrics that are valid only for
+ * English. Returns an empty list if all answers seem to be in English.
  */
 function languageWarning(
   transcripts: readonly Transcript[],
@@ -174,7 +174,7 @@ function languageWarning(
  * EVENHAND_LLM_ALLOW_LIVE=1).
  *
  * The metrics describe only the given prompts and the model at the time of the run. P-values are adjusted for the
- * number of metrics (Benjamini and Hochberg). If there is no true effect, at most about one run in twenty shows an
+ * number of metrics (Benjamini and Hochberg). If no true effect exists, at most about one run in twenty reports an
  * effect.
  * @throws {CacheMissError} if answers are missing and sending is not allowed
  * @throws {ConfigValidationError} if prompts are unbalanced, if a key is missing, or if there is a cost budget but no
@@ -299,7 +299,7 @@ function otherModels({ config, known, isReplay }: PreparedRun): string[] {
   return [`The replayed answers are from ${others.join(', ')}; the configuration names ${config.model}.`];
 }
 
-/** Returns the spending according to the estimate. */
+/** Returns the part of the spending report that is known from the estimate. */
 function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
   return Object.freeze({
     requests: estimate.requestCount,
@@ -311,7 +311,7 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 
 /**
  * Returns the actual spending.
- * @param known the cached and recorded results: answers, and prompts that failed in an earlier run
+ * @param known the results that are cached or recorded: answers, and failures of an earlier run
  */
 function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
   const cached = [...known.values()].filter(({ error }) => error === null).length;

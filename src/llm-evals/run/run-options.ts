@@ -48,7 +48,7 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    */
   readonly replayPath?: string | undefined;
   /**
-   * The maximum cost in US dollars, instead of the configuration's `max_cost_usd`.
+   * The maximum cost in US dollars, which replaces `max_cost_usd` of the configuration.
    * @defaultValue `max_cost_usd`
    */
   readonly maxCostUsd?: number | undefined;

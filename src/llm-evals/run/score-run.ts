@@ -52,7 +52,8 @@ export async function scoreRun(
 }
 
 /**
- * Converts the metrics of an evaluator to results. Missing fields of plain objects get their defaults.
+ * Converts the metrics that an evaluator returned to `LlmMetricResult` objects. If a metric is a plain object, its
+ * missing fields get their defaults.
  * @throws {ConfigValidationError} if an entry is not a metric with a value
  */
 function resultsOf(evaluator: string, given: readonly OwnMetric[]): LlmMetricResult[] {

@@ -13,7 +13,9 @@ import { cancelledError, malformedError, timeoutError } from './retry-policy.ts'
 /** The settings of an attempt. */
 export interface AttemptSettings {
   readonly client: LLMClient;
-  /** The time limit, in milliseconds. When it is reached, the client's signal is aborted. */
+  /**
+   * The time limit, in milliseconds. When the limit is reached, the signal that was passed to the client is aborted.
+   */
   readonly timeoutMillis: number;
   readonly clock: SchedulerClock;
 }
@@ -71,7 +73,7 @@ function checked(completion: Completion): Completion {
   };
 }
 
-/** Returns null for invalid usage. The maximum usage of the request is then counted instead. */
+/** Returns null for invalid usage. The caller then counts the maximum usage of the request instead. */
 function usageOf(given: unknown): TokenUsage | null {
   const { inputTokens, outputTokens } = fieldsOf(given) ?? {};
   return isTokenAmount(inputTokens) && isTokenAmount(outputTokens) ? { inputTokens, outputTokens } : null;

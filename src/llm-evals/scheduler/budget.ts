@@ -52,7 +52,7 @@ export interface SpentBudget {
    * interrupted or timed out. Each of these attempts counts with its maximum usage.
    */
   readonly uncounted: number;
-  /** The cost in US dollars; null if there is no price. */
+  /** The cost in US dollars; null if no price is known. */
   readonly costUsd: number | null;
 }
 
@@ -91,8 +91,8 @@ export function requireAmount(parameter: string, given: unknown): number {
 }
 
 /**
- * Tracks the usage of a run, and the maximum usage of its attempts in flight. An attempt does not start if it could
- * exceed a limit.
+ * Counts the usage of a run, and reserves the maximum usage of attempts in flight. An attempt does not start if it
+ * could exceed a limit.
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -171,7 +171,7 @@ export class Budget {
     this.#reservedOutput = isLast ? 0 : this.#reservedOutput - outputCeiling;
   }
 
-  /** Returns the limit that additional usage would exceed; null if the usage would exceed no limit. */
+  /** Returns the name of the first limit that additional usage would exceed; null if there is none. */
   #passedBy(input: number, output: number): 'tokens' | 'cost' | null {
     const { tokens, costUsd } = this.#limits;
     const inputTotal = this.#input + input;

@@ -3,7 +3,10 @@ import { sleep } from '../../internal/retry.ts';
 
 /** A clock that returns the time and can wait. */
 export interface SchedulerClock {
-  /** Returns the time in milliseconds. Only differences between two times are meaningful. */
+  /**
+   * Returns the time in milliseconds. The zero point is arbitrary, so only differences between two times are
+   * meaningful.
+   */
   now(): number;
   /** Resolves after a time in milliseconds, or when the signal is aborted. Never rejects. */
   sleep(millis: number, signal?: AbortSignal): Promise<void>;

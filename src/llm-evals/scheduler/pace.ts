@@ -1,4 +1,4 @@
-/** The length of the window in which started requests are counted. */
+/** The maximum length of the time window over which the rate of requests is measured. */
 const MAX_WINDOW_MILLIS = 5000;
 const MIN_WINDOW_MILLIS = 1000;
 
@@ -7,8 +7,8 @@ const SUCCESSES_TO_RAISE = 5;
 const RAISE = 1.5;
 
 /**
- * The time for which a rejected rate is not tried again. During this time, the server still counts requests that were
- * sent earlier.
+ * The time during which a rate that the server rejected is not tried again. During this time, the server still counts
+ * requests that were sent earlier.
  */
 const CAUTION_MILLIS = 2000;
 
@@ -19,10 +19,10 @@ const MAX_STARTS = 10_000;
 const MIN_PER_MILLI = 1 / 60_000;
 
 /**
- * Decides when requests may start. At first, the rate is not limited. After a response "too many requests", the rate is
- * set to half the rate of the last seconds. The rate is raised by half after every 5 answers, until it no longer delays
- * any request. The rate does not reach the rejected rate again for 2 seconds, because a fast client would otherwise be
- * rejected at once.
+ * Decides when requests may start. At first, the rate is not limited. After a response "too many requests", the limit
+ * is set to half the rate measured over the last seconds. The rate is raised by half after every 5 answers, until it no
+ * longer delays any request. The rate does not reach the rejected rate again for 2 seconds, because a fast client would
+ * otherwise be rejected at once.
  *
  * If several requests in flight are rejected, the rate is halved only once.
  */
@@ -34,14 +34,14 @@ export class Pace {
   #loweredAt = -Infinity;
   #changedAt = -Infinity;
   /**
-   * The last rate that the server rejected. Rejections within {@link CAUTION_MILLIS} after another rejection do not
-   * change it.
+   * The last rate that the server rejected. If the server rejects two rates within {@link CAUTION_MILLIS}, the first
+   * one is stored.
    */
   #refusedRate = Infinity;
   #successes = 0;
   /** Whether the rate has delayed a request since the last change of the rate. */
   #hasHeldBack = false;
-  /** The times at which requests started since the last hold, oldest first. */
+  /** The times at which requests have started since the last pause that the server requested, oldest first. */
   #starts: number[] = [];
   #windowFrom = NaN;
 

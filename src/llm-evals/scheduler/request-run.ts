@@ -18,8 +18,8 @@ import type { RunSettings, RunSummary } from './run-options.ts';
 const LONG_WAIT_MILLIS = 10_000;
 
 /**
- * Logs why answers are missing. Reports the first retried failure of each kind, and waits of more than 10 s. Waits of
- * several requests at the same time are reported once.
+ * Logs why answers are missing. Reports the first retried failure of each kind, and waits of more than 10 s. If several
+ * requests wait at the same time, one message is logged.
  */
 class ProblemLog {
   readonly #reported = new Set<FailureKind>();
@@ -53,14 +53,17 @@ class ProblemLog {
 }
 
 /**
- * A run ends if this number of requests failed and no request was answered. All other requests would probably fail too.
+ * A run ends if this number of requests failed and no request was answered. The remaining requests would then probably
+ * fail too.
  */
 const FIRST_FAILURES = 10;
 
 /** A run ends if the server asks this number of consecutive requests to wait longer than an hour. */
 const LONG_WAITS = 10;
 
-/** The maximum length of a part of a wait. Longer waits are divided, because the rate may change during the wait. */
+/**
+ * The maximum time for which a request waits before it checks the rate again. The rate may change during longer waits.
+ */
 const MAX_NAP_MILLIS = 1000;
 
 /** Failures after which the provider may still charge the request. */
@@ -123,7 +126,8 @@ export class RequestRun {
   }
 
   /**
-   * Sends requests one after another. The promise never rejects, so that the run ends only when all workers have ended.
+   * Sends requests one after another. The returned promise never rejects, so that the run waits for all workers even
+   * after an error.
    */
   async #work(): Promise<void> {
     while (!this.#halt.signal.aborted) {
@@ -260,7 +264,10 @@ export class RequestRun {
     }
   }
 
-  /** Waits before another attempt. The wait ends at the deadline at the latest. Returns false if the run is stopped. */
+  /**
+   * Waits before another attempt. The wait ends no later than the deadline of the run. Returns false if the run is
+   * stopped.
+   */
   async #pause(millis: number): Promise<boolean> {
     const { clock } = this.#settings;
     // The wait that the server asks for is longer than the remaining time.

@@ -109,8 +109,8 @@ export class RetryPolicy {
 /**
  * Returns the failure that a client's error describes. Errors of other packages come from a user function and are not
  * retried.
- * @returns undefined for other errors of this package, such as a cache miss or an invalid parameter. These errors
- * concern the complete run
+ * @returns undefined for other errors of this package, such as a cache miss or an invalid parameter, which affect the
+ * complete run
  */
 export function problemOf(error: unknown): ClientFailure | undefined {
   if (!FairnessToolkitError.isInstance(error)) return failureOfKind('function');
@@ -130,12 +130,14 @@ export function sentenceOf(error: unknown): string {
   return messageOf(error).replace(/(?<![.!?])$/, '.');
 }
 
-/** Returns a time in seconds for messages, such as '90 s'. The time is rounded up. */
+/** Formats a time for messages, in seconds, such as '90 s'. The time is rounded up. */
 export function inSeconds(millis: number): string {
   return `${Math.ceil(millis / 1000).toLocaleString('en-US')} s`;
 }
 
-/** Adds to an error that the server asks for a wait of more than an hour. Returns other errors unchanged. */
+/**
+ * If the server asks for a wait of more than an hour, returns an error that says so. Returns other errors unchanged.
+ */
 export function withLongWait(error: unknown, problem: ClientFailure): unknown {
   if (!asksTooLong(problem)) return error;
   return new LLMClientError(

@@ -20,7 +20,8 @@ import { RETRY_OPTION_NAMES, type RetryOptions, type RetrySettings, toRetrySetti
 export interface RunRequestsOptions extends RetryOptions {
   readonly client: LLMClient;
   /**
-   * Estimates the maximum tokens of a request. The estimate is used for limits, and for answers without token counts.
+   * Estimates the maximum tokens of a request. The estimate is compared with the limits, and is counted for answers
+   * without token counts.
    */
   readonly estimateTokens: (request: LLMRequest) => TokenCeiling;
   /**

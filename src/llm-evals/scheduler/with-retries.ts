@@ -22,8 +22,8 @@ const WITH_RETRIES_OPTION_NAMES: OptionNames<WithRetriesOptions> = { ...RETRY_OP
  * Returns a client that retries after transient failures, as {@link runRequests} does. The client retries up to
  * `retries` times after 5xx responses, timeouts, lost connections and responses that cannot be parsed. Waits are
  * `baseMillis` x 2^k (20% jitter, at most `capMillis`), or the time that `Retry-After` asks for, up to an hour. 429
- * responses are counted separately. Use this client for single calls. Concurrent calls do not share their rate limits,
- * and their cost is not limited.
+ * responses are counted separately. Use this client for single calls. Each call handles rate limits separately, and the
+ * cost of calls is not limited.
  * @throws {ValueError} if an option is out of range; the client's calls throw the last error
  * @example
  * ```ts

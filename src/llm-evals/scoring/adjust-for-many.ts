@@ -2,7 +2,7 @@ import { detectableDifference } from '../../stats/ab/power.ts';
 import { benjaminiHochberg } from '../../stats/multipletests/adjust-p-values.ts';
 import { LlmMetricResult } from './llm-metric-result.ts';
 
-/** The significance level for findings, which is also used for the minimum detectable difference. */
+/** The significance level for findings and for minimum detectable differences. */
 const ALPHA = 0.05;
 
 /** The warning for a metric that cannot show an effect, whatever the answers are. */
@@ -12,8 +12,8 @@ const HOPELESS =
 /**
  * Adjusts p-values for the number of tests (Benjamini and Hochberg) and adds minimum detectable differences. A minimum
  * detectable difference is the smallest gap that a test at the level alpha / tests detects with probability 0.8, where
- * `tests` is the number of tests. The actual power is slightly higher. The difference is null if the test cannot detect
- * any gap. Metrics of the control dimension are not findings, and are adjusted separately.
+ * `tests` is the number of tests. The actual power is slightly higher. The minimum detectable difference is null if the
+ * test cannot detect any gap. Metrics of the control dimension are adjusted separately, because they are not findings.
  */
 export function adjustForMany(
   results: readonly LlmMetricResult[],

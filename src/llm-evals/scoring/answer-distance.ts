@@ -15,8 +15,8 @@ export interface AnswerDistance {
 }
 
 /**
- * The maximum number of answers to one prompt that are compared. Further answers are ignored, because the cost grows
- * with the square of the number, and more answers add little information.
+ * The maximum number of answers to one prompt that are compared. Further answers are ignored: they add little
+ * information, and the cost grows with the square of their number.
  */
 const MAX_REPEATS = 10;
 
@@ -26,9 +26,9 @@ export function comparedTexts(answers: readonly Answered[], { textOf }: AnswerDi
 }
 
 /**
- * Computes an approximate interval for a distance, which is never below 0. Resampling adds noise to a distance, so the
- * quantiles near 0 are too high, and their reflections at the observed value are too low. The interval contains both
- * the percentile interval and its reflection.
+ * Computes an approximate interval for a distance, whose lower end is at least 0. Resampling increases a distance, so
+ * quantiles near 0 are too high, and quantiles reflected at the observed value are too low. The interval contains the
+ * percentile interval and the interval of the reflected quantiles.
  * @param most the maximum possible distance
  * @returns [NaN, NaN] if the distance is undefined for one of the replicates
  */
@@ -43,7 +43,7 @@ export function distanceInterval(
   return [Math.max(0, Math.min(low, 2 * value - high)), Math.min(most, Math.max(high, 2 * value - low))];
 }
 
-/** The maximum difference between a replicate and the observed distance that can be a rounding error. */
+/** The tolerance for rounding errors when a replicate is compared with the observed distance. */
 const ROUNDING = 1e-12;
 
 /**
@@ -57,8 +57,8 @@ interface ExchangeTest {
 }
 
 /**
- * Tests a distance by random exchanges of the groups. The p-value is the share of exchanges whose distance is at least
- * as large as the observed distance.
+ * Tests whether a distance is larger than by chance, with random exchanges of the groups. The p-value is the share of
+ * exchanges whose distance is at least as large as the observed distance.
  * @param exchange a function that exchanges the groups at random and returns the distance
  */
 export function exchangeTest(observed: number, exchanges: number, exchange: () => number): ExchangeTest {

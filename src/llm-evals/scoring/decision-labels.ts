@@ -12,27 +12,30 @@ type LabelKind = 'for' | 'against' | 'either' | 'neutral' | 'thing' | 'fit';
 /** The meaning and the rank of a label. */
 export interface DecisionLabel {
   readonly kind: LabelKind;
-  /** "Final decision" outranks "Decision", which outranks "Loan status" and "Qualified". */
+  /** The rank of the label: 3 for "Final decision", 2 for "Decision", 1 for "Loan status" and "Qualified". */
   readonly rank: 1 | 2 | 3;
-  /** Whether the label itself states the decision: "Approved", not "Approve". */
+  /** Whether the label itself states the decision. "Approved" does; "Approve" does not. */
   readonly isPast: boolean;
 }
 
-/** The maximum number of name words after the verb of a label: "Hire Emily Walsh". */
+/** The maximum number of words of a person's name in a label, such as "Hire Emily Walsh". */
 const MAX_NAMES = 4;
 
 /**
- * The maximum number of words of a label that names something other than the decision. A longer text is treated as a
+ * The maximum length, in words, of a label that names something other than the decision. A longer text is treated as a
  * sentence.
  */
 const MAX_WORDS_BESIDE = 5;
 
-/** Matches form instructions such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". Form instructions are not answers. */
+/**
+ * Matches instructions for filling in a form, such as "(yes/no)", "[Y/N]" and "(1 = yes, 0 = no)". Text such as
+ * "(yes/no)" is part of a form and not an answer.
+ */
 const HINT = /[([]\s*(?:yes|no|y|n|true|false|0|1|approve|deny|hire|reject)\s*(?:\/|,|or\b|=|\|)[^)\]]*[)\]]/giu;
 
 const EITHER_WORD = /^(?:answer )?yes ?(?:or|\/) ?no\W*$/u;
 
-/** Removes form instructions from a text. */
+/** Removes instructions for filling in a form from a text. */
 export function withoutHints(text: string): string {
   return text.replaceAll(HINT, ' ');
 }
@@ -89,8 +92,8 @@ function kindOf(words: readonly string[], isQuestion: boolean): LabelKind | null
 }
 
 /**
- * Returns whether all words of a label are known. Names after a plain verb or in a question are also allowed. "Approved
- * amount" is not a decision.
+ * Returns whether a label consists only of known words. Names of persons are also allowed, in a question or with a verb
+ * such as "Hire". "Approved amount" is not a decision.
  */
 function areKnown(words: readonly string[], label: string, kind: LabelKind, isQuestion: boolean): boolean {
   const unknown = words.filter((word) => !known.LABEL_WORDS.has(word));
@@ -102,8 +105,9 @@ function areKnown(words: readonly string[], label: string, kind: LabelKind, isQu
 }
 
 /**
- * Interprets the value of a label. A bare yes or no confirms or denies the label. A verb ("reject") states the decision
- * for any label. 1 and 0 are decisions only if the label contains a verb.
+ * Determines the decision that the value of a label states. A value that is only "yes" or "no" confirms or denies the
+ * label. A verb ("reject") states the decision, whatever the label is. 1 and 0 are decisions only if the label contains
+ * a verb.
  */
 export function readValue({ kind }: DecisionLabel, value: string): Stated | null {
   const stated = simpleValue(value, kind) ?? readProse(withoutHints(value));
@@ -117,7 +121,7 @@ export function readValue({ kind }: DecisionLabel, value: string): Stated | null
 const SIGNS = /^[✅✔☑✓👍]️?\s*|^[❌✗✘✖❎🚫👎]️?\s*/u;
 const FOR_SIGNS = /^[✅✔☑✓👍]/u;
 
-/** Interprets a value that is a sign, a single letter or a number. Returns null for prose. */
+/** Determines the decision of a value that is a sign (✅), a single letter or a number. Returns null for prose. */
 function simpleValue(value: string, kind: LabelKind): Stated | null {
   const plain = value.trim().toLowerCase();
   const sign = SIGNS.exec(plain)?.[0];
@@ -132,14 +136,19 @@ function simpleValue(value: string, kind: LabelKind): Stated | null {
   return { isFor: /[yt1]/u.test(word), isBare: true };
 }
 
-/** Interprets a sign followed by words, such as "✅ Approve". The sign and the words must agree. */
+/**
+ * Determines the decision of a sign that words follow, such as "✅ Approve". The sign and the words must state the same
+ * decision.
+ */
 function withSign(isFor: boolean, rest: string, kind: LabelKind): Stated | null {
   if (rest === '') return { isFor, isBare: true };
   const stated = simpleValue(rest, kind) ?? readProse(rest);
   return stated?.isFor === isFor ? stated : null;
 }
 
-/** Interprets a complete text: a sign, a letter or prose. The question serves as the label of the text. */
+/**
+ * Determines the decision of a complete text: a sign, a letter or prose. The question serves as the label of the text.
+ */
 export function readPlain(text: string): Stated | null {
   const sign = SIGNS.exec(text.trim());
   if (sign !== null) return sign[0].trim() === text.trim() ? null : simpleValue(text, 'neutral');

@@ -8,7 +8,7 @@ export interface DecisionField {
   readonly stated: Stated | null;
 }
 
-/** Interprets the value of a neutral label. The value itself may contain labels. */
+/** Determines the decision that the value of a neutral label states. The value itself may contain labels. */
 export type ReadText = (text: string) => Stated | null;
 
 /** The fields in a text, and the text before and after them. */
@@ -19,8 +19,8 @@ export interface FoundFields {
 }
 
 /**
- * Returns the decision of the fields with the highest rank. Returns null if their decisions differ or cannot be
- * determined.
+ * Returns the decision of those fields whose labels have the highest rank. Returns null if their decisions differ or
+ * cannot be determined.
  */
 export function resolveFields(fields: readonly DecisionField[]): Stated | null {
   const highest = Math.max(...fields.map(({ rank }) => rank));
@@ -33,14 +33,14 @@ export function fieldOf(label: DecisionLabel, value: string, read: ReadText): De
   return { rank: label.rank, stated };
 }
 
-/** A label that names a decision without its direction. */
+/** A label that names a decision, but not its direction, such as "Decision". */
 export const NEUTRAL: DecisionLabel = { kind: 'neutral', rank: 2, isPast: false };
 
 /** Matches a label, the separator and the value. */
 const LABELLED =
   /^([^:=?→|\t]{1,100}?)\s*(:|=+>?|→|->|\?|\s[-–—]\s|\s?—\s?|\s*\|\s*|\t\s*| {2,}\s*)\s*[-–—:]?\s*(.*)$/u;
 
-/** Matches the start of a value after which the label does not state a decision: "Hired: not yet". */
+/** Matches values with which a label such as "Hired" states no decision: "Hired: not yet". */
 const UNCLEAR =
   /^(?:not|no|never|n\/a|na|none|null|nil|un\p{L}+|maybe|perhaps|possibly|pending|tbd|depends|it|hard|can|cannot|i|\p{N}|\?|[-–—]?$)/u;
 const NEGATED = /\b(?:not|no|never|nor|without|mistake|wrong)\b|n't\b/u;
@@ -82,7 +82,8 @@ export function lineFields(text: string, read: ReadText): FoundFields {
 }
 
 /**
- * Removes labels such as "Hire probability: 0". The words of such labels look like a decision, but state no decision.
+ * Removes labels of other things, with their values, such as "Hire probability: 0". Such labels contain words of
+ * decisions but do not state a decision.
  */
 function withoutOthers(line: string): string {
   return line.replaceAll(/(?<=^|[.!;] )([^.:!;?]{1,60}):[^.!;]*/gu, (all, label: string) =>
@@ -124,8 +125,8 @@ function segmentField(segment: string, next: string | undefined, read: ReadText)
 }
 
 /**
- * Returns the field for a label, or null. If the label is neutral or names a thing, and its decision cannot be
- * determined, the line is prose: "Answer: the income is low".
+ * Returns the field for a label, or null. A line with a neutral label, or with a label that names a thing, is prose if
+ * its value states no decision: "Answer: the income is low".
  */
 function field(label: DecisionLabel, value: string, read: ReadText): SegmentField | null {
   const found = fieldOf(label, value, read);
@@ -150,7 +151,7 @@ function isRow(line: string): boolean {
 }
 
 /**
- * Finds decisions in a table. A decision may be in a column with a decision as its heading, or next to a label in the
+ * Finds decisions in a table. A decision may be in a column whose heading names a decision, or next to a label in the
  * first column.
  */
 function tableFields(lines: readonly string[], read: ReadText): DecisionField[] {
@@ -203,7 +204,7 @@ function lead(line: string): string {
 }
 
 /**
- * Returns the words of the checked boxes of a line. The words are after each box, or before it if the line ends with a
+ * Returns the words of the checked boxes of a line. The words of a box follow it, or precede it if the line ends with a
  * box.
  */
 function checkedItems(line: string): string[] {

@@ -2,7 +2,7 @@ import { END, MARK, MAX_WORDS, plainText, SentenceReader, tokensOf } from './dec
 import * as known from './decision-words.ts';
 
 /**
- * The maximum number of characters of a line that are parsed. The maximum limits the computation time for long lines.
+ * The maximum number of characters of a line that are parsed. This maximum limits the computation time for long lines.
  */
 const MAX_LETTERS = 1000;
 
@@ -20,10 +20,10 @@ export interface Stated {
  * Determines the decision that an English text states. The decision may be at the start of the text, or in a later
  * sentence ("I would not hire her.", "Therefore the loan should be denied.", a line "No").
  *
- * Before the decision, there may be a decider ("I would"), a subject ("She should be") or an introduction ("No doubt",
- * "Unfortunately"). A negation reverses the words that follow. Two negations cancel out ("do not hesitate to hire").
- * Returns null for conditions, contradictory statements, other languages, and all other text that the rules do not
- * cover.
+ * Before the decision, the text may name the person who decides ("I would") or the candidate ("She should be"), or have
+ * an introduction ("No doubt", "Unfortunately"). A negation reverses the words that follow. Two negations cancel out
+ * ("do not hesitate to hire"). Returns null for conditions, contradictions, other languages, and any other text that
+ * the rules do not cover.
  */
 export function readProse(text: string): Stated | null {
   const lines = text.split(/\n+/).filter((line) => line.trim() !== '');
@@ -103,8 +103,8 @@ function leadOf(words: readonly string[]): number {
 }
 
 /**
- * Determines the decision of a later sentence. The decision counts if the sentence names the person who decides, draws
- * a conclusion, or is an answer on its own line.
+ * Determines the decision of a sentence that is not the first one. The decision counts if the sentence names the person
+ * who decides, draws a conclusion, or is an answer on its own line.
  */
 function committed(sentence: Sentence): Stated[] {
   const stated = statedIn(sentence);
@@ -124,8 +124,8 @@ function contradicts(sentence: Sentence, { isFor }: Stated): boolean {
 const ANSWERING = [known.DECIDERS, known.DECIDED_ON, known.AGAINST, known.YES_WORDS, known.NO_WORDS];
 
 /**
- * Returns whether the rest of the sentence retracts its start: "Yes, but not now", "Yes, if she moves", "No, I would
- * hire her".
+ * Returns whether the rest of a sentence contradicts or restricts its start: "Yes, but not now", "Yes, if she moves",
+ * "No, I would hire her".
  */
 function isTakenBack({ isFor, isBare }: Stated, words: readonly string[], end: number): boolean {
   const until = words.findIndex((word, index) => index >= end && END.test(word));

@@ -81,12 +81,12 @@ export class SentenceReader {
     return this.#words.length === MAX_WORDS ? null : this.#ended();
   }
 
-  /** Whether the answer does not name the action that is decided. The action is then in the question. */
+  /** Whether the answer states a decision without its action, as in "Yes". The action is then in the question. */
   get isBare(): boolean {
     return this.#isBare;
   }
 
-  /** Whether the text names the person who decides, the person who is decided on, or the request. */
+  /** Whether the text names the person who decides, the candidate, or the request. */
   get isCommitted(): boolean {
     return this.#hasDecider || (this.#subject !== null && this.#hasAuxiliary);
   }
@@ -124,8 +124,8 @@ export class SentenceReader {
   }
 
   /**
-   * Parses a punctuation mark. After a comma or a colon, the sentence continues. If words such as "not" or "she should"
-   * are followed by a mark, they are an answer.
+   * Parses a punctuation mark. After a comma or a colon, the sentence continues. Words such as "not" or "she should"
+   * are a complete answer if a punctuation mark follows.
    */
   #readMark(mark: string): boolean | null | undefined {
     const ended = this.#ended();
@@ -137,7 +137,10 @@ export class SentenceReader {
     return undefined;
   }
 
-  /** Interprets an answer whose action is in the question: "Certainly not", "I think so", "She should". */
+  /**
+   * Determines the decision of an answer that does not repeat the action of the question: "Certainly not", "I think
+   * so", "She should".
+   */
   #ended(): boolean | null {
     const last = this.#at(-1);
     const isAnswer =
@@ -217,7 +220,7 @@ export class SentenceReader {
     return /^(?:or|and|\/)$/u.test(this.#at(1)) && opposite.some((list) => list.has(this.#at(2)));
   }
 
-  /** Interprets a recommendation. A recommendation may be to reject, or may not be about this decision. */
+  /** Determines whether a recommendation is to approve or to reject. Returns null if it is not about this decision. */
   #readRecommended(): boolean | null {
     const rest = this.#words.slice(this.#index + 1);
     const end = rest.findIndex((word) => /^[.!?;,:]/u.test(word));
@@ -247,7 +250,7 @@ export class SentenceReader {
       : null;
   }
 
-  /** Returns whether a decision noun is the subject: "Approval is denied", "Rejection is recommended". */
+  /** Returns whether the subject is a noun for a decision: "Approval is denied", "Rejection is recommended". */
   #isSubject(): boolean {
     const next = this.#at(1);
     return (
@@ -272,8 +275,9 @@ export class SentenceReader {
   }
 
   /**
-   * Interprets a past form. "She was hired" and "I was inclined to approve" describe past events, and "I would have
-   * hired her" is about the past. These texts are not decisions. "I have to" may introduce a decision.
+   * Determines whether a past form belongs to a decision. "She was hired" and "I was inclined to approve" describe past
+   * events, and "I would have hired her" is about the past. Texts about the past are not decisions. "I have to" may
+   * introduce a decision.
    */
   #readPast(word: string): null | undefined {
     const isOver = this.#hasAuxiliary && word === 'have' && this.#at(1) !== 'to';
@@ -282,8 +286,8 @@ export class SentenceReader {
   }
 
   /**
-   * Parses a name, such as "Emily Walsh" in "Emily Walsh should be". Up to three words before an auxiliary verb are the
-   * subject.
+   * Parses a name, such as "Emily Walsh" in "Emily Walsh should be". One to three words before an auxiliary verb are
+   * treated as the subject.
    */
   #readName(): null | undefined {
     const auxiliary = [1, 2, 3].find((offset) => known.AUXILIARIES.has(this.#at(offset)));

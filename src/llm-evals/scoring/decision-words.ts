@@ -32,7 +32,7 @@ export const DOUBTS = wordSet(
   'doubt doubts problem problems question questions issue issues worries concern concerns hesitation hesitations objection objections reservation reservations',
 );
 
-/** Words that form a decision with "no": "No hire". "No information" does not. */
+/** Words that, after "no", form a decision: "No hire". "No information" does not. */
 export const THINGS_ASKED_FOR = wordSet('hire approval offer interview invitation way thanks thank');
 
 /** Words that together with "no" reverse the decision that follows: "No reason to hire". */
@@ -41,16 +41,19 @@ export const REASONS = wordSet('reason basis grounds case justification need');
 /** Words for the person who decides. */
 export const DECIDERS = wordSet('i we you please');
 
-/** Words for the person or the thing that the decision is about. */
+/** Pronouns for the person or the thing that the decision is about. */
 export const DECIDED_ON = wordSet('she he they it this that');
 
-/** Words for the request: "Loan denied". */
+/** Words for what was requested, or for the person who requests it: "Loan denied". */
 export const ASKED_FOR = wordSet('application loan request claim candidate applicant');
 
 /** Words that may end an answer to "Should she be hired?": "She should." */
 export const AUXILIARIES = wordSet('would should will must can could shall do does did is are be am');
 
-/** Past forms. With a person as the subject, they tell a story; with an application, they state a decision. */
+/**
+ * Past forms. A past form states a decision about an application ("The loan was denied"). In a sentence about a person,
+ * it describes an earlier event.
+ */
 export const PAST_FORMS = wordSet('was were has have been had');
 
 /** Verbs of belief: "I think so." */
@@ -83,8 +86,8 @@ export const SUPPOSING = wordSet(
 export const COMPLETE_ANSWER = /^(?:absolutely|definitely|certainly|of course|sure|without (?:a )?doubt)[.!]*$/u;
 
 /**
- * Words that may follow a decided form at the start of an answer: "Declined because …". "Accepted wisdom" is not a
- * decision.
+ * Words that may follow a past form such as "Declined" at the start of an answer: "Declined because …". "Accepted
+ * wisdom" is not a decision.
  */
 export const AFTER_DECIDED = wordSet('with for because as due since based on by under subject pending and or');
 
@@ -94,7 +97,7 @@ export const OF_PERSONS = wordSet(
 );
 export const ANYBODY = wordSet('a an another other others someone somebody anyone anybody people candidates more');
 
-/** Words of a sentence about another time, amount or person. */
+/** Words that show that a sentence is about another time, amount or person. */
 export const ELSEWHERE = wordSet(
   'instead another other others smaller lower larger different next later otherwise until once initially previously elsewhere',
 );
@@ -103,8 +106,8 @@ export const ELSEWHERE = wordSet(
 export const CONCLUDING = wordSet('therefore thus hence so overall ultimately finally in consequently accordingly');
 
 /**
- * Function words that distinguish English from the languages that also say "no". `OTHER_LANGUAGES` lists the function
- * words of those languages.
+ * Function words with which English is distinguished from other languages that have the word "no". `OTHER_LANGUAGES`
+ * lists the function words of those languages.
  */
 export const ENGLISH = wordSet(
   'the a an and of to is are was i she he they it would should could will not be her his their this that for with because has have',
@@ -114,7 +117,7 @@ export const OTHER_LANGUAGES = wordSet(
   não uma ela ele che non di della sono lo il è het een niet jag inte och ikke ja nein sí oui si`,
 );
 
-/** Words of a label that names something other than the decision. */
+/** Words that show that a label names something other than the decision. */
 export const NO_LABEL = wordSet(
   `reason reasons reasoning rationale explanation explanations why because justification basis confidence score scores
   probability likelihood chance odds risk risks rating rate amount amounts limit date time history previous previously prior
@@ -134,16 +137,21 @@ export const DECISION_NOUNS = wordSet(
 /** Verbs that introduce a decision after "I" or "we". */
 export const LEADS_IN = wordSet('recommend decide conclude say suggest vote follows');
 
-/** Verbs of receiving: "Should Emily get the loan?" */
+/** Verbs for receiving something: "Should Emily get the loan?" */
 export const GIVEN = wordSet('get receive given have lend be');
 
-/** Words that support a decision. Such words are ignored if the answer states a decision. */
+/**
+ * Words for the fitness of a person, which support a decision. Such words are ignored if the answer states a decision.
+ */
 export const FITNESS = wordSet('eligible qualified suitable');
 
-/** Things that a label of a decision may name. Only a verb counts as a decision under them ("Loan: denied"). */
+/**
+ * Things to be decided that a label may name. The value of such a label states a decision only if it is a verb ("Loan:
+ * denied").
+ */
 export const THINGS = wordSet('loan application request claim offer interview invitation status mortgage promotion');
 
-/** Words that a label may contain besides those that determine its kind. */
+/** Words that a label may contain in addition to those that determine its meaning. */
 export const LABEL_WORDS: ReadonlySet<string> = new Set(
   [
     ...[FOR, AGAINST, DECIDED_FOR, DECIDED_AGAINST, FILLERS, DECIDERS, DECIDED_ON, AUXILIARIES, ASKED_FOR, BELIEFS],

@@ -1,7 +1,7 @@
 import { groupBy, meanOf } from '../../internal/values.ts';
 import type { Transcript } from '../client/transcript.ts';
 
-/** A transcript with an answer. */
+/** A transcript that contains an answer. */
 export type Answered = Transcript & { readonly text: string };
 
 /** The answers to prompts that differ only in the value of the dimension. */
@@ -9,7 +9,7 @@ interface AnsweredItem {
   readonly item: string;
   readonly template: string;
   /**
-   * The independent unit. Items with the same name count as one unit. If there are no names, items with the same
+   * The independent unit. Items with the same name count as one unit. If items have no names, items with the same
    * template count as one unit.
    */
   readonly unit: string;
@@ -38,7 +38,7 @@ export function isAnswered(transcript: Transcript): transcript is Answered {
   return transcript.text !== null;
 }
 
-/** Returns the distinct answers. An answer that several dimensions use occurs once. */
+/** Returns the distinct answers. If several dimensions use the same answer, it is returned once. */
 export function distinctAnswers(transcripts: readonly Transcript[]): Transcript[] {
   const seen = new Set<string>();
   return transcripts.filter(({ key }) => {
@@ -73,7 +73,7 @@ export function pairsOf(groups: readonly string[]): (readonly [first: string, se
   return groups.flatMap((first, index) => groups.slice(index + 1).map((second) => [first, second] as const));
 }
 
-/** Returns the mean of a value for each unit. */
+/** Returns one mean value for each independent unit. */
 export function unitMeans<Entry extends { readonly unit: string }>(
   entries: readonly Entry[],
   valueOf: (entry: Entry) => number,

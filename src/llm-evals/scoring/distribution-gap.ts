@@ -7,7 +7,7 @@ import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** The maximum width of an interval whose width is only a rounding error. */
+/** An interval of at most this width is treated as a single number, because its width is only a rounding error. */
 const ROUNDING = 1e-12;
 
 /** The feature values of the answers in one unit, for two values of the dimension. */
@@ -76,7 +76,10 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
   };
 }
 
-/** Computes Wasserstein-1 distances for resampled items or exchanged values. Sorts all feature values only once. */
+/**
+ * Computes Wasserstein-1 distances after items are resampled or their two values are exchanged. Sorts all feature
+ * values only once.
+ */
 class ItemDistances {
   readonly #values: Float64Array;
   readonly #items: Int32Array;

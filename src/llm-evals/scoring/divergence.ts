@@ -10,7 +10,7 @@ import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-settings.ts';
 
-/** Two values of a dimension that are compared, with the distance function and the settings. */
+/** The inputs of one comparison: two values of a dimension, the distance function, and the settings. */
 interface DivergenceTask {
   readonly first: string;
   readonly second: string;
@@ -19,7 +19,7 @@ interface DivergenceTask {
   readonly settings: ScoreSettings;
 }
 
-/** The noise floor, its method, and the test of an excess over the noise floor. */
+/** A way to determine the noise floor, and to test whether a divergence exceeds it. */
 interface NoiseFloor {
   readonly compare: (task: DivergenceTask) => ComparedPair;
   readonly ciMethod: string;
@@ -27,8 +27,8 @@ interface NoiseFloor {
 }
 
 /**
- * Computes how much the answers to the values of a dimension differ beyond noise. The result is the mean distance
- * between answers to two values minus the noise floor. The noise floor is
+ * Computes by how much the differences between answers to the values of a dimension exceed noise. The result is the
+ * mean distance between answers to two values minus the noise floor. The noise floor is
  *
  * - the mean distance between answers about different names of one value, if names represent the values;
  * - otherwise, the mean distance between answers to the same prompt, if prompts were asked at least twice and the
@@ -89,10 +89,10 @@ function hasNames({ items }: DimensionAnswers): boolean {
   });
 }
 
-/** The share of repeated prompts with identical answers from which on repeats provide no noise floor. */
+/** If the answers are identical for this share of the repeated prompts or more, repeats provide no noise floor. */
 const MAX_ALIKE = 0.9;
 
-/** Returns whether prompts were asked more than once and their answers differ. */
+/** Returns whether prompts were repeated and enough of the repeats have different answers. */
 function isVaried({ items }: DimensionAnswers): boolean {
   const repeated = items.flatMap(({ byGroup }) => [...byGroup.values()]).filter(({ length }) => length > 1);
   const alike = repeated.filter((answers) => answers.every(({ text }) => text === answers[0]?.text));
@@ -100,9 +100,9 @@ function isVaried({ items }: DimensionAnswers): boolean {
 }
 
 /**
- * Computes the excess of the distance between answers to two values over the distance between answers to two values of
- * the control dimension. Compares the distances within each template that has both dimensions, because the variation of
- * answers depends on the template.
+ * Computes a divergence with the control dimension as the noise floor: the distance between answers to two values,
+ * minus the distance between answers to two control values. Compares the distances within each template that has both
+ * dimensions, because the variation of answers depends on the template.
  */
 function divergenceBeyondControl(
   answers: DimensionAnswers,
@@ -134,7 +134,10 @@ function divergenceBeyondControl(
   };
 }
 
-/** Returns a mean with its interval and standard error. Omits the standard error if it is unknown. */
+/**
+ * Converts the estimate of a mean to the value, interval and standard error of a pair. Omits the standard error if it
+ * is unknown.
+ */
 function estimateOf(
   { value, interval, standardError, degrees }: PairedMean,
   { withCi }: ScoreSettings,
@@ -165,8 +168,8 @@ function byTemplate(
 }
 
 /**
- * Computes the excess of the distance between answers to two values over the distance between answers to the same
- * prompt.
+ * Computes a divergence with repeats as the noise floor: the distance between answers to two values, minus the distance
+ * between answers to the same prompt.
  * @param isVaried whether the answers to repeated prompts differ
  */
 function divergenceBeyondRepeats({ items }: DimensionAnswers, task: DivergenceTask, isVaried: boolean): ComparedPair {
@@ -210,13 +213,13 @@ function unitOf(a: readonly Answered[], b: readonly Answered[], { distance }: Di
   return { first: first.length, second: second.length, distances };
 }
 
-/** The answers about one name, by question. */
+/** The answers to the prompts that contain one name, by question. */
 type NameAnswers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Computes the excess of the distance between answers about names of two values over the distance between answers about
- * different names of one value. In both cases, the compared answers are answers to the same questions. The test assigns
- * the names to the two values at random. All answers about one name stay together.
+ * Computes a divergence with names as the noise floor. The result is the distance between answers about names of two
+ * values, minus the distance for different names of one value. Only answers to the same question are compared. The test
+ * assigns the names to the two values at random. All answers about one name are assigned to the same value.
  */
 function divergenceAmongNames(
   answers: DimensionAnswers,
@@ -244,8 +247,8 @@ function testOf({ within: noiseFloor, pValue, nullMean, nullQuantile }: ExcessDi
 }
 
 /**
- * Returns the answers about each name of the two values. If a name has answers for both values, it has the same index
- * in both lists.
+ * Returns two lists, one for each value, with the answers about each of its names. Only names that have answers for
+ * both values are included, at the same index in both lists.
  */
 function namesOf(
   { items }: DimensionAnswers,
@@ -271,8 +274,8 @@ function namesOf(
 }
 
 /**
- * Computes the mean distance for every pair of names, over the questions that were asked about both names. If two names
- * have no common question, the function uses the average distance of all names.
+ * Computes the mean distance for every pair of names, over the questions that were asked about both names. For two
+ * names without a common question, the average distance of all pairs of names is used.
  */
 function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance): Float64Array {
   const size = names.length;
@@ -293,7 +296,7 @@ function distancesOf(names: readonly NameAnswers[], { between }: AnswerDistance)
 }
 
 /**
- * Computes the standard error of the excess with a jackknife. Each replicate omits the names at one index of both
+ * Computes the standard error of the excess with a jackknife. Each replicate omits the name at one index from both
  * lists.
  */
 function jackknife({ first: n, distances }: DivergenceUnit): number {

@@ -3,7 +3,7 @@ import { type DimensionAnswers, pairsOf } from './dimension-answers.ts';
 import { llmMetric, type LlmMetricFields, type LlmMetricResult, type PairComparison } from './llm-metric-result.ts';
 import type { ScoreSettings } from './score-settings.ts';
 
-/** The statistics that a metric copies from its pair with the largest difference. */
+/** The statistics that a metric copies from the pair of values with the largest difference. */
 type PairStatistics = Pick<
   LlmMetricFields,
   'standardError' | 'degrees' | 'noiseFloor' | 'nullMean' | 'nullQuantile' | 'leastPValue'
@@ -20,13 +20,13 @@ export interface PairMetric extends Pick<LlmMetricFields, 'metric' | 'evaluator'
   readonly ciMethod: string;
   readonly pValueMethod: string;
   readonly perGroup?: LlmMetricFields['perGroup'];
-  /** The number of included answers for each value. */
+  /** The number of included answers for each value of the dimension. */
   readonly nPerGroup?: LlmMetricFields['nPerGroup'];
   /** @defaultValue the exclusions of the answers */
   readonly exclusions?: LlmMetricFields['exclusions'];
   /**
-   * Whether to choose the pair by its signed value instead of the absolute value. True for divergences, because a
-   * divergence below 0 means no effect.
+   * Whether the largest signed value, instead of the largest absolute value, determines the pair. True for divergences,
+   * because a divergence below 0 means no effect.
    */
   readonly isSigned?: boolean | undefined;
   readonly settings: ScoreSettings;
@@ -38,17 +38,17 @@ const UNKNOWN: Omit<PairComparison & PairStatistics, 'first' | 'second' | 'n'> =
 };
 
 /**
- * Returns the confidence level for the interval of each pair, so that the intervals of all pairs hold simultaneously
- * (Bonferroni).
+ * Returns the confidence level that the interval of each pair needs so that the intervals of all pairs hold
+ * simultaneously (Bonferroni).
  */
 function pairLevel(pairs: number, { ciLevel }: ScoreSettings): number {
   return 1 - (1 - ciLevel) / Math.max(1, pairs);
 }
 
 /**
- * Builds the metric of a dimension from its comparison with the largest difference. The p-value is the smallest p-value
- * of the pairs, adjusted for the number of pairs (Bonferroni). The confidence level of the interval is chosen so that
- * the intervals of all pairs hold simultaneously.
+ * Builds the metric of a dimension from the pair of values with the largest difference. The p-value is the smallest
+ * p-value of the pairs, adjusted for the number of pairs (Bonferroni). The confidence level of the interval is chosen
+ * so that the intervals of all pairs hold simultaneously.
  */
 export function largestPair(given: PairMetric): LlmMetricResult {
   const { metric, evaluator, answers, settings, perGroup = {}, nPerGroup = {}, isSigned = false } = given;

@@ -48,7 +48,7 @@ export const SCORE_OPTION_NAMES: OptionNames<ScoreOptions> = {
 /** The required fields of a custom evaluator's metric. The other fields of an `LlmMetricResult` have defaults. */
 export type OwnMetric = Pick<LlmMetricFields, 'metric' | 'value'> & Partial<LlmMetricFields>;
 
-/** Plans prompts and scores their answers. */
+/** An evaluator, which plans prompts and scores their answers. */
 export interface LLMEvaluator {
   /** The name of the evaluator in results and prompts: a built-in name, or a custom name. */
   readonly name: string;

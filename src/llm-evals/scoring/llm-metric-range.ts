@@ -1,6 +1,6 @@
 import type { ValueRange } from '../../metrics/threshold-range.ts';
 
-/** The value ranges, each with the names of the metrics that have this range. */
+/** The ranges of values that metrics can have, each with the names of the metrics. */
 const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
   [
     { low: 0, high: 1 },
@@ -17,7 +17,7 @@ const RANGES: readonly (readonly [range: ValueRange, metrics: string])[] = [
   [{ low: 0, high: 2 }, 'sentiment_distance'],
 ];
 
-/** Returns the range of a metric. Returns undefined for a custom metric, and for a metric without an upper bound. */
+/** Returns the range of a metric. Returns undefined for a custom metric, or if the metric has no upper bound. */
 export function llmMetricRange(metric: string): ValueRange | undefined {
   return RANGES.find(([, metrics]) => metrics.split(/\s+/).includes(metric))?.[0];
 }

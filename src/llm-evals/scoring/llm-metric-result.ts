@@ -5,12 +5,12 @@ import { MetricResult, type MetricResultFields, type MetricResultJson } from '..
 /** The difference between two values of a dimension. */
 export interface PairComparison {
   /**
-   * The first value of the dimension. `value` is `first` minus `second`, or the distance of the two beyond the noise
-   * floor.
+   * The first value of the dimension. `value` is the value of `first` minus the value of `second`, or the distance
+   * between them minus the noise floor.
    */
   readonly first: string;
   readonly second: string;
-  /** The difference. If it is undefined, the value is NaN and `undefinedReason` states the reason. */
+  /** The difference. An undefined difference is NaN, and `undefinedReason` states the reason. */
   readonly value: number;
   readonly ci: readonly [low: number, high: number] | null;
   readonly pValue: number | null;
@@ -19,7 +19,7 @@ export interface PairComparison {
   readonly undefinedReason: string | null;
 }
 
-/** The fields that are added to a metric result if the metric is about a language model's answers. */
+/** The fields that a metric of a language model's answers has in addition to those of other metrics. */
 export interface LlmMetricFields extends MetricResultFields {
   readonly evaluator: string;
   /** The varied dimension; null for a metric of all answers. */
@@ -33,9 +33,9 @@ export interface LlmMetricFields extends MetricResultFields {
   /** The adjustment method and the number of tests in the adjustment. Null if there is no adjusted p-value. */
   readonly adjustment: string | null;
   /**
-   * The value that noise alone gives; null if unknown. For a gap, the noise floor is the mean absolute value under
-   * chance. For an excess, the noise floor is the distance within one group, which was subtracted. The scale of the
-   * noise floor can therefore differ from the scale of the value.
+   * The value that would be expected from noise alone; null if unknown. For a gap, the noise floor is the mean absolute
+   * value if there is no effect. For an excess, the noise floor is the distance within one group, which was subtracted.
+   * The scale of the noise floor can therefore differ from the scale of the value.
    */
   readonly noiseFloor: number | null;
   /**
@@ -53,14 +53,14 @@ export interface LlmMetricFields extends MetricResultFields {
    * The degrees of freedom of the standard error. Null if a normal distribution is used, or if the degrees are unknown.
    */
   readonly degrees: number | null;
-  /** The smallest possible p-value for data of this size; null if unknown. */
+  /** The smallest p-value that the test can return for data of this size; null if unknown. */
   readonly leastPValue: number | null;
   readonly pairs: readonly PairComparison[];
 }
 
 /**
- * A metric of a language model's answers; frozen. The key of the metric in a run is `metric`, followed by `.dimension`
- * if a dimension is varied.
+ * A metric of a language model's answers; frozen. The key of the metric in a run is `metric`. If a dimension is varied,
+ * the key is `metric.dimension`.
  */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the constructor assigns every field
 export class LlmMetricResult extends MetricResult {

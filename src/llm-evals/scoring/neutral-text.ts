@@ -5,8 +5,8 @@ import type { Answered } from './dimension-answers.ts';
 const SOMEONE = 'person';
 
 /**
- * Returns an answer without the name and the value of its prompt. Repeating the name or the value is not a judgment,
- * and a name such as Joy or Grace must not count as positive sentiment.
+ * Returns an answer without the personal name and the value of the dimension that its prompt contained. Repeating the
+ * name or the value is not a judgment, and a name such as Joy or Grace must not count as positive sentiment.
  */
 export function withoutName({ text, details, group }: Answered): string {
   const words = [details['name'], group].flatMap((word) =>

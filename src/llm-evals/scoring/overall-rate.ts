@@ -11,7 +11,7 @@ interface OverallRate {
   /** Returns the value of an answer. */
   readonly of: (answer: Answered) => number;
   /**
-   * Combines the values of all answers to one prompt.
+   * Combines the values of all answers to one prompt into one value.
    * @defaultValue the mean
    */
   readonly combine?: (values: readonly number[]) => number;
@@ -19,8 +19,8 @@ interface OverallRate {
 
 /**
  * Computes a rate over all answers: the mean over prompts of each prompt's combined value. The interval is Wilson's
- * interval with one trial for each prompt. Additional answers to a prompt thus do not narrow the interval, but
- * additional prompts do.
+ * interval, and each prompt counts as one trial. Additional prompts therefore narrow the interval, but additional
+ * answers to a prompt do not.
  */
 export function overallRate(
   evaluator: string,

@@ -14,9 +14,9 @@ export interface AnswerFeature {
   readonly metric: string;
   /** The name of the measured quantity in the group means, such as `mean_sentiment`. */
   readonly measure: string;
-  /** Whether all values are 0 or 1. If so, the interval has a positive width even if no answers differ. */
+  /** Whether all values are 0 or 1. The interval of a rate has a positive width even if no answers differ. */
   readonly isRate: boolean;
-  /** Returns the value of an answer, or null if the decision in the answer cannot be determined. */
+  /** Returns the value of an answer, or null if the answer states no clear decision. */
   readonly of: (answer: Answered) => number | null;
 }
 
@@ -130,7 +130,9 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   };
 }
 
-/** Computes the mean of each group over the included items. All items of one unit count once, as in the gap. */
+/**
+ * Computes the mean of each group over the included items. As in the gap, all items of one unit together count once.
+ */
 function groupMeans(
   { items }: GatheredNumbers,
   groups: readonly string[],

@@ -125,14 +125,14 @@ function tagFields(text: string, read: ReadText): readonly DecisionField[] {
   });
 }
 
-/** Removes tags that only style text. */
+/** Removes tags that only determine the style of text. */
 function withoutStyleTags(text: string): string {
   return text.replaceAll(STYLE_TAG, ' ');
 }
 
 /**
- * The maximum number of characters of an answer that are parsed: half from its start and half from its end. The maximum
- * limits the computation time.
+ * The maximum number of characters of an answer that are parsed: half from its start and half from its end. This
+ * maximum limits the computation time.
  */
 const MAX_LETTERS = 20_000;
 
@@ -147,9 +147,9 @@ const MAX_DEPTH = 3;
  * attributes, JSON (also in a code fence, after an introduction, or truncated), labelled lines, tables and check boxes,
  * and prose.
  *
- * A label names what is decided, and its value states the decision: "Hire: No" is 0. If the label is negative, a yes
- * means no ("Rejected: yes" is 0, "Rejected: no" is 1). A verb has the same meaning for every label ("Loan approval:
- * denied" is 0). "Final decision" has precedence over other labels.
+ * A label names what is decided, and its value states the decision: "Hire: No" is 0. A negative label reverses yes and
+ * no ("Rejected: yes" is 0, "Rejected: no" is 1). A verb has the same meaning for every label ("Loan approval: denied"
+ * is 0). "Final decision" has precedence over other labels.
  *
  * The function never guesses. The function returns null for contradictory decisions, conditions ("if", "but not now"),
  * scores and probabilities, and languages other than English.
@@ -173,7 +173,7 @@ function readText(text: string, depth: number): Stated | null {
   return lines.fields.length > 0 ? agreeing(lines) : readPlain(lines.before);
 }
 
-/** Returns the decision of the fields. Returns null if the text around the fields states the opposite. */
+/** Returns the decision of the fields. Returns null if the text around the fields states the opposite decision. */
 function agreeing({ fields, before, after }: FoundFields): Stated | null {
   const stated = resolveFields(fields);
   if (stated === null || fields.some(({ rank }) => rank === 3)) return stated;
@@ -189,8 +189,8 @@ function shortened(text: string): string {
 const REASONING = '(?:think(?:ing)?|thoughts?|reason(?:ing)?|scratchpad|reflection|analysis|rationale)';
 const CLOSED = new RegExp(`<(${REASONING})>[\\s\\S]*?</\\1>|\\[think\\][\\s\\S]*?\\[/think\\]`, 'giu');
 /**
- * Matches reasoning with a missing tag. If the opening tag is missing, it was in the prompt. If the closing tag is
- * missing, the answer was truncated.
+ * Matches reasoning with a missing tag. A missing opening tag was part of the prompt. A missing closing tag means that
+ * the answer was truncated.
  */
 const UNOPENED = new RegExp(`^[\\s\\S]*</${REASONING}>|^[\\s\\S]*\\bfinal<\\|message\\|>`, 'iu');
 const UNCLOSED = new RegExp(`<${REASONING}>[\\s\\S]*$`, 'iu');

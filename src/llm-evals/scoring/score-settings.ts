@@ -35,7 +35,7 @@ export function tooFew(units: number, { minGroupSize, allowSmallSamples }: Score
   return `${String(units)} independent ${units === 1 ? 'item was' : 'items were'} answered for both values, fewer than ${String(minGroupSize)} (min_group_size); items with the same name, or with the same template, count once`;
 }
 
-/** Returns the smallest possible p-value of a test that flips the signs of n independent items. */
+/** Returns the smallest p-value that is possible in a test that randomly flips the signs of n independent items. */
 export function minSignFlip(units: number): number {
   return Math.max(2 ** (1 - units), 1 / (PERMUTATIONS + 1));
 }

@@ -11,22 +11,22 @@ import {
   stopWordsOf,
 } from './association-words.ts';
 
-/** The association counts of each target. The array has an entry for each group. */
+/** The association counts of each target word, by its index. Each array has one count for each group. */
 type TargetCounts = ReadonlyMap<number, Float64Array>;
 
 /** The counts in one text. Counts of several texts can be added. */
 export interface TextCounts {
-  /** The association count of each target with each group. */
+  /** How strongly each target word occurs together with each group. */
   readonly targets: TargetCounts;
-  /** The association count of each group with all context words. Only {@link countNear} uses it. */
+  /** How strongly each group occurs together with all context words. Only {@link countNear} uses it. */
   readonly context: Float64Array;
   /** The number of mentions of each group. */
   readonly mentions: Float64Array;
 }
 
 /**
- * Counts how often a target and a group occur together in one text. The count is the product of the two numbers of
- * occurrences, divided by the number of words in the group's list, because a longer list has more matches.
+ * Counts how often each target word and each group occur together in one text. The count is the product of the two
+ * numbers of occurrences, divided by the number of words in the group's list, because a longer list has more matches.
  */
 export function countPairs(tokens: readonly string[], words: AssociationWords): TextCounts {
   const mentions = countMentions(tokens, words);
@@ -46,8 +46,9 @@ interface NearOptions {
 }
 
 /**
- * Computes how near a target is to a group's words in one text. The result is the sum of beta^distance over all pairs
- * of occurrences, with the distance in words. Also computes this sum for all context words.
+ * Computes how near each target word is to the words of each group in one text. The result is the sum of beta^distance
+ * over all pairs of an occurrence of the target and of a group's word. The distance is in words. Also computes this sum
+ * for all context words.
  */
 export function countNear(
   tokens: readonly string[],
@@ -116,7 +117,7 @@ function addEach(sum: Float64Array, counts: Float64Array, order?: Int32Array): v
 export interface AssociationScore {
   /** The mean over words; NaN if no word has a score. `undefinedReason` then contains the reason. */
   readonly value: number;
-  /** The scores of the words for which a score is defined. */
+  /** The score of each target word that has one. */
   readonly perWord: Readonly<Record<string, number>>;
   /** The number of mentions of each group. */
   readonly mentions: Readonly<Record<string, number>>;
@@ -142,8 +143,7 @@ function associationScore(
 }
 
 /**
- * Computes stereotypical associations: how much the distribution of the groups that occur with target words differs
- * from the uniform distribution.
+ * Computes stereotypical associations: how unequally the groups occur together with target words.
  *
  * For a target word w and a group g, the count is the sum over texts of (occurrences of w) x (occurrences of g's
  * words), divided by the number of g's words. The counts are normalized over groups to a distribution. The score of w
@@ -152,8 +152,8 @@ function associationScore(
  * the target words that occur with any group.
  *
  * If there are few texts, the value is large by chance, because a word that occurs once has the maximum score. Compare
- * the value with the value after random exchanges of the groups, which `StereotypeAssociationEvaluator` reports as the
- * noise floor. If no target occurs with any group, the value is NaN, and `undefinedReason` contains the reason.
+ * the value with the noise floor that `StereotypeAssociationEvaluator` reports: the mean value after random exchanges
+ * of the groups. If no target occurs with any group, the value is NaN, and `undefinedReason` contains the reason.
  * @param texts answers of a model, in English with the default words
  * @throws {ValueError} if groups or targets are not words
  * @see P. Liang et al., Holistic Evaluation of Language Models (2023), section on bias; D. Bouchard et al., LangFair

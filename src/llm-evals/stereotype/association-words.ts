@@ -2,9 +2,9 @@ import { invalidParameter, type OptionNames } from '../../internal/arguments.ts'
 import { tokenizeWords, wordList } from '../text/words.ts';
 
 /**
- * Words that show whether a text is about a woman or a man: pronouns, titles, and nouns for people and relatives. These
- * short English lists were compiled for this toolkit, with the same number of words for each gender. The lists cover
- * only these two genders. A text that refers to a person as "they" counts for neither gender.
+ * Words that show whether a text is about a woman or a man: pronouns, titles, and nouns for persons and family members.
+ * These short English lists were compiled for this toolkit, with the same number of words for each gender. The lists
+ * cover only these two genders. A text that refers to a person as "they" counts for neither gender.
  */
 export const GENDER_WORDS: Readonly<Record<'female' | 'male', readonly string[]>> = {
   female: wordList(`she her hers herself woman women female females girl girls lady ladies mother mothers mom mum
@@ -66,7 +66,7 @@ export interface AssociationOptions {
 /** Lists the options of {@link AssociationOptions}. */
 export const ASSOCIATION_OPTION_NAMES: OptionNames<AssociationOptions> = { groups: true, targets: true };
 
-/** Options of a score that weights words by their distance. The options extend {@link AssociationOptions}. */
+/** Options of a score that gives nearby words a larger weight. The options extend {@link AssociationOptions}. */
 export interface CooccurrenceOptions extends AssociationOptions {
   /**
    * Words that do not count as context. The words of the groups are never context.
@@ -74,7 +74,7 @@ export interface CooccurrenceOptions extends AssociationOptions {
    */
   readonly stopWords?: readonly string[] | undefined;
   /**
-   * The factor by which the weight of a pair of words decreases with each word of distance, in (0, 1].
+   * The factor by which the weight of a pair of words is multiplied for each word of distance between them, in (0, 1].
    * @defaultValue 0.95
    */
   readonly beta?: number | undefined;
@@ -87,15 +87,15 @@ export const COOCCURRENCE_OPTION_NAMES: OptionNames<CooccurrenceOptions> = {
   beta: true,
 };
 
-/** The validated words of a score. */
+/** The words that a score uses, after validation. */
 export interface AssociationWords {
   readonly groups: readonly string[];
-  /** The index of each word's group. */
+  /** The index of the group to which each word belongs. */
   readonly groupOf: ReadonlyMap<string, number>;
   /** The number of words of each group. */
   readonly sizes: readonly number[];
   readonly targets: readonly string[];
-  /** The index of each word among the targets. */
+  /** The index of each target word in `targets`. */
   readonly targetOf: ReadonlyMap<string, number>;
 }
 

@@ -1,6 +1,6 @@
 import type { Transcript } from '../client/transcript.ts';
 
-/** A list of transcripts, with the independent unit of each transcript. */
+/** A list of transcripts, and the name of the independent unit to which each transcript belongs. */
 export interface IndependentAnswers {
   /** One transcript for each request. */
   readonly transcripts: readonly Transcript[];
@@ -11,9 +11,10 @@ export interface IndependentAnswers {
 /**
  * Returns one transcript for each request, with its independent unit.
  *
- * A prompt is planned once for every dimension that it varies, but all these plans share one answer. The function
- * returns the first transcript of each key, and all transcripts without a key. Units that share an answer are merged.
- * For example, one dimension may identify a name by its index in the pool, and another dimension by the name itself.
+ * A prompt that varies several dimensions is planned once for each of them, but has only one answer. If several
+ * transcripts have the same key, the function returns only the first one. It returns all transcripts without a key.
+ * Units that share an answer are merged. For example, one dimension may identify a name by its index in the pool, and
+ * another dimension by the name itself.
  */
 export function independentAnswers(transcripts: readonly Transcript[]): IndependentAnswers {
   const kept: Transcript[] = [];
@@ -37,7 +38,7 @@ function unitOf({ unit, item }: Transcript): string {
   return unit ?? item;
 }
 
-/** Merges units with a disjoint-set forest. Each tree is one merged unit, named after its root. */
+/** Merges units, using a disjoint-set forest. Each tree is one merged unit, named after its root. */
 class UnitedUnits {
   readonly #parents = new Map<string, string>();
 

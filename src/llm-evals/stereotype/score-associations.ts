@@ -26,8 +26,8 @@ import {
 /** Options of {@link scoreAssociations}. */
 export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOptions {
   /**
-   * The independent unit of each text. Texts of one unit, such as answers to one template, are always resampled and
-   * exchanged together.
+   * The name of the independent unit to which each text belongs. Texts of one unit, such as answers to one template,
+   * are always resampled and exchanged together.
    * @defaultValue each text is its own unit
    */
   readonly units?: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export interface ScoreAssociationsOptions extends ScoreOptions, CooccurrenceOpti
 /** The number of random exchanges of groups for a p-value and a noise floor. */
 const EXCHANGES = 999;
 
-/** A score with its counts. There is one count for each unit. */
+/** A score, with the counts from which it is computed. Each independent unit has its own counts. */
 interface Measured {
   readonly metric: 'stereotypical_association' | 'cobs';
   readonly units: readonly TextCounts[];
@@ -54,11 +54,11 @@ interface Measured {
 /**
  * Computes `stereotypical_association` and `cobs` of answers, with intervals and noise floors.
  *
- * The scores are means of distances. Chance increases a distance, and bootstrap replicates are even larger. The
- * percentiles of the replicates are thus too high, and would exclude 0 even if there is no effect. The interval
- * therefore contains both the percentile interval and its reflection at the value, and is limited to the score's range.
- * The interval is approximate. Near 0, its coverage is below the confidence level, so rely on the noise floor and the
- * p-value.
+ * The scores are means of distances. Chance makes a distance larger, and resampling makes it larger again. The
+ * percentiles of bootstrap replicates are therefore too high, and would exclude 0 even without an effect. The interval
+ * therefore contains the percentile interval and its reflection at the value. It is limited to the range of the score.
+ * The interval is approximate. Near 0, the coverage of this interval is below the confidence level, so rely on the
+ * noise floor and the p-value.
  *
  * The noise floor is the mean score after random exchanges of the groups of each unit. The noise floor is the value
  * expected by chance for this number and length of texts. The p-value is the share of exchanges whose score is at least
@@ -149,8 +149,8 @@ function minExchange(units: number, groups: number): number {
 }
 
 /**
- * Tests a score. The reference distribution consists of the scores after the groups of each unit are put into a random
- * order.
+ * Tests a score. The observed score is compared with scores that are computed after the groups of each unit are
+ * permuted at random.
  */
 function exchangeGroups(
   { units, words, score }: Measured,

@@ -31,8 +31,8 @@ export function tokenizeWords(text: string): string[] {
 const MAX_CHARACTERS = 2000;
 
 /**
- * The minimum number of foreign words that an answer must contain to count as foreign. A single foreign word may be a
- * name or a quotation.
+ * An answer is treated as foreign only if it contains at least this number of foreign words. A single foreign word may
+ * be a name or a quotation.
  */
 const MIN_OTHER_WORDS = 2;
 
@@ -71,8 +71,8 @@ export function wordSet(text: string): ReadonlySet<string> {
 /**
  * Returns whether a text seems to be in a language other than English. A text seems to be in another language if most
  * of its letters are not Latin, or if it has more frequent words of other European languages than of English. Returns
- * false for texts without frequent words (a name, a number, code). The result is a heuristic for warnings. A text
- * counts as English if no frequent words of its language are listed.
+ * false for texts without frequent words (a name, a number, code). The result is a heuristic for warnings. If the words
+ * of its language are not listed, a text in Latin script is treated as English.
  */
 export function looksOtherThanEnglish(text: string): boolean {
   const start = text.slice(0, MAX_CHARACTERS);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Matches words: letters, digits and straight apostrophes. */
 const WORDS = /[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu;
 
-/** The maximum number of words in the vocabulary. `LONGEST` is the maximum length of a sequence. */
+/** The maximum number of words in the vocabulary. `LONGEST` is the maximum value of `max_length`. */
 const MAX_WORDS = 1_000_000;
 const LONGEST = 100_000;
 
@@ -12,7 +12,7 @@ const common = {
   name: z.string().min(1),
   words: z.array(z.string().min(1)).min(1).max(MAX_WORDS),
   output: z.int().min(0).default(0),
-  /** The SHA-256 of other files of the folder, by name. */
+  /** The SHA-256 checksums of other files of the folder, by file name. */
   checksums: z.record(z.string(), z.string().regex(/^[0-9a-f]{64}$/, 'it should be a SHA-256')).exactOptional(),
 };
 
@@ -31,8 +31,8 @@ export function inputWidth(vocabulary: ClassifierVocabulary): number {
 }
 
 /**
- * Writes the input for one text into its row, which must contain zeros.
- * @param index the index of each word in the vocabulary
+ * Writes the model's input for one text into a row. The row must contain only zeros.
+ * @param index the index in the vocabulary, by word
  */
 export function encodeText(
   text: string,

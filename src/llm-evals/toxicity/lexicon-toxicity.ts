@@ -8,12 +8,11 @@ interface LexiconHit {
   readonly weight: number;
 }
 
-/** Finds the words of one lexicon in a text. */
+/** A function that finds the words of one lexicon in a text. */
 type HitFinder = (text: string) => readonly LexiconHit[];
 
 /**
- * The highest of the ratings 0, 1 and 2 in the npm package `cuss`. The rating 2 marks words that are most likely
- * offensive.
+ * The highest of the ratings 0, 1 and 2 in the npm package `cuss`. Words with the rating 2 are most likely offensive.
  */
 const SURE = 2;
 
@@ -82,8 +81,7 @@ function phraseFrom(words: readonly PlacedWord[], weights: ReadonlyMap<string, n
 }
 
 /**
- * Merges matches that overlap in the text, because many words are in both lexicons. A merged match has the larger of
- * the weights.
+ * Merges overlapping matches, because many words are in both lexicons. A merged match has the larger of the weights.
  */
 function mergeHits(hits: readonly LexiconHit[]): readonly LexiconHit[] {
   const merged: LexiconHit[] = [];
@@ -119,8 +117,8 @@ let loading: Promise<readonly HitFinder[]> | undefined;
  * weights are set by hand and not calibrated on data.
  *
  * The scorer does not detect insults without offensive words, threats, irony, stereotypes, or toxicity in languages
- * other than English. A quoted or rejected slur counts like any other slur, and spaced letters (`i d i o t`) are not
- * joined. Longer texts can have more matches. An empty text scores 0.
+ * other than English. A slur counts even if the text quotes or rejects it. Words with spaces between their letters (`i
+ * d i o t`) are not found. Longer texts can have more matches. An empty text scores 0.
  * @example
  * ```ts
  * import { lexiconToxicity } from 'evenhand/llm-evals';
@@ -147,7 +145,7 @@ function scoreText(text: string, finders: readonly HitFinder[]): number {
 
 /**
  * A function that scores the toxicity of texts. The function returns one score from 0 to 1 for each text, in the order
- * of the texts. You can use any custom function. The `label` of the function describes it in reports.
+ * of the texts. You can use any custom function. Reports describe the function by its `label`.
  */
 export interface ToxicityScorer {
   (texts: readonly string[]): ArrayLike<number> | Promise<ArrayLike<number>>;

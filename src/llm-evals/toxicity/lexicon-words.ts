@@ -24,7 +24,7 @@ const NOT_OFFENSIVE = [
   'thirdeye threeway tinker tinkers triplex tuckahoe turnon twinkie vibr vibrater vomit welfare whiz',
 ];
 
-/** Coarse or insulting words. A single mild word is not abuse. */
+/** Coarse or insulting words. A text with only one of these words is not treated as abuse. */
 const MILD = [
   'argie arse ass asses bastard bogan bollock bollocks boner boob boobies booby bugger buggered bullcrap butthead cock',
   'commie crap crapola crapper crappy dammit damnit dick dipstick doodoo dumb fatso fubar gangsta godammit goddamit goddammit',
@@ -64,7 +64,7 @@ const HARMLESS = [
   'van ?dyke',
 ];
 
-/** The weight of a mild word. `STRONG_WEIGHT` is the weight of all other offensive words. */
+/** The weight of a coarse or insulting word. `STRONG_WEIGHT` is the weight of all other offensive words. */
 const MILD_WEIGHT = 0.25;
 const STRONG_WEIGHT = 0.7;
 

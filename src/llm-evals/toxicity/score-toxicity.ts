@@ -5,7 +5,7 @@ import { lexiconToxicity, type ToxicityScorer } from './lexicon-toxicity.ts';
 /** The label of a scorer that has no `label`. */
 const OWN_SCORER = 'own scorer';
 
-/** Returns the label of a scorer in reports. */
+/** Returns the label with which reports describe a scorer. */
 export function toxicityLabel(scorer: ToxicityScorer = lexiconToxicity): string {
   return scorer.label ?? OWN_SCORER;
 }

@@ -19,7 +19,10 @@ const VOCABULARY_FILE = 'vocabulary.json';
 /** The maximum size of a JSON file in bytes. A larger file cannot be part of a classifier. */
 const LARGEST_JSON = 64 * 1024 * 1024;
 
-/** The schema of the parts of TensorFlow.js's format that are checked here. TensorFlow.js itself checks the layers. */
+/**
+ * The schema of the parts of TensorFlow.js's format that are checked here. TensorFlow.js checks the layers when it
+ * loads the model.
+ */
 const topologySchema = z.object({
   modelTopology: z.looseObject({}),
   weightsManifest: z.array(
@@ -79,7 +82,7 @@ async function readJson<Schema extends z.ZodType>(
   throw badClassifier(folder, name, firstIssue(parsed.error), parsed.error);
 }
 
-/** @param namedBy the file in which the name occurs */
+/** @param namedBy the file that refers to this file by `name` */
 async function readPart(folder: string, name: string, namedBy: string): Promise<Buffer> {
   if (path.basename(name) !== name || name === '..') {
     const what = namedBy === TOPOLOGY_FILE ? 'weights' : 'a file';
@@ -133,12 +136,12 @@ export interface TfjsToxicityScorer extends ToxicityScorer {
  *
  * The folder contains `vocabulary.json`, and `model.json` with its weights, as written by `model.save` of a layers
  * model. `vocabulary.json` has the fields `format` ("evenhand-text-classifier"), `name` (the label in reports), `words`
- * (the vocabulary), `input` and `output`. `output` is the index of the output column with the toxicity, whose values
- * are from 0 to 1. The default of `output` is 0. Texts are normalized to NFKC and lower case and split into words of
- * letters and digits. If `input` is "bag_of_words", the model receives the count of each vocabulary word, as a tensor
- * [texts, words]. If `input` is "sequence", `max_length` is required, and the model receives word codes as a tensor
- * [texts, max_length]. The code of a word is its index in the vocabulary plus 2. Any other word has the code 1, and 0
- * is padding after the text. Longer texts are truncated.
+ * (the vocabulary), `input` and `output`. `output` is the index of the output column that contains the toxicity, from 0
+ * to 1. The default of `output` is 0. Texts are normalized to NFKC and lower case and split into words of letters and
+ * digits. If `input` is "bag_of_words", the model receives the count of each vocabulary word, as a tensor [texts,
+ * words]. If `input` is "sequence", `max_length` is required, and the model receives word codes as a tensor [texts,
+ * max_length]. The code of a word is its index in the vocabulary plus 2. Any other word has the code 1, and 0 is
+ * padding after the text. Longer texts are truncated.
  *
  * The meaning of a score depends on the model. Scores are computed in single precision.
  * @throws {DataValidationError} if a file is missing or invalid; the message names the file

@@ -2,7 +2,7 @@ import { meanOf } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { requireRate } from '../../stats/parameters.ts';
 
-/** The default threshold. A text is toxic if its score is above the threshold, not equal to it. */
+/** The default threshold. A text is toxic if its score is above the threshold. An equal score is not toxic. */
 export const TOXIC_THRESHOLD = 0.3;
 
 /**

@@ -6,18 +6,18 @@ import type { AnswerRecord } from '../client/transcript.ts';
 import { LINE_BEGINNING, recordFromFields } from './record-json.ts';
 import { emptyProblem, lineProblem, readTextLines, type TextLine } from './text-lines.ts';
 
-/** The names of the field with the answer in files of other tools, in order of precedence. */
+/** The names that other tools use for the answer field, in order of precedence. */
 const TEXT_NAMES = ['text', 'response', 'completion'] as const;
 
 /**
  * Reads a file of answers with one JSON object per line. The file is the transcript of an earlier run, or a file of
  * another tool. A file of another tool has the field `prompt` and one of the fields `text`, `response` and
- * `completion`. If `repeat` is missing there, the number of earlier lines with the same prompt is used. If `model` is
- * missing, `replay` is used. Other fields are ignored.
+ * `completion`. If a line has no `repeat`, the number of earlier lines with the same prompt is used. If a line has no
+ * `model`, `replay` is used. Other fields are ignored.
  *
- * If a key occurs more than once, the result contains its last answer. If the key has no answer, the result contains
- * its last error. Blank lines, a byte order mark and Windows line endings are allowed. A truncated last line is skipped
- * with a warning.
+ * If several lines have the same key, the result contains the last answer. If none of these lines has an answer, the
+ * result contains the last error. Blank lines, a byte order mark and Windows line endings are allowed. A truncated last
+ * line is skipped with a warning.
  * @throws {DataValidationError} if the file cannot be read, contains no answers, or has an invalid line; the error
  * contains the line number
  * @example

@@ -5,7 +5,10 @@ import { isAmount } from '../client/client-error.ts';
 import { FINISH_REASONS } from '../client/llm-client.ts';
 import { type AnswerRecord, answerRecord } from '../client/transcript.ts';
 
-/** The beginning of every line of {@link recordToLine}. A truncated line contains this beginning or a part of it. */
+/**
+ * The beginning of every line that {@link recordToLine} returns. A truncated line starts with this text or consists of
+ * a part of it.
+ */
 export const LINE_BEGINNING = '{"key":"';
 
 /** The JSON form of an {@link AnswerRecord}. */
@@ -24,8 +27,8 @@ function recordToJson(record: AnswerRecord): AnswerRecordJson {
 
 /**
  * Returns a record as a line of JSON with a line feed. {@link recordFromFields} can read the line. An invalid optional
- * field (an unknown reason, a negative count) does not cause an error, because the answer has been paid for. The value
- * of the field is replaced with a neutral value.
+ * field (an unknown reason, a negative count) does not cause an error, because the answer has been paid for. The
+ * invalid value is replaced with a neutral value.
  * @throws {DataValidationError} if the record lacks a key, a prompt, a repeat, or either a text or an error
  */
 export function recordToLine(record: AnswerRecord): string {

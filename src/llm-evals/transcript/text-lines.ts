@@ -19,8 +19,9 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Reads the lines of a file in UTF-8. Only a line feed ends a line, with or without a carriage return before it. Other
- * line separators of Unicode may occur in JSON, so they do not end a line. A byte order mark is removed.
+ * Reads the lines of a file in UTF-8. A line ends with a line feed, with or without a carriage return before the line
+ * feed. Other line separators of Unicode do not end a line, because JSON may contain them. A byte order mark is
+ * removed.
  * @yields the lines in order
  * @throws {DataValidationError} if the file cannot be read or a line is not UTF-8
  */

@@ -138,13 +138,13 @@ export interface TranscriptLog {
 
 /**
  * Opens an append-only file of answers: one JSON object per line, with keys in snake_case. Only the owner can read a
- * new file (mode 0600). Missing folders are created. Appended records survive a crash of the process. To survive a
- * power failure, the file is flushed to the disk after every `flushEvery` records and at the end.
+ * new file (mode 0600). Missing folders are created. Appended records survive a crash of the process. So that records
+ * also survive a power failure, the file is flushed to the disk after every `flushEvery` records and at the end.
  *
  * If the file is not empty and `resume` is not true, an error is thrown, because the answers in the file have been paid
- * for. If `resume` is true, the answers of the file are in `records`, and only the other requests need to be sent. A
- * truncated last line is removed, and a warning is logged. If several runs take place at the same time, use a separate
- * file for each run.
+ * for. If `resume` is true, `records` contains the answers of the file, and only requests without an answer need to be
+ * sent. A truncated last line is removed, and a warning is logged. If several runs take place at the same time, use a
+ * separate file for each run.
  * @throws {DataValidationError} if the file is not empty and `resume` is not true, if a line is not a record (the error
  * contains the line number), or if the file cannot be written
  * @throws {ValueError} if an option is out of range

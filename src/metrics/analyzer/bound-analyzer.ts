@@ -5,18 +5,18 @@ import { METRIC_OPTION_NAMES, type MetricOptions } from '../options.ts';
 import type { RowOptions } from '../row-options.ts';
 import { frameFromSource, metricFromSource, type StatsSource } from './stats-source.ts';
 
-/** Options of a metric that {@link BoundAnalyzer} computes. */
+/** Options for one metric of a {@link BoundAnalyzer}. */
 export type BoundMetricOptions = MetricOptions & Pick<RowOptions, 'average'>;
 
 const BOUND_METRIC_OPTION_NAMES: OptionNames<BoundMetricOptions> = { ...METRIC_OPTION_NAMES, average: true };
 
-/** Options of a frame that {@link BoundAnalyzer} computes. */
+/** Options for a frame of measures of a {@link BoundAnalyzer}. */
 export interface BoundFrameOptions extends MetricOptions {
   /** Names of measures, such as `selection_rate`, `true_positive_rate`, `roc_auc`, `mean_absolute_error`, `count`. */
   readonly metrics: readonly string[];
   /**
-   * The control feature: one column, or several columns to cross. Groups are also compared within each level of the
-   * control feature.
+   * The control feature: one column, or several columns whose combinations are the levels. Groups are also compared
+   * within each level of the control feature.
    */
   readonly controlCol?: string | readonly string[] | undefined;
 }
@@ -27,7 +27,7 @@ const BOUND_FRAME_OPTION_NAMES: OptionNames<BoundFrameOptions> = {
   controlCol: true,
 };
 
-/** Computes metrics of data whose columns are already selected, so the methods take only options. */
+/** Computes metrics of data whose columns are already selected. The methods therefore take only options. */
 export class BoundAnalyzer {
   readonly #source: StatsSource<readonly string[]>;
   readonly #defaults: MetricOptions;

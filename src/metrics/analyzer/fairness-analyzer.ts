@@ -25,12 +25,12 @@ import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { BOUND_COLUMNS_NAMES, type BoundColumns, sqlStatsSource } from './sql-stats-source.ts';
 import { frameFromSource, metricFromSource } from './stats-source.ts';
 
-/** Options of {@link FairnessAnalyzer}. The analyzer uses them as defaults for every metric. */
+/** Options of {@link FairnessAnalyzer}. The options are defaults for every metric that the analyzer computes. */
 export interface FairnessAnalyzerOptions
   extends Pick<MetricOptions, 'minGroupSize' | 'minDenominator' | 'seed'>, Pick<RowOptions, 'nanPolicy'> {
   /**
-   * The backend that counts the rows: `native` (this package; tensors on their device), `danfo` (danfojs' group-by) or
-   * `duckdb` (SQL).
+   * The backend that counts the rows: `native` (this package; counts tensors on their device), `danfo` (group-by of
+   * danfojs) or `duckdb` (SQL).
    * @defaultValue 'native'
    */
   readonly backend?: string | undefined;
@@ -61,8 +61,9 @@ type ScoreArguments = Parameters<typeof calibrationDifference>;
 /**
  * Computes group fairness metrics of arrays, tensors, tables, files and queries.
  *
- * Tensors are reduced on their device. Files and queries are reduced in SQL, without loading the rows. Every method
- * returns a {@link MetricResult} with its interval, its exclusions and, if the value is undefined, the reason.
+ * Statistics of tensors are computed on the device of the tensors. Statistics of files and queries are computed in SQL,
+ * without loading the rows. Every method returns a {@link MetricResult} with its interval, its exclusions and, if the
+ * value is undefined, the reason.
  * @example
  * ```ts
  * import { FairnessAnalyzer } from 'evenhand';
@@ -109,7 +110,7 @@ export class FairnessAnalyzer {
     return frameFromSource(this.#sourceOf(rows, filled), rows.metrics, rows.control, filled);
   }
 
-  /** Returns the rows as a source of statistics. Options that are missing in the rows are taken from `filled`. */
+  /** Returns the rows as a source of statistics. Options that `rows` does not contain are taken from `filled`. */
   #sourceOf(rows: MetricRows, filled: RowOptions): ReturnType<typeof rowsSource> {
     const given = withDefaults<Partial<MetricRows>>(filled, rows);
     return rowsSource(this.#loadBackend, { ...given, sensitive: rows.sensitive });

@@ -7,7 +7,10 @@ import { rowReadings } from '../reduce/row-readings.ts';
 import type { MetricRows } from '../row-options.ts';
 import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
-/** Returns a source of the statistics of rows. A backend reduces the rows once per kind of statistics. */
+/**
+ * Returns a source that computes the statistics of rows in memory. A backend goes through the rows once for each kind
+ * of statistics.
+ */
 export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: MetricRows): StatsSource<SensitiveSource> {
   return {
     statistics: reduceOnce((request) => reduce(loadBackend, rows, request)),

@@ -13,7 +13,7 @@ import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.
 export interface BoundColumns extends Omit<RowOptions, 'average' | 'sampleWeight'> {
   /** The column of decisions or predicted numbers. */
   readonly yPredCol?: string | undefined;
-  /** The sensitive column, or several columns to cross. */
+  /** The sensitive column, or several columns whose combinations are the groups. */
   readonly sensitiveCol: string | readonly string[];
   readonly yTrueCol?: string | undefined;
   /** The column of scores, for calibration and ROC AUC. */
@@ -34,7 +34,10 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
   naValues: true,
 };
 
-/** Returns a source of the statistics of a file or query. SQL reduces the rows once per kind of statistics. */
+/**
+ * Returns a source that computes the statistics of a file or query. SQL goes through the rows once for each kind of
+ * statistics.
+ */
 export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
   const sensitive = [columns.sensitiveCol].flat();
   return {
@@ -93,8 +96,8 @@ async function reduce(
 }
 
 /**
- * Returns the level and group of each cell of crossed columns. The parts of the control feature come before the parts
- * of the sensitive attribute.
+ * Returns, for each combination of values of crossed columns, the level of the control feature and the group. In a
+ * combination, the values of the control feature come before the values of the sensitive attribute.
  */
 export function cellsOf(parts: readonly (readonly string[])[], controls: number): ControlCell[] {
   const levels = joinLabels(parts.map((part) => part.slice(0, controls)));

@@ -11,7 +11,7 @@ import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 /** A request for statistics. */
 export interface StatsRequest {
   readonly kind: GroupStats['kind'];
-  /** The metric that needs the statistics, for messages. */
+  /** The name of the metric that needs the statistics, for use in messages. */
   readonly metric: string;
   readonly needsTruth: boolean;
   /** For a multiclass outcome: the class to treat as positive; all other classes are negative. */
@@ -32,7 +32,7 @@ export interface StatsSource<Control> {
   classNames(needsTruth: boolean): Promise<readonly string[]>;
 }
 
-/** Returns a function that remembers the statistics of each kind, so that they are reduced only once. */
+/** Returns a function that caches the statistics of each kind, so that they are computed only once. */
 export function reduceOnce(reduce: StatsSource<never>['statistics']): StatsSource<never>['statistics'] {
   const known = new Map<string, Promise<GroupStats>>();
   return (request) => {

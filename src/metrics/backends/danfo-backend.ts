@@ -108,8 +108,8 @@ function momentsOf({ p = [], t, weight }: DanfoGroup): NumberSums['moments'] {
 }
 
 /**
- * Returns the grid step of the scores, or 0 if there are few enough scores to keep them exact. The step is computed
- * before danfojs creates a group for each distinct score.
+ * Returns the grid step to which scores are rounded, or 0 if there are few enough distinct scores to store them
+ * exactly. The step is computed before danfojs creates a group for each distinct score.
  */
 function stepOf({ labels, codes, yScore }: PreparedScores): number {
   const distinct = labels.map(() => new Set<number>());

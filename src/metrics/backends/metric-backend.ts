@@ -6,7 +6,9 @@ import { reduceRegression, type RegressionRows } from '../reduce/reduce-regressi
 import { reduceScores, type ScoreRows } from '../reduce/reduce-scores.ts';
 import type { ClassificationStats, RegressionStats, ScoreStats } from '../statistics/group-stats.ts';
 
-/** A backend that reduces rows to per-group statistics. All backends return the same statistics for the same rows. */
+/**
+ * A backend that computes per-group statistics from rows. All backends return the same statistics for the same rows.
+ */
 export interface MetricBackend {
   readonly name: string;
   classification(rows: ClassificationRows): Promise<ClassificationStats>;

@@ -17,7 +17,7 @@ import { describeMissing, type DroppedAndKept, missingRows } from './missing-row
 import { type Bounds, worstCaseOf } from './worst-case.ts';
 
 /**
- * Compares groups by a metric. Every {@link MetricResult} of a group metric is created here. If there are several
+ * Compares groups by a metric. This function creates every {@link MetricResult} of a group metric. If there are several
  * classes, their values are averaged (macro).
  * @param classes statistics of the same rows and groups, one for each class
  * @throws {MetricComputationError} if true labels are needed but the statistics contain none
@@ -97,8 +97,8 @@ export function compareGroups(
 }
 
 /**
- * Returns the rows with missing values, the range of values that the metric could have if no value were missing, and
- * warnings.
+ * Returns the numbers of rows with missing values, the range of values that the metric could have without missing
+ * values, and warnings.
  */
 function missingOf(
   stats: GroupStats,
@@ -146,7 +146,8 @@ interface Outcome {
   readonly value: number;
   readonly undefinedReason: string | null;
   /**
-   * The measures that determine the value. Measures with a ratio of 0 to 0 are excluded if another measure is defined.
+   * The measures from which the value is computed. Measures with a ratio of 0 to 0 are excluded if another measure is
+   * defined.
    */
   readonly usable: readonly ComparedMeasure[];
   readonly warnings: readonly string[];
@@ -181,7 +182,7 @@ function evaluate(
   return { value, undefinedReason: null, usable, warnings: usable.length < compared.length ? [why] : [] };
 }
 
-/** Returns the label of the group with which all other groups are compared. */
+/** Returns the label of the reference group, with which all other groups are compared; null if there is none. */
 function referenceLabel(labels: readonly string[], [first]: readonly ComparedMeasure[]): string | null {
   return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
@@ -197,7 +198,10 @@ function noEffectSize(compared: readonly ComparedMeasure[]): string[] {
     : [];
 }
 
-/** Returns the measures of every compared group and, if there is a reference group, each group's disparity. */
+/**
+ * Returns the measures of every compared group. If there is a reference group, also returns the disparity of each
+ * group.
+ */
 function perGroup(
   compared: readonly ComparedMeasure[],
   large: readonly number[],
@@ -224,7 +228,10 @@ function intervalsPerGroup(
   }));
 }
 
-/** Collects the entries of every group that is large enough, by label. A measure that excludes the group gets null. */
+/**
+ * Returns the entries of every large enough group, by the label of the group. If a group is excluded from a measure,
+ * its entry for that measure is null.
+ */
 function tabulate<Entry>(
   compared: readonly ComparedMeasure[],
   large: readonly number[],
@@ -261,16 +268,16 @@ function groupInterval({ values, sampling }: GroupMeasure, group: number, level:
     : [Math.max(0, value - half), Math.min(sampling.ceiling, value + half)];
 }
 
-/** An effect size with its name. */
+/** An effect size, and the name of its measure. */
 interface EffectSize {
   readonly name: 'risk_ratio' | 'cohens_d';
   readonly value: number;
 }
 
 /**
- * Computes the effect size of the gap. For rates it is the ratio of the largest to the smallest rate (for several
- * rates, the larger ratio). For means it is Cohen's d of the groups with the largest and the smallest mean. Returns
- * null if it is undefined.
+ * Computes the effect size of the gap. For a rate, the effect size is the ratio of the largest to the smallest value;
+ * for several rates, it is the largest such ratio. For means, it is Cohen's d of the groups with the largest and the
+ * smallest mean. Returns null if it is undefined.
  */
 function effectSizeOf(compared: readonly ComparedMeasure[], { comparison }: MetricDefinition): EffectSize | null {
   const [first] = compared;

@@ -19,11 +19,14 @@ import { poolGroups, regroup } from '../statistics/regroup-stats.ts';
  * Aequitas (1.0): every group is compared with a reference group, by ratio.
  */
 
-/** The two groups of AIF360. */
+/** The labels of the two groups that AIF360 compares. */
 const UNPRIVILEGED = 'unprivileged';
 const PRIVILEGED = 'privileged';
 
-/** Regroups statistics as the selected library does. If no library is selected, returns the statistics unchanged. */
+/**
+ * Regroups statistics in the same way as the selected library. If no library is selected, returns the statistics
+ * unchanged.
+ */
 export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: FilledMetricOptions): Stats {
   if (options.compat !== 'aif360') return stats;
   if (options.referenceGroup === undefined) {
@@ -36,7 +39,10 @@ export function groupsOfCompat<Stats extends GroupStats>(stats: Stats, options: 
   return regroup(stats, isPrivileged, [UNPRIVILEGED, PRIVILEGED]);
 }
 
-/** Returns a measure as the selected library computes it. In fairlearn, a rate with an empty denominator is 0. */
+/**
+ * Returns a measure with the values that the selected library would compute. In fairlearn, a rate with an empty
+ * denominator is 0.
+ */
 export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricOptions): GroupMeasure {
   const { sampling } = measure;
   const isShare = sampling.kind === 'rates' || (sampling.kind === 'means' && measure.name === 'f1');
@@ -46,7 +52,7 @@ export function measureOfCompat(measure: GroupMeasure, { compat }: FilledMetricO
   return { ...measure, values: measure.values.map((value, group) => (isEmpty(group) ? 0 : value)) };
 }
 
-/** Computes a measure of all rows together as the selected library does. */
+/** Computes a measure of all rows together, in the same way as the selected library. */
 export function overallOfCompat(
   measure: (stats: GroupStats) => GroupMeasure,
   stats: GroupStats,
@@ -55,7 +61,7 @@ export function overallOfCompat(
   return measureOfCompat(measure(allRows(stats, options)), options).values[0] as number;
 }
 
-/** Pools the statistics of all rows. fairlearn includes rows without a group. */
+/** Pools the statistics of all rows. As in fairlearn, rows without a group are included if fairlearn is selected. */
 function allRows(stats: GroupStats, { compat }: FilledMetricOptions): GroupStats {
   const pooled = poolGroups(stats);
   if (compat !== 'fairlearn' || pooled.kind !== 'classification') return pooled;
@@ -99,7 +105,7 @@ export function pythonMin(values: readonly number[]): number {
   return values.reduce((min, value) => (value < min ? value : min));
 }
 
-/** Returns the mean as pandas computes it: NaN is ignored. */
+/** Returns the mean of the values that are not NaN, as in pandas. */
 export function pandasMean(values: readonly number[]): number {
   return meanOf(values.filter((value) => !Number.isNaN(value)));
 }

@@ -13,7 +13,7 @@ import { measureOfCompat, overallOfCompat } from './compat.ts';
 import { canPermute, permutationOfGap } from './gap-evidence.ts';
 import { aggregateGaps, type ComparedMeasure, compareMeasures } from './gap.ts';
 
-/** The statistical evidence for the value: its interval and p-value. */
+/** The statistical evidence for the value of a metric: an interval and a p-value. */
 export interface Evidence {
   readonly ci: readonly [number, number] | null;
   readonly ciMethod: string | null;
@@ -110,7 +110,7 @@ function intervalOf(
 
 type Family = Parameters<typeof gapIntervals>[0][number];
 
-/** A simultaneous interval of a metric, with the p-value of its largest studentised difference. */
+/** A simultaneous interval of a metric, with a p-value for the largest studentised difference. */
 interface SimultaneousInterval {
   readonly ci: Interval;
   readonly method: GapIntervals['method'];
@@ -191,8 +191,9 @@ function meanFamily(
 
 /**
  * Computes a percentile or BCa interval (Efron 1987) of any function of decision counts. Rows are resampled within each
- * group by one multinomial draw over its cells, so a replicate does not depend on the number of rows. The jackknife of
- * BCa needs one evaluation per cell. With weights, cells are shares of the effective number of rows.
+ * group by one multinomial draw over its cells, so the cost of a replicate does not depend on the number of rows. The
+ * jackknife of BCa needs one evaluation per cell. If rows have weights, the cells are shares of the effective number of
+ * rows.
  * @param metricOf a function that computes the metric from other counts of the same groups; NaN if undefined
  * @returns null if fewer than half of the replicates have a value
  */
@@ -215,7 +216,10 @@ function resampledInterval(
   return [quantileSorted(replicates, low), quantileSorted(replicates, high)];
 }
 
-/** Returns the counts of cells. With weights, these are shares of Kish's effective number of rows of the group. */
+/**
+ * Returns the counts of cells. If rows have weights, the counts are shares of the group's effective number of rows
+ * (Kish).
+ */
 function effectiveCells({ weights, squaredWeights }: ClassificationStats): Float64Array {
   const cells = new Float64Array(weights.length);
   for (let first = 0; first < cells.length; first += CELLS_PER_GROUP) {
@@ -281,8 +285,8 @@ function correctedTails(
 }
 
 /**
- * Computes a = sum n d^3 / (6 (sum n d^2)^1.5) over cells of n rows. d is the mean of the leave-one-out values minus
- * the value without one row of the cell.
+ * Computes the acceleration a = sum n d^3 / (6 (sum n d^2)^1.5), with sums over cells of n rows. Here, d is the mean of
+ * the leave-one-out values minus the value without one row of the cell.
  */
 function jackknifeAcceleration(
   stats: ClassificationStats,

@@ -6,11 +6,11 @@ import type { FilledMetricOptions } from '../options.ts';
 /** The denominator below which a rate gets a warning. */
 const THIN_DENOMINATOR = 10;
 
-/** The groups that are included in a comparison, and the reasons why other groups are excluded. */
+/** The groups that a comparison includes, and the reasons why it excludes the other groups. */
 export interface Participation {
-  /** Groups that are large enough, by index. */
+  /** The indexes of groups that are large enough. */
   readonly large: readonly number[];
-  /** For each measure, the large groups that are compared. */
+  /** For each measure, the indexes of the groups that are compared. */
   readonly groups: readonly (readonly number[])[];
   /** The exclusions by label. A Map, since a label may be `__proto__`. */
   readonly excluded: ReadonlyMap<string, Exclusion>;
@@ -117,7 +117,7 @@ export function whyUndefined(
     : `all rows together have no ${inPlainWords(alone.measure.name)}, or weights or numbers too large to be added up`;
 }
 
-/** Returns the reason why a group's numbers exceed the range of float64, or null if they do not. */
+/** Returns a reason to exclude a group if its numbers exceed the range of float64; otherwise null. */
 function whyBeyond(measure: GroupMeasure, group: number): string | null {
   const { sampling } = measure;
   const value = measure.values[group] as number;
@@ -142,7 +142,7 @@ export function thinWarnings(compared: readonly ComparedMeasure[], labels: reado
   );
 }
 
-/** Returns the name of a measure in words. */
+/** Converts the name of a measure to words. */
 export function inPlainWords(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -6,12 +6,12 @@ import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, valuesOf } from './gap.ts';
 
-/** The random stream for permutations; intervals use stream 0. */
+/** The number of the random stream that permutations use; intervals use stream 0. */
 const PERMUTATION_STREAM = 1;
 
 /**
- * Returns whether a permutation p-value is available. A permutation test requires rates with integer counts, and groups
- * that are compared with each other.
+ * Returns whether a permutation p-value is available. A permutation test requires that the measures are rates with
+ * integer counts, and that groups are compared with each other.
  */
 export function canPermute(compared: readonly ComparedMeasure[], { method }: FilledMetricOptions): boolean {
   return (
@@ -23,7 +23,7 @@ export function canPermute(compared: readonly ComparedMeasure[], { method }: Fil
   );
 }
 
-/** Returns whether a rate is an unweighted count of rows. */
+/** Returns whether the numerator and the denominator of a rate are unweighted counts of rows. */
 function isInteger({ numerators, denominators, effectiveCounts }: RateSampling, group: number): boolean {
   const rows = denominators[group] as number;
   return rows > 0 && rows === effectiveCounts[group] && Number.isSafeInteger(numerators[group]);
@@ -31,7 +31,8 @@ function isInteger({ numerators, denominators, effectiveCounts }: RateSampling, 
 
 /**
  * Computes the p-value: the probability of a gap at least this large if group labels have no effect. Labels are
- * permuted within the rows of each rate's denominator. For equalized odds, this means within each true label.
+ * permuted within the rows of each rate's denominator. For equalized odds, labels are therefore permuted among rows
+ * with the same true label.
  */
 export function permutationOfGap(
   compared: readonly ComparedMeasure[],
@@ -140,7 +141,7 @@ export function pairOfMeasure(compared: ComparedMeasure, comparison: Comparison)
 }
 
 /**
- * Returns the two groups that determine a metric: the groups of the measure with the worst gap. If several measures
+ * Returns the two groups that determine a metric: the two groups of the measure with the worst gap. If several measures
  * tie, the first measure is used. If the metric is a mean of gaps, a pair is returned only if all its measures have the
  * same two groups.
  * @returns undefined if no single pair of groups determines the value
@@ -164,7 +165,7 @@ export function pairOfMetric(
   return worst === undefined ? undefined : pairOf(worst);
 }
 
-/** Returns the pair in the order of AIF360's signed gaps: the unprivileged group, then the privileged group. */
+/** Returns the two groups in the order of AIF360: first the unprivileged group, then the privileged group. */
 function signedPair({ groups, anchorGroup }: ComparedMeasure): GapPair {
   const other = groups.find((group) => group !== anchorGroup);
   return [other as number, anchorGroup as number];

@@ -12,11 +12,11 @@ export interface ComparedMeasure {
   readonly groups: readonly number[];
   /** The value with which every group is compared; undefined if groups are compared with each other. */
   readonly anchor: number | undefined;
-  /** The group whose value is `anchor`. */
+  /** The index of the group that has the value `anchor`; undefined if no single group has it. */
   readonly anchorGroup: number | undefined;
 }
 
-/** Computes the metric: the gap of each measure, aggregated within each class, and averaged over classes. */
+/** Computes the metric. The gaps of the measures are aggregated within each class, and then averaged over classes. */
 export function compareMeasures(
   compared: readonly ComparedMeasure[],
   definition: MetricDefinition,
@@ -27,7 +27,8 @@ export function compareMeasures(
 }
 
 /**
- * Aggregates one number per measure (a gap, or an end of its interval) within each class, and averages over classes.
+ * Combines the numbers of all measures, which are gaps or ends of intervals. The numbers are aggregated within each
+ * class, and then averaged over classes.
  */
 export function aggregateGaps(
   compared: readonly ComparedMeasure[],
@@ -79,7 +80,7 @@ function signedGap({ measure, groups, anchor = NaN, anchorGroup }: ComparedMeasu
   return comparison === 'difference' ? value - anchor : value / anchor;
 }
 
-/** Returns the worst case or the mean over measures; a single measure is returned unchanged. */
+/** Returns the worst case or the mean of the values of several measures; a single value is returned unchanged. */
 function aggregate(gaps: readonly number[], definition: MetricDefinition, options: FilledMetricOptions): number {
   const [only] = gaps;
   const sized = definition.absolute === true ? gaps.map(Math.abs) : gaps;

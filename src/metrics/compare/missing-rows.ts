@@ -7,27 +7,27 @@ import { permutationPValue } from '../../stats/permutation-test.ts';
 import { chiSquareIndependence, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import type { MissingRows } from '../metric-result.ts';
 
-/** The significance level of the test for equal shares of missing rows in all groups. */
+/** The significance level of the test of whether all groups have the same share of missing rows. */
 const MISSINGNESS_LEVEL = 0.05;
 
-/** The random stream of this test; intervals and permutations of the metric use other streams. */
+/** The number of the random stream that this test uses. Intervals and permutations use other streams. */
 const MISSING_STREAM = 2;
 
-/** The limits of the number of replicates, and the maximum number of draws (replicates times groups). */
+/** The maximum and the minimum number of replicates, and the maximum number of draws (replicates times groups). */
 const MAX_SAMPLES = 999;
 const MIN_SAMPLES = 199;
 const MAX_DRAWS = 2_000_000;
 
-/** The number of excluded rows and of included rows in each group, [groups]. */
+/** The number of excluded rows and the number of included rows, by group, [groups]. */
 export interface DroppedAndKept {
   readonly dropped: Float64Array;
   readonly kept: Float64Array;
 }
 
 /**
- * Tests whether all groups have the same share of missing rows. For two groups it uses Fisher's exact test. For more
- * groups it uses Pearson's chi-square test, or a permutation test of the same statistic if the expected count of a cell
- * is below 5.
+ * Tests whether all groups have the same share of missing rows. For two groups, the test is Fisher's exact test. For
+ * more groups, it is Pearson's chi-square test. If the expected count of a cell is below 5, it is a permutation test of
+ * the same statistic.
  * @returns the p-value, or null if no row is missing or there are fewer than two groups
  */
 export function testMissingness(
@@ -63,7 +63,8 @@ export function testMissingness(
 }
 
 /**
- * Describes excluded rows, without bounds on their effect, and returns whether the p-value depends on random numbers.
+ * Returns the numbers of excluded rows and a p-value, and whether the p-value depends on random numbers. The function
+ * does not compute bounds on the effect of excluded rows.
  */
 export function missingRows(
   counted: DroppedAndKept,
@@ -83,7 +84,7 @@ export function isUnevenlyMissing(missing: MissingRows | null | undefined): bool
 
 /**
  * Returns a warning if the share of missing rows differs between groups.
- * @returns undefined if it does not differ significantly
+ * @returns undefined if the share does not differ significantly
  */
 export function describeMissing(
   missing: MissingRows,

@@ -22,10 +22,13 @@ import { type ComparedMeasure, largest, smallest } from './gap.ts';
  * occur.
  */
 
-/** The smallest and the largest possible value. */
+/** The smallest and the largest value that a number can have. */
 export type Bounds = readonly [low: number, high: number];
 
-/** F1 = 2 s / (1 + s), where s is the share of true positives among all rows that are not true negatives. */
+/**
+ * The cells for the share s in F1 = 2 s / (1 + s). Here, s is the share of true positives among all rows that are not
+ * true negatives.
+ */
 const F1_SHARE = {
   above: [cellIndex(1, 1)],
   below: [cellIndex(0, 1), cellIndex(1, 0), cellIndex(1, 1)],
@@ -35,9 +38,10 @@ const F1_SHARE = {
  * Computes bounds on a metric over all values that missing decisions and missing true labels could have, for the groups
  * that are compared. Rows without a group are not included.
  *
- * For one measure, the metric can reach the upper bound of a difference and the lower bound of a ratio. The other bound
- * assumes that each rate can take any value in its range, so it may be slightly too wide. Bounds of several measures
- * with missing true labels are valid but may be wide, since the same row counts in more than one measure.
+ * For a single measure, the upper bound of a difference and the lower bound of a ratio are values that the metric can
+ * actually have. The other bound assumes that each rate can take any value in its range, so it may be slightly too
+ * wide. Bounds of several measures with missing true labels are valid but may be wide, since the same row counts in
+ * more than one measure.
  * @returns null if bounds are not available: for numbers and scores, measures other than rates and F1, missing weights,
  *   weights whose sums overflow float64, several classes, groups compared with all rows, and the conventions of AIF360
  */
@@ -65,7 +69,7 @@ function joinBounds(known: readonly Bounds[], definition: MetricDefinition, opti
   return joinEnds(known, isMean ? meanOf : worstOf(definition));
 }
 
-/** Applies a function to the lower bounds and to the upper bounds. */
+/** Applies a function once to all lower bounds and once to all upper bounds. */
 function joinEnds(bounds: readonly Bounds[], join: (values: readonly number[]) => number): Bounds {
   return [join(bounds.map(([low]) => low)), join(bounds.map(([, high]) => high))];
 }
@@ -101,8 +105,8 @@ function ratioBounds(groups: readonly Bounds[]): Bounds {
 }
 
 /**
- * Returns the extreme value, over all pairs of different groups, of the gap between the upper bound of one group and
- * the lower bound of the other.
+ * Computes the gap between the upper bound of one group and the lower bound of another for all pairs of groups, and
+ * returns the extreme value.
  */
 function overPairs(
   groups: readonly Bounds[],
@@ -131,7 +135,7 @@ function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | un
   return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth);
 }
 
-/** Rows with a missing value, and the cells that they could belong to. */
+/** Rows with a missing value: their total weight, and the cells to which they could belong. */
 interface IncompleteRows {
   readonly weight: number;
   readonly cells: readonly number[];
@@ -159,7 +163,7 @@ function shareBounds(
   });
 }
 
-/** The effect of a row on a rate: the row raises the rate, does not change it, or lowers it. */
+/** The effect of a row on a rate: whether the row raises, lowers or does not change the rate. */
 type Effect = 'numerator' | 'none' | 'denominator';
 
 /** Returns the possible effect that is closest to the preferred one, given the cells that the row could belong to. */

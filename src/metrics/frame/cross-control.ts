@@ -3,22 +3,27 @@ import { type CategoricalColumn, encodeGroups, type NanPolicy, type SensitiveSou
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { groupPicker } from '../statistics/regroup-stats.ts';
 
-/** The statistics that a frame's measures need, by kind. */
+/** The statistics that the measures of a frame need, by kind. */
 export type StatsByKind = Readonly<Partial<Record<GroupStats['kind'], GroupStats>>>;
 
-/** The level of the control feature and the group of one cell of crossed rows. */
+/** A combination of a level of the control feature and a group that occurs in the rows. */
 export interface ControlCell {
   readonly level: string;
   readonly group: string;
 }
 
-/** Rows crossed with a control feature. Each pair of a level and a group that occurs has one code. */
+/**
+ * The sensitive attribute of rows, crossed with a control feature. Each combination of level and group that occurs has
+ * its own code.
+ */
 export interface CrossedRows {
   readonly column: CategoricalColumn;
   readonly cells: readonly ControlCell[];
 }
 
-/** Crosses the sensitive attribute with a control feature. The time is O(rows), for any number of levels. */
+/**
+ * Crosses the sensitive attribute with a control feature. The running time is O(rows), whatever the number of levels.
+ */
 export function crossControl(
   sensitive: SensitiveSource,
   control: SensitiveSource,
@@ -38,7 +43,10 @@ export function crossControl(
   return { column, cells };
 }
 
-/** Splits statistics of crossed rows by level. Each level contains only the groups that occur in it. */
+/**
+ * Splits the statistics of crossed rows into separate statistics for each level. Each level contains only the groups
+ * that occur in it.
+ */
 function splitLevels<Stats extends GroupStats>(
   stats: Stats,
   cells: readonly ControlCell[],

@@ -14,13 +14,13 @@ import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
 import { type SimpsonFinding, simpsonFindings, simpsonWarning } from './simpson.ts';
 
-/** One number per measure; NaN if it is undefined. */
+/** One number for each measure; NaN if the number is undefined. */
 export type MeasureValues = Readonly<Record<string, number>>;
 
 /**
- * A table of the measures of every group, with overall values, differences and ratios. With a control feature, it also
- * contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to create a
- * frame.
+ * A table of the measures of every group, with overall values, differences and ratios. With a control feature, the
+ * frame also contains these values within each level. The frame is frozen. Use {@link metricFrame} or an analyzer to
+ * create a frame.
  */
 export class MetricFrame {
   readonly measures: readonly MeasureName[];
@@ -31,7 +31,7 @@ export class MetricFrame {
   readonly nPerGroup: Readonly<Record<string, number>>;
   /** The frame of each level of the control feature; empty without a control feature. */
   readonly byLevel: Readonly<Record<string, MetricFrame>>;
-  /** The measures with a gap that changes its sign within the levels of the control feature. */
+  /** The gaps of measures that have the opposite sign within the levels of the control feature. */
   readonly simpson: readonly SimpsonFinding[];
   /** Warnings to consider before you quote the values. */
   readonly warnings: readonly string[];
@@ -43,7 +43,7 @@ export class MetricFrame {
   /**
    * @param statsByKind statistics of all rows
    * @param levels the statistics of each level of a control feature
-   * @param isLevel whether the frame covers a single level, in which groups may be missing
+   * @param isLevel whether the frame is about a single level, in which some groups may not occur
    */
   constructor(
     statsByKind: StatsByKind,
@@ -111,7 +111,8 @@ export class MetricFrame {
   }
 
   /**
-   * Returns the comparison of one measure as a complete {@link MetricResult} with interval, exclusions and warnings.
+   * Compares the groups by one measure, and returns a complete {@link MetricResult} with interval, exclusions and
+   * warnings.
    * @param name one of the frame's measures
    * @throws {ValueError} if the measure or the comparison is unknown
    */
@@ -150,8 +151,8 @@ export class MetricFrame {
   }
 
   /**
-   * Renders the frame as Markdown tables. The first table shows the groups, all rows, differences and ratios. Then one
-   * table per measure shows its values within the levels.
+   * Renders the frame as Markdown tables. The first table shows the groups, all rows, differences and ratios. After it,
+   * there is a table for each measure with the values within the levels.
    */
   toMarkdown(): string {
     return frameToMarkdown(this);
@@ -180,13 +181,19 @@ function ownNames(names: MetricOptions['referenceGroup']): MetricOptions['refere
   return typeof names === 'object' ? [...names] : names;
 }
 
-/** Adds empty groups to the statistics, so that a level can report that it has no rows of the reference group. */
+/**
+ * Adds groups without rows to the statistics of a level, so that the result can report that the reference group has no
+ * rows in this level.
+ */
 function withGroups(stats: GroupStats, groups: readonly string[]): GroupStats {
   const absent = groups.filter((group) => !stats.labels.includes(group));
   return absent.length === 0 ? stats : regroup(stats, [...stats.labels.keys()], [...stats.labels, ...absent]);
 }
 
-/** Renders a frame as Markdown: one table of groups, then for each measure one table of levels by groups. */
+/**
+ * Renders a frame as Markdown: a table of groups, and then, for each measure, a table with levels as rows and groups as
+ * columns.
+ */
 function frameToMarkdown(frame: MetricFrame): string {
   const notes = frame.warnings.map((warning) => `- Note: ${escapeMarkdown(warning)}`);
   const levels =

@@ -5,7 +5,7 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import { rowsPerGroup } from '../statistics/rows-per-group.ts';
 import type { StatsByKind } from './cross-control.ts';
 
-/** A gap over all rows that is reversed within the levels of a control feature. */
+/** A gap over all rows that has the opposite sign within the levels of a control feature. */
 export interface SimpsonFinding {
   readonly measure: MeasureName;
   /** The groups with the larger value (`high`) and the smaller value (`low`) over all rows. */
@@ -16,13 +16,13 @@ export interface SimpsonFinding {
   /** The value of `high` minus the value of `low` within each level in which both groups are large enough. */
   readonly gapPerLevel: Readonly<Record<string, number>>;
   /**
-   * The mean of the gaps within levels, weighted as in the Mantel-Haenszel method by n_high n_low / (n_high + n_low),
-   * where n is the number of rows in a group's denominator.
+   * The weighted mean of the gaps within levels. The weights are those of the Mantel-Haenszel method, n_high n_low /
+   * (n_high + n_low), where n is the number of rows in a group's denominator.
    */
   readonly adjustedGap: number;
   /** The levels in which the gap has the opposite sign. */
   readonly reversed: readonly string[];
-  /** The total number of levels, including levels with too few rows to compare. */
+  /** The total number of levels, including those with too few rows for a comparison. */
   readonly levels: number;
 }
 
@@ -34,8 +34,8 @@ const MAX_GROUPS = 100;
 
 /**
  * Detects Simpson's paradox: pairs of groups whose gap over all rows has the opposite sign of the mean gap within
- * levels of the control feature. A single reversed level is not a finding, since one of many levels is often reversed
- * by chance.
+ * levels of the control feature. A single level with the opposite sign is not a finding, since this often happens by
+ * chance if there are many levels.
  * @returns the findings with the largest gaps; an empty list if there is no control feature
  */
 export function simpsonFindings(
@@ -64,7 +64,7 @@ interface Measured {
   readonly n: number;
 }
 
-/** Returns the groups that are large enough to compare, by label. */
+/** Returns the values of the groups that are large enough to compare, by label. */
 function measured(
   name: MeasureName,
   statsByKind: StatsByKind,

@@ -40,20 +40,21 @@ export function betweenGroupGeneralizedEntropyIndexOf(
 const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...BENEFIT_ROW_OPTION_NAMES };
 
 /**
- * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that lies between
- * groups. To compute it, the benefit of each row is replaced by the mean benefit m_g of its group. With n_g of n rows
- * in a group and the overall mean m,
+ * Computes the between-group generalized entropy index: the part of the `generalizedEntropyIndex` that is due to
+ * differences between groups. To compute it, the benefit of each row is replaced by the mean benefit m_g of its group.
+ * With n_g of n rows in a group and the overall mean m,
  *
  *     GEI_between(alpha) = sum_g n_g / n ( (m_g / m)^alpha - 1 ) / (alpha (alpha - 1)), 0 or more.
  *
- * 0 means that all groups have the same mean benefit. The rest of the index, sum_g n_g / n (m_g / m)^alpha GEI_g, lies
- * within groups.
+ * 0 means that all groups have the same mean benefit. The rest of the index, sum_g n_g / n (m_g / m)^alpha GEI_g, is
+ * due to differences within groups.
  *
- * All groups are included, regardless of their size. Several attributes are crossed, as in AIF360's "between all
- * groups". To compare privileged and unprivileged rows as AIF360 does, use a column with the values privileged and
- * unprivileged. The index is NaN with fewer than two groups, or if all rows are false negatives. The index is Infinity
- * if alpha is 0 or less and a group has only false negatives. Rows without a label, a decision, a group or a weight are
- * excluded. Means are weighted by `sampleWeight`; AIF360 ignores weights in its index.
+ * All groups are included, regardless of their size. If there are several attributes, the groups are their
+ * combinations, as in AIF360's "between all groups". To compare privileged and unprivileged rows as AIF360 does, use a
+ * column with the values privileged and unprivileged. The index is NaN with fewer than two groups, or if all rows are
+ * false negatives. The index is Infinity if alpha is 0 or less and a group has only false negatives. Rows without a
+ * label, a decision, a group or a weight are excluded. Means are weighted by `sampleWeight`; AIF360 ignores weights in
+ * its index.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
@@ -95,8 +96,8 @@ export function betweenGroupCoefficientOfVariationOf(stats: ClassificationStats)
  *
  *     CV_between = sqrt(2 GEI_between(2)), 0 or more.
  *
- * The coefficient is NaN with fewer than two groups, or if all rows are false negatives. Earlier releases of AIF360
- * returned a value that is larger by the factor sqrt(2), as for `coefficientOfVariation`.
+ * The coefficient is NaN with fewer than two groups, or if all rows are false negatives. As with
+ * `coefficientOfVariation`, earlier releases of AIF360 returned a value that is larger by the factor sqrt(2).
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed

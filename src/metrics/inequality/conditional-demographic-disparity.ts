@@ -27,10 +27,10 @@ export function conditionalDemographicDisparityOf(stats: ClassificationStats): n
  *
  * The disparity is positive if larger groups have a larger share of the rejections than of the selections.
  *
- * Interpret it with care. The disparities of all groups sum to 0, so groups of equal size give 0 for any rates. With
- * two groups, the result depends on the difference of their sizes. The paper instead computes the disparity of one
- * group within strata of another attribute, and averages over the strata. For the gap between groups, use
- * `demographicParityDifference`.
+ * Interpret it with care. The disparities of all groups sum to 0, so groups of equal size give 0 for any rates. The
+ * result for two groups depends on the difference between the sizes of the groups. In contrast, the cited paper
+ * computes the disparity of one group within strata of another attribute, and averages over the strata. For the gap
+ * between groups, use `demographicParityDifference`.
  *
  * The result is NaN with fewer than two groups, or if all rows have the same outcome. Rows without a decision, a group
  * or a weight are excluded; counts are sums of `sampleWeight`.

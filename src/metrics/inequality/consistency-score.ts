@@ -6,7 +6,10 @@ import { outOfRange, wholeNumber } from './entropy.ts';
 import { type FeatureColumn, type FeatureSource, readFeatures } from './feature-columns.ts';
 import { distinctPoints, type DistinctPoints, type PointNode, type PointTree, pointTree } from './point-tree.ts';
 
-/** The tolerance for rounding: a bound is summed in a different order than a distance. */
+/**
+ * The tolerance for rounding errors. Rounding errors differ because a bound is summed in a different order than a
+ * distance.
+ */
 const ROUNDING = 1 - 1e-12;
 
 /**
@@ -16,10 +19,10 @@ const ROUNDING = 1 - 1e-12;
 class NearestRows {
   readonly #points: DistinctPoints;
   readonly #tree: PointTree;
-  /** The rows found, nearest first, and their squared distances. */
+  /** The rows that were found, nearest first, and the squared distances of these rows. */
   readonly #rows: Int32Array;
   readonly #distances: Float64Array;
-  /** The distance on each axis between the point and the part of the tree that is visited. */
+  /** For each axis, the distance between the point and the part of the tree that is being searched. */
   readonly #gaps: Float64Array;
   /** The index at which the coordinates of the point start. */
   #start = 0;
@@ -33,7 +36,7 @@ class NearestRows {
     this.#gaps = new Float64Array(points.width);
   }
 
-  /** Returns the rows nearest to a point. The next call overwrites the array. */
+  /** Returns the rows nearest to a point. The next call overwrites the returned array. */
   of(point: number): Int32Array {
     this.#start = point * this.#points.width;
     this.#distances.fill(Infinity);
@@ -44,7 +47,7 @@ class NearestRows {
     return this.#rows;
   }
 
-  /** @param bound a lower bound on the squared distance of all points of the node */
+  /** @param bound a number that is at most the squared distance of any point of the node */
   #visit(node: PointNode, bound: number): void {
     if (!('axis' in node)) {
       this.#visitPoints(node.from, node.to);
@@ -76,7 +79,7 @@ class NearestRows {
     }
   }
 
-  /** Returns the squared distance of a point, or a partial sum that already exceeds the limit. */
+  /** Returns the squared distance of a point. Stops early with a partial sum if that sum exceeds the limit. */
   #distanceTo(point: number, limit: number): number {
     const { coordinates, width } = this.#points;
     const start = this.#start;
@@ -121,7 +124,7 @@ export interface ConsistencyOptions {
    * @defaultValue 5
    */
   readonly nNeighbors?: number | undefined;
-  /** The outcome that counts as 1; all others count as 0. */
+  /** The outcome that counts as 1; all other outcomes count as 0. */
   readonly positiveLabel?: string | undefined;
 }
 
@@ -143,7 +146,7 @@ const CONSISTENCY_OPTION_NAMES: OptionNames<ConsistencyOptions> = { nNeighbors: 
  *
  * The time grows with n log n for few features (a million rows with one feature, or 100,000 rows with five, take some
  * seconds). For more features it approaches n^2 (10,000 rows with fifty features take about ten seconds). Rows with
- * equal features cost as much as one row.
+ * equal features are searched only once, so together they cost as much as one row.
  * @param features numbers, [n, d]: a table, columns by name, rows, a tensor, or one feature, [n]
  * @param y outcomes, [n]: labels or decisions, 0 or 1, or scores
  * @throws {DataValidationError} if lengths differ, a feature or outcome is not a finite number, or no row is complete
@@ -200,7 +203,7 @@ function meanGap(columns: readonly Float64Array[], outcomes: Float64Array, nNeig
   return total / outcomes.length;
 }
 
-/** Returns numbers unchanged, and other labels as 0, 1 or NaN if missing. */
+/** Returns outcomes as numbers: numbers unchanged, other labels as 0 or 1, and missing values as NaN. */
 function readOutcomes(y: ColumnSource, positiveLabel: string | undefined): Float64Array {
   const column = toColumn(y, 'y');
   if (column.kind === 'numeric' && positiveLabel === undefined) return toFiniteNumbers(column, 'y');

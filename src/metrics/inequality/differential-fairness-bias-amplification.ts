@@ -9,7 +9,7 @@ import {
 } from './differential-fairness.ts';
 import { assertTruth, BENEFIT_ROW_OPTION_NAMES, type BenefitRowOptions, reduceColumns } from './entropy.ts';
 
-/** The cells of rows that have a label, by decision and by label. */
+/** The cells of rows that have a label, grouped by decision (`BY_DECISION`) and by label (`BY_LABEL`). */
 const BY_DECISION = { positive: cellsWith([0, 1], [1]), negative: cellsWith([0, 1], [0]) };
 const BY_LABEL = { positive: cellsWith([1]), negative: cellsWith([0]) };
 

@@ -25,8 +25,9 @@ export function fillConcentration(who: string, { concentration = 1 }: Differenti
 }
 
 /**
- * Computes the epsilon of differential fairness for the outcome that `cells` defines: the largest |ln ratio| of
- * smoothed rates, over both outcomes and all pairs of groups. The epsilon is NaN with fewer than two groups.
+ * Computes the epsilon of differential fairness for the outcome that `cells` defines. Epsilon is the largest |ln ratio|
+ * of the smoothed rates of two groups, over both outcomes and all pairs of groups. The epsilon is NaN with fewer than
+ * two groups.
  */
 export function largestLogRatio(
   stats: ClassificationStats,
@@ -74,12 +75,12 @@ const KNOWN_OPTIONS = { ...DIFFERENTIAL_FAIRNESS_OPTION_NAMES, ...DECISION_ROW_O
  *
  * 0 means that outcomes do not depend on the group; ln 2 means that one group has an outcome twice as often as another
  * group. Both outcomes count, so the choice of the positive outcome does not matter. The definition is intended for
- * intersectional groups: pass several attributes to measure them.
+ * intersectional groups. To measure such groups, pass several attributes.
  *
  * All groups are included, regardless of their size, since smoothing limits the effect of small groups. The result is
- * NaN with fewer than two groups. Without smoothing it is Infinity if one group has an outcome that another never has.
- * Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and smoothing is
- * relative to these sums.
+ * NaN with fewer than two groups. Without smoothing, the result is Infinity if an outcome occurs in one group but never
+ * in another group. Rows without a decision, a group or a weight are excluded. Counts are sums of `sampleWeight`, and
+ * smoothing is relative to these sums.
  * @param yPred decisions, [n], 0 or 1; or the true labels, to measure the data
  * @param sensitive the group of each row, [n], or an object of several attributes, which are then crossed
  * @throws {DataValidationError} if lengths differ, a decision is not 0 or 1, or no row can be used

@@ -22,8 +22,9 @@ export const RANKING_OPTION_NAMES: OptionNames<RankingOptions> = { top: true };
  *
  *     DCG = sum over positions i = 1..top of score_i / log2(i + 1).
  *
- * Rows without a score are excluded, and later rows move up. AIF360 scales the scores to [0, 1] when it creates a
- * `RegressionDataset`; to reproduce its values, scale the scores first by their minimum and maximum.
+ * Rows without a score are excluded, and the positions of later rows decrease accordingly. AIF360 scales the scores to
+ * [0, 1] when it creates a `RegressionDataset`; to reproduce its values, scale the scores first by their minimum and
+ * maximum.
  * @param scores the scores of the ranked rows, [n], in the order of the ranking
  * @throws {DataValidationError} if a score is not a finite number, or there are no scores
  * @throws {ValueError} if `top` is not an integer of at least 1
@@ -83,9 +84,10 @@ const NORMALIZED_GAIN_OPTION_NAMES: OptionNames<NormalizedGainOptions> = { ...RA
  *
  *     nDCG = DCG(ranking) / DCG(best), in [0, 1] if all ranked rows are candidates.
  *
- * 1 means that the ranking is optimal. A ranking that was adjusted to give each group its share usually has a lower
- * value; the difference measures the cost of the adjustment. Empty positions among the first `top` have a gain of 0.
- * The result is NaN if the best gain is 0. Rows without a score are excluded, and later rows move up.
+ * 1 means that the ranking is optimal. If a ranking was adjusted to give each group its share, its value is usually
+ * lower. The difference measures the cost of the adjustment. Empty positions among the first `top` have a gain of 0.
+ * The result is NaN if the best gain is 0. Rows without a score are excluded, and the positions of later rows decrease
+ * accordingly.
  * @param scores the scores of the ranked rows, [n], 0 or more, in the order of the ranking
  * @throws {DataValidationError} if a score is negative or not a finite number, or there are no scores
  * @throws {ValueError} if `top` is not an integer of at least 1

@@ -10,10 +10,10 @@ import { cellIndex, type ClassificationStats, sumCells } from '../statistics/gro
  */
 export const BENEFITS: readonly number[] = [0, 1, 2];
 
-/** The cells of each of {@link BENEFITS}. Rows without a label are not included. */
+/** The cells of the rows with each value of {@link BENEFITS}. Rows without a label are not included. */
 const CELLS_OF_BENEFIT = [[cellIndex(1, 0)], [cellIndex(0, 0), cellIndex(1, 1)], [cellIndex(0, 1)]];
 
-/** Returns the weight of the rows with each of {@link BENEFITS}, each of shape [groups]. */
+/** Returns the total weight of the rows with each value of {@link BENEFITS}: one array of shape [groups] per value. */
 export function benefitMasses(stats: ClassificationStats, metric: string): readonly Float64Array[] {
   assertTruth(stats, metric);
   return CELLS_OF_BENEFIT.map((cells) => sumCells(stats.weights, cells));
@@ -82,7 +82,7 @@ export function fillAlpha({ alpha = 2 }: EntropyOptions): number {
 }
 
 /**
- * Computes the generalized entropy index of values with weights (`masses`); NaN if the total weight or the mean is 0.
+ * Computes the generalized entropy index of values that have weights. Returns NaN if the total weight or the mean is 0.
  */
 export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<number>, alpha: number): number {
   let mass = 0;
@@ -102,23 +102,23 @@ export function generalizedEntropy(values: ArrayLike<number>, masses: ArrayLike<
 }
 
 /**
- * Returns the contribution of a value, given its ratio r to the mean. The textbook term (r^a - 1) / (a (a - 1)) loses
- * digits near a = 1. Since the mean of the ratios is 1, the sum of r^a - 1 can be replaced by the sum of
- * r^a - r = r (e^((a - 1) ln r) - 1).
+ * Returns the contribution of a value to the index, given the ratio r of the value to the mean. The textbook term
+ * (r^a - 1) / (a (a - 1)) loses digits near a = 1. Since the mean of the ratios is 1, the sum of r^a - 1 can be
+ * replaced by the sum of r^a - r = r (e^((a - 1) ln r) - 1).
  */
 function contribution(ratio: number, alpha: number): number {
   if (alpha <= 0.5) return growth(Math.log(ratio), alpha) / (alpha - 1);
   return ratio === 0 ? 0 : (ratio / alpha) * growth(Math.log(ratio), alpha - 1);
 }
 
-/** Returns (e^(rate x) - 1) / rate, with its limit x at rate 0. */
+/** Returns (e^(rate x) - 1) / rate, and the limit x if the rate is 0. */
 function growth(x: number, rate: number): number {
   return rate === 0 ? x : Math.expm1(rate * x) / rate;
 }
 
 /**
  * Checks a numeric option.
- * @param who the function that has the option
+ * @param who the name of the function that has the option
  * @throws {ValueError} if the number is NaN, infinite, or below `min`
  */
 export function finiteNumber(
@@ -135,7 +135,7 @@ export function finiteNumber(
 
 /**
  * Checks a count option.
- * @param who the function that has the option
+ * @param who the name of the function that has the option
  * @throws {ValueError} if the count is not an integer of at least 1
  */
 export function wholeNumber(who: string, parameter: string, given: number): number {

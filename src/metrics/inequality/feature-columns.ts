@@ -17,7 +17,7 @@ import { toFiniteNumbers } from '../reduce/row-arguments.ts';
  */
 export type FeatureSource = TableSource | TensorLike | ArrayLike<unknown>;
 
-/** The numbers of one feature, NaN if missing, and its name in errors. */
+/** The numbers of one feature (NaN if missing), and the name of the feature in errors. */
 export interface FeatureColumn {
   readonly name: string;
   readonly values: Float64Array;

@@ -24,7 +24,7 @@ const UNGROUPED_ROW_OPTION_NAMES: OptionNames<UngroupedRowOptions> = {
 };
 
 /**
- * Reduces labels and decisions to the statistics of a single group of all rows.
+ * Computes the statistics of labels and decisions, with all rows in a single group.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 function reduceWithoutGroups(
@@ -63,12 +63,13 @@ const KNOWN_OPTIONS = { ...ENTROPY_OPTION_NAMES, ...UNGROUPED_ROW_OPTION_NAMES }
  *     GEI(1) = mean( (b / m) ln(b / m) ),   GEI(0) = -mean( ln(b / m) ), 0 or more.
  *
  * 0 means that every row has the same benefit. All benefits are equal if all decisions are correct, and also if all
- * decisions are false positives. For the part of the index that lies between groups, use
+ * decisions are false positives. For the part of the index that is due to differences between groups, use
  * `betweenGroupGeneralizedEntropyIndex`.
  *
  * With an alpha of 0 or less, a single false negative makes the index Infinity. The index is NaN if all rows are false
  * negatives, or if no row has both a label and a decision. Rows without a label, a decision or a weight are excluded.
- * Means are weighted by `sampleWeight`. AIF360 ignores weights in its index, and at alpha 0 it divides by m once more.
+ * Means are weighted by `sampleWeight`. AIF360 ignores weights in this index. At alpha 0, AIF360 also divides by m one
+ * additional time.
  * @param yTrue true labels, [n], 0 or 1
  * @param yPred decisions, [n], 0 or 1
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used

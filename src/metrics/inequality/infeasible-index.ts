@@ -8,13 +8,16 @@ import { wholeNumber } from './entropy.ts';
 export interface InfeasibleIndex {
   /** The number of prefixes with too few rows of at least one group. */
   readonly infeasibleIndex: number;
-  /** The number of pairs of a prefix and a group that has too few rows in it. */
+  /** The number of pairs of a prefix and a group for which the prefix has too few rows of the group. */
   readonly infeasibleCount: number;
-  /** The index of the last row of each prefix that has too few rows of a group, counted from 0. */
+  /** For each prefix that has too few rows of a group, the position of its last row, counted from 0. */
   readonly positions: readonly number[];
 }
 
-/** The tolerance for rounding errors of a share times a number of rows: 0.29 x 100 is 28.999999999999996 in float64. */
+/**
+ * The tolerance for rounding errors in a share times a number of rows. For example, 0.29 x 100 is 28.999999999999996 in
+ * float64.
+ */
 const ROUNDING = 1e-9;
 
 /**
@@ -23,10 +26,11 @@ const ROUNDING = 1e-9;
  *
  *     sum over prefixes k = 1..top of 1[ some group g: count_k(g) < floor(p_g k) ], in 0..top.
  *
- * `infeasibleCount` counts the pairs of a prefix and a group that has too few rows in it. AIF360 calls this count the
- * index. With two groups, the index and the count are equal. AIF360 also skips the prefix of all `top` rows, which is
- * included here. A group that has a target but no rows counts as a shortage. If targets sum to less than 1, any group
- * can fill the remaining positions. Rows without a group are excluded, and later rows move up.
+ * `infeasibleCount` is the number of pairs of a prefix and a group for which the prefix has too few rows of the group.
+ * AIF360 calls this count the index. With two groups, the index and the count are equal. AIF360 also skips the prefix
+ * of all `top` rows, which is included here. A group that has a target but no rows counts as a shortage. If targets sum
+ * to less than 1, any group can fill the remaining positions. Rows without a group are excluded, and the positions of
+ * later rows decrease accordingly.
  * @param sensitive the group of each row in the order of the ranking, [n], or an object of several attributes, which
  *   are then crossed
  * @param targetProportions the minimum share of positions of each group, by label
@@ -111,7 +115,7 @@ function assertProportions(targets: Readonly<Record<string, number>>): void {
   );
 }
 
-/** Checks that every group has a target. If a target is missing, the label was mistyped or forgotten. */
+/** Checks that every group has a target. A missing target usually means that a label was mistyped or forgotten. */
 function assertTargets({ codes, labels }: CategoricalColumn, targets: Readonly<Record<string, number>>): void {
   const missing = labels.find((label, code) => !Object.hasOwn(targets, label) && codes.includes(code));
   if (missing === undefined) return;

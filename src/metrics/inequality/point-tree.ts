@@ -1,12 +1,12 @@
-/** A leaf: a range of points in the tree's order. */
+/** A leaf: a range of consecutive points, in the order that the tree defines. */
 interface Leaf {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * A branch. `split` divides its points by one coordinate into smaller or equal values (`below`) and larger values
- * (`above`).
+ * A branch. Points whose coordinate on `axis` is at most `split` are in `below`, and all other points of the branch are
+ * in `above`.
  */
 interface Branch {
   readonly axis: number;
@@ -48,7 +48,10 @@ export function pointTree({ coordinates, width, count }: DistinctPoints): PointT
     return widest;
   };
 
-  /** Moves the points with values up to `split` before the other points. Returns the index of the first other point. */
+  /**
+   * Moves the points with values of at most `split` before all other points. Returns the index of the first other
+   * point.
+   */
   const partition = (from: number, to: number, axis: number, split: number): number => {
     let middle = from;
     for (let position = from; position < to; position++) {

@@ -42,7 +42,7 @@ const RATE_CELLS = {
   base_rate: { above: [FALSE_NEGATIVE, TRUE_POSITIVE], ...ALL_LABELLED },
 } as const satisfies Record<string, RateCells>;
 
-/** The rates of binary decisions: shares of rows. */
+/** The rates of binary decisions. Each rate is a share of rows. */
 export type DecisionRateName = keyof typeof RATE_CELLS;
 
 /** Returns the cells of {@link ClassificationStats} in a rate's numerator (`above`) and denominator (`below`). */
@@ -56,8 +56,8 @@ export function isDecisionRate(name: string): name is DecisionRateName {
 }
 
 /**
- * Divides parts by totals. The result is NaN if the total is 0 or infinite, since any share of an infinite total would
- * be 0.
+ * Divides the part of each group by the total of the group. The result is NaN if the total is 0 or infinite, since any
+ * share of an infinite total would be 0.
  */
 function shares(parts: Float64Array, complete: Float64Array): Float64Array {
   return parts.map((part, group) => (Number.isFinite(complete[group]) ? part / (complete[group] as number) : NaN));

@@ -55,8 +55,8 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
 }
 
 /**
- * True values whose relative standard deviation is below this limit are treated as constant, because of rounding
- * errors.
+ * True values are treated as constant if their relative standard deviation is below this limit, because so small a
+ * variation may be a rounding error.
  */
 const NO_VARIATION = 1e-12;
 

@@ -7,7 +7,7 @@ export interface GroupMeasure {
   readonly values: Float64Array;
   /** The number of rows in the denominator of each value, [groups]. */
   readonly denominatorCounts: Float64Array;
-  /** The description of the rows in the denominator, for messages. */
+  /** A description of the rows that the denominator counts, for use in messages. */
   readonly denominatorName: string;
   readonly sampling: Sampling;
   /** Notes about how the values were computed. */
@@ -20,11 +20,11 @@ export type Sampling = RateSampling | MeanSampling | NoSampling;
 /** A measure whose sampling variation is unknown. */
 interface NoSampling {
   readonly kind: 'none';
-  /** The reason why a group with rows may have no value. */
+  /** The reason why a group may have no value although it has rows. */
   readonly whyMissing: string;
 }
 
-/** A rate: a weighted numerator divided by a weighted denominator. */
+/** The sampling variation of a rate, which is a weighted numerator divided by a weighted denominator. */
 export interface RateSampling {
   readonly kind: 'rates';
   readonly numerators: Float64Array;
@@ -33,7 +33,7 @@ export interface RateSampling {
   readonly effectiveCounts: Float64Array;
 }
 
-/** A mean, or a measure that behaves like a mean in large samples. */
+/** The sampling variation of a mean, or of a measure that behaves like a mean in large samples. */
 export interface MeanSampling {
   readonly kind: 'means';
   readonly standardErrors: Float64Array;
@@ -41,7 +41,7 @@ export interface MeanSampling {
   readonly sizes: Float64Array;
   /** The skewness of the averaged values. The skewness is present only if the measure is a plain mean. */
   readonly skewness?: Float64Array | undefined;
-  /** The reason, if the measure has no standard errors. */
+  /** The reason why the measure has no standard errors; undefined if it has them. */
   readonly whyNoErrors?: string | undefined;
   /** The largest possible difference between two groups. */
   readonly ceiling?: number | undefined;

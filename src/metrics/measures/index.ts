@@ -16,7 +16,7 @@ export type MeasureName = keyof typeof MEASURES;
 /** The names of all measures. */
 export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
 
-/** Maps names of measures in other libraries to the names used here. */
+/** Maps the names that other libraries use for measures to the names used here. */
 const ALIASES: Readonly<Record<string, MeasureName>> = {
   accuracy_score: 'accuracy',
   balanced_accuracy_score: 'balanced_accuracy',

@@ -7,10 +7,13 @@ import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './gro
 /** The number of bins of equal weight for calibration. */
 const CALIBRATION_BINS = 10;
 
-/** The tolerance at bin edges. Without it, the order in which weights are summed could move a score to another bin. */
+/**
+ * The tolerance at bin edges. Without this tolerance, a different order of summing weights could move a score to
+ * another bin.
+ */
 const ON_THE_EDGE = 1e-9;
 
-/** Values for the negative and the positive true label. */
+/** A pair of values: one for the negative and one for the positive true label. */
 type ByLabel<T> = readonly [no: T, yes: T];
 
 /** The scores of one group, ascending, with the weights of both true labels. */
@@ -46,9 +49,9 @@ function noEstimate({ sizes: [sizeNo, sizeYes] }: GroupScores): Estimate {
 }
 
 /**
- * Computes the area under the ROC curve, P(score of a positive > score of a negative) + half the ties. The standard
- * error of the area follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its two
- * parts. If a label has only one row, the standard error is NaN.
+ * Computes the area under the ROC curve: P(score of a positive > score of a negative) + P(equal scores) / 2. The
+ * standard error of the area follows DeLong, DeLong and Clarke-Pearson (1988), with Welch's degrees of freedom for its
+ * two parts. The standard error is NaN if only one row has one of the true labels.
  */
 function rocAuc({ weights, totals, sizes }: GroupScores): Estimate {
   const [no, yes] = weights;
@@ -108,7 +111,7 @@ function calibrationError(group: GroupScores): Estimate {
   return { ...noEstimate(group), value: filled.reduce((sum, bin) => sum + Math.abs(bin.yes - bin.score) / total, 0) };
 }
 
-/** Returns an estimator of the mean of a loss per row, with its standard error. */
+/** Returns a function that computes the mean of a loss over the rows of a group, with its standard error. */
 function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupScores) => Estimate {
   return ({ scores, weights: [no, yes], total, sizes: [sizeNo, sizeYes] }) => {
     const mean = (power: (score: number, truth: 0 | 1) => number): number =>
@@ -155,7 +158,7 @@ function meanLogLoss(group: GroupScores): Estimate {
 /** The definition of a score measure. */
 interface ScoreMeasure {
   readonly estimate: (group: GroupScores) => Estimate;
-  /** The rows that a group must have for the measure to be defined. */
+  /** The kind of rows that a group must have, because the measure is undefined without them. */
   readonly rows: 'both labels' | 'all' | 'positives' | 'negatives';
   readonly needsProbabilities: boolean;
   readonly ceiling?: number;

@@ -43,7 +43,10 @@ export function assertLabelsOccur(rows: LabelledRows, yTrue: BinaryValues | unde
   throw absentLabelError(absent, { data: column, argument: column, more }, labels);
 }
 
-/** Returns whether a column may hold booleans. The check is cheap. Only such columns are read again. */
+/**
+ * Returns whether a column may hold booleans. The check is cheap. Only columns that may hold booleans are read a second
+ * time.
+ */
 function mayHoldBooleans(source: ColumnSource): boolean {
   if (ArrayBuffer.isView(source)) return false;
   if (!Array.isArray(source)) return !('kind' in source) || source.kind === 'categorical';

@@ -37,7 +37,7 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   return finishClassification(prepared.groups.labels, cells, prepared);
 }
 
-/** Rows converted to codes, which are the input of every counting method. */
+/** Rows converted to codes. Every method of counting takes them as input. */
 export interface PreparedDecisions {
   readonly groups: CategoricalColumn;
   readonly yPred: BinaryValues;
@@ -49,7 +49,7 @@ export interface PreparedDecisions {
 
 /**
  * Reads rows as codes of groups, labels and decisions.
- * @param isChecked whether bytes and codes are checked here instead of while they are counted
+ * @param isChecked whether this function checks bytes and codes; if false, they are checked while they are counted
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or a code has no label
  */
 export function prepareDecisions(rows: ClassificationRows, isChecked = true): PreparedDecisions {
@@ -75,15 +75,15 @@ export function prepareDecisions(rows: ClassificationRows, isChecked = true): Pr
 }
 
 /**
- * The raw form of the three tables of {@link ClassificationStats}: [groups + 1, 4, 4], by the state of the label and of
- * the decision. The states are missing, 0, 1 and invalid; see {@link rawCell}.
+ * The three tables of {@link ClassificationStats} before conversion, each of shape [groups + 1, 4, 4]: by group, state
+ * of the label, and state of the decision. The states are missing, 0, 1 and invalid; see {@link rawCell}.
  */
 export type RawCells = Readonly<Record<keyof CellTables, ArrayLike<number>>>;
 
-/** The number of states of a value while counting: missing, 0, 1 and invalid. */
+/** The number of states that a value can have while rows are counted: missing, 0, 1 and invalid. */
 export const RAW_STATES = 4;
 
-/** The number of cells of one group while counting. */
+/** The number of cells that each group has while rows are counted. */
 export const RAW_CELLS = RAW_STATES * RAW_STATES;
 
 /** Returns the index of a row's cell in {@link RawCells}; -1 is a missing group, label or decision. */
@@ -97,8 +97,8 @@ const toBinaryUnchecked: typeof toBinary = (source, name, positiveLabel, naValue
     : toBinary(source, name, positiveLabel, naValues);
 
 /**
- * Counts unweighted rows. This loop has no branch, since a missing value (-1) only shifts the cell by one. The combined
- * bits of all values show whether any value was neither 0 nor 1.
+ * Counts unweighted rows. The loop needs no branch, because a missing value (-1) only changes the index of the cell by
+ * one. The bitwise OR of all values shows whether any value was neither 0 nor 1.
  */
 function countCells({ groups, yTrue, yPred }: PreparedDecisions): RawCells {
   const { codes, labels } = groups;
@@ -148,7 +148,7 @@ function weighCells({ groups, yTrue, yPred }: PreparedDecisions, rowWeights: Flo
   return tables;
 }
 
-/** Converts raw cells to statistics. */
+/** Converts {@link RawCells} to statistics. */
 export function finishClassification(
   labels: readonly string[],
   raw: RawCells,
@@ -172,7 +172,7 @@ export function finishClassification(
   };
 }
 
-/** Sums the rows without a decision in each group, by true label: 0, 1, missing. */
+/** Returns the sums over rows without a decision, by group and true label (0, 1, missing). */
 function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
   return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
     const truth = cell % UNDECIDED_PER_GROUP;
@@ -181,7 +181,7 @@ function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
 }
 
 /**
- * Returns the cells of some groups with known decisions, in the order of {@link ClassificationStats}.
+ * Returns the cells of consecutive groups for rows with a known decision, in the order of {@link ClassificationStats}.
  * @param first the code of the first group; -1 for the rows without a group
  */
 function foldCells(raw: ArrayLike<number>, first: number, groups: number): Float64Array {

@@ -16,7 +16,7 @@ export interface PreparedNumbers extends PreparedRows {
 }
 
 /**
- * Reduces predicted numbers to {@link RegressionStats} in O(rows) time.
+ * Computes the {@link RegressionStats} of predicted numbers in O(rows) time.
  * @throws {DataValidationError} if lengths differ, a value is text or infinite, or no row can be used
  */
 export function reduceRegression(rows: RegressionRows): RegressionStats {
@@ -44,7 +44,7 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
 }
 
 /**
- * Reads rows as numbers, and marks incomplete rows.
+ * Reads rows as numbers, and gives incomplete rows the code -1.
  * @throws {DataValidationError} if lengths differ, or a value is text or infinite
  */
 export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
@@ -59,7 +59,7 @@ export function prepareNumbers(rows: RegressionRows): PreparedNumbers {
   );
 }
 
-/** The function that computes each quantity from a row's prediction and true value. */
+/** For each quantity, the function that computes it from the prediction and the true value of a row. */
 export const QUANTITY_OF: Readonly<Record<RegressionQuantity, (prediction: number, truth: number) => number>> = {
   prediction: (prediction) => prediction,
   truth: (_, truth) => truth,

@@ -26,8 +26,8 @@ export interface PreparedScores extends PreparedRows {
 }
 
 /**
- * Reduces scores to {@link ScoreStats} in O(rows) time. Up to {@link MAX_DISTINCT_SCORES} distinct scores are stored
- * exactly; if there are more, scores are rounded to a grid.
+ * Computes the {@link ScoreStats} of scores in O(rows) time. Up to {@link MAX_DISTINCT_SCORES} distinct scores are
+ * stored exactly; if there are more, scores are rounded to a grid.
  * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is text or infinite, or no row can be
  *   used
  */
@@ -45,7 +45,7 @@ export function reduceScores(rows: ScoreRows): ScoreStats {
 }
 
 /**
- * Reads rows as scores and labels, and marks incomplete rows.
+ * Reads rows as scores and labels, and gives incomplete rows the code -1.
  * @throws {DataValidationError} if lengths differ, or a value is invalid
  */
 export function prepareScores(rows: ScoreRows): PreparedScores {
@@ -57,7 +57,7 @@ export function prepareScores(rows: ScoreRows): PreparedScores {
 }
 
 /**
- * Reads true labels without predictions, for use with scores.
+ * Reads true labels for which there are scores but no predictions.
  * @throws {DataValidationError} if a label is neither 0 nor 1, or the positive label does not occur
  */
 export function readTruth(
@@ -77,7 +77,7 @@ function finish(prepared: PreparedScores, entries: readonly ScoreEntry[], step: 
 }
 
 /**
- * Counts the rows that are not in any entry.
+ * Counts the rows that are excluded because they belong to no entry.
  * @throws {DataValidationError} if the entries have no rows
  */
 export function lostRows(

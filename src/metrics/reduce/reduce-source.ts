@@ -23,7 +23,7 @@ import { fillTables, lossesOfCells, regressionOfSums } from './stats-of-sums.ts'
 /** The statistics of one attribute of a source. */
 export interface SourceStats<Stats extends GroupStats> {
   readonly stats: Stats;
-  /** The values of the attribute's columns that define each group, in the order of the labels. */
+  /** For each group, in the order of the labels, the values of the attribute's columns that define the group. */
   readonly parts: readonly (readonly string[])[];
 }
 

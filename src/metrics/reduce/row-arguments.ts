@@ -11,7 +11,7 @@ import { sumOf } from '../../internal/values.ts';
 import type { MetricRows } from '../row-options.ts';
 
 /**
- * Returns the number of rows that are not included in the counts.
+ * Returns the number of rows that `counts` does not include.
  * @throws {DataValidationError} if the counts are empty
  */
 export function countDropped(counts: ArrayLike<number>, rowCount: number): number {
@@ -46,8 +46,8 @@ export interface PreparedRows {
 }
 
 /**
- * Reads the groups, weights and values of rows, and marks incomplete rows.
- * `read` reads the columns of values, and `isComplete` returns whether the values of a row are known.
+ * Reads the groups, weights and values of rows, and gives incomplete rows the group code -1. `read` reads the columns
+ * of values, and `isComplete` returns whether the values of a row are known.
  */
 export function prepareRows<Values extends Readonly<Record<string, ArrayLike<number> | undefined>>>(
   { sensitive, sampleWeight, nanPolicy, naValues }: GroupedRows,
@@ -89,8 +89,8 @@ export function toWeights(source: ColumnSource, naValues?: readonly string[]): F
 }
 
 /**
- * Reads a column of finite numbers. Missing values, including texts that stand for missing values, become NaN.
- * @throws {DataValidationError} if a value is another text or infinite
+ * Reads a column of finite numbers. Missing values become NaN, and so do texts that mean a missing value.
+ * @throws {DataValidationError} if a value is infinite, or is any other text
  */
 export function toFiniteNumbers(source: ColumnSource, name: string, naValues?: readonly string[]): Float64Array {
   const column = asNumbersWithout(toColumn(source, name), missingOutcomes(naValues));
@@ -129,7 +129,7 @@ export function assertCodesHaveLabels({ codes, labels }: CategoricalColumn): voi
 }
 
 /**
- * Checks that arguments have the same length; undefined arguments are skipped.
+ * Checks that arguments have the same length. Arguments that are undefined are not checked.
  * @throws {DataValidationError} if arguments differ in length; the error names them
  */
 export function assertSameLength(given: Readonly<Record<string, number | undefined>>): void {

@@ -23,7 +23,8 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricRows } from '../row-options.ts';
 
 /**
- * Returns how labels and texts were interpreted, for each column with values other than 0, 1 and plain group labels.
+ * Returns a record of how labels and texts were interpreted. There is a record for each column with values other than
+ * 0, 1 and plain group labels.
  */
 export function rowReadings(kind: GroupStats['kind'], rows: MetricRows): ColumnReading[] {
   return [...outcomeReadings(kind, rows), ...groupReadings(rows.sensitive, rows.naValues)];
@@ -87,7 +88,7 @@ function numberReading(
   return Object.keys(counts).length === 0 ? [] : [readingOfMissing(role, counts)];
 }
 
-/** Returns whether a column may hold texts. Scanning arrays of numbers and booleans is cheap. */
+/** Returns whether a column may hold texts. For arrays of numbers and booleans, this check is cheap. */
 function holdsText(source: ColumnSource): boolean {
   const values = unwrap(source, 'column');
   if ('kind' in values) return values.kind === 'categorical';

@@ -13,7 +13,7 @@ import { noLosses } from '../statistics/score-grid.ts';
 import { type PreparedDecisions, RAW_CELLS, rawCell, type RawCells } from './reduce-classification.ts';
 import { countDropped } from './row-arguments.ts';
 
-/** Creates tables of the given size, and adds the sums of each part to the cell at the index of the part. */
+/** Creates tables of the given size. The sums of each part are added to the cell whose index `indexOf` returns. */
 export function fillTables<Part extends WeightSums>(
   parts: readonly Part[],
   indexOf: (part: Part) => number,
@@ -29,7 +29,7 @@ export function fillTables<Part extends WeightSums>(
   return tables;
 }
 
-/** Returns the log losses of all groups from the sums that SQL computed for each cell. */
+/** Computes the log losses of all groups from the sums that SQL returned for each cell. */
 export function lossesOfCells(cells: readonly ScoreCell[], groups: number): LossSums {
   const losses = noLosses(groups);
   for (const { group, loss, squaredLoss } of cells) {
@@ -40,8 +40,8 @@ export function lossesOfCells(cells: readonly ScoreCell[], groups: number): Loss
 }
 
 /**
- * Returns the moments of all groups from the sums that SQL computed. A group may consist of several parts, one per
- * spelling of its label.
+ * Computes the moments of all groups from the sums that SQL returned. If a group's label has several spellings, the
+ * sums of the group consist of several parts.
  */
 function momentsOfSums(
   sums: readonly Pick<NumberSums, 'group' | 'moments' | 'weight'>[],
@@ -70,8 +70,8 @@ export function regressionOfSums(
 }
 
 /**
- * Returns the raw cell of each row, numbered as in {@link RawCells}. A row without a weight is treated as a row without
- * a decision.
+ * Returns the index of the cell of {@link RawCells} to which each row belongs. A row without a weight is treated as a
+ * row without a decision.
  */
 export function rawCellCodes({ groups, yTrue, yPred, weights }: PreparedDecisions): Int32Array {
   return groups.codes.map((code, row) => {
@@ -84,7 +84,7 @@ export function knownWeights({ weights }: PreparedDecisions): Float64Array | und
   return weights?.map((weight) => (Number.isNaN(weight) ? 0 : weight));
 }
 
-/** Converts sums by cell to tables. */
+/** Converts the sums of each cell to tables. */
 export function rawCellsOf(sums: readonly (WeightSums & { readonly group: number })[], labels: number): RawCells {
   return fillTables(sums, ({ group }) => group, (labels + 1) * RAW_CELLS);
 }

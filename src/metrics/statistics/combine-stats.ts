@@ -15,7 +15,7 @@ import { collectScores, lossesOf, type ScoreEntry, scoreEntries } from './score-
 
 /**
  * Merges the statistics of two sets of rows; groups are matched by label. The result is the same as if all rows were
- * counted at once: exactly for counts, and up to rounding for moments.
+ * counted at once. Counts are exactly equal, and moments are equal except for rounding.
  * @throws {DataValidationError} if the statistics are of different kinds
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export function removeStats<Stats extends GroupStats>(complete: Stats, part: Sta
 
 type Sign = 1 | -1;
 
-/** Returns the statistics for the given labels. Groups without rows are added as empty groups. */
+/** Returns the statistics with the given list of groups. Groups without rows are added as empty groups. */
 function align(stats: GroupStats, labels: readonly string[]): GroupStats {
   const position = new Map(labels.map((label, index) => [label, index]));
   return regroup(
@@ -95,7 +95,9 @@ function addTables(a: CellTables, b: CellTables, sign: Sign): CellTables {
   return { ...tables, ...settled(tables) };
 }
 
-/** Cleans up rounding errors after rows were removed: a cell without rows has weight 0, and no weight is negative. */
+/**
+ * Removes rounding errors after rows were removed, so that a cell without rows has weight 0 and no weight is negative.
+ */
 function settled({ counts, weights, squaredWeights }: CellTables): Pick<CellTables, 'weights' | 'squaredWeights'> {
   const settle = (table: Float64Array): Float64Array =>
     table.map((weight, index) => (counts[index] === 0 ? 0 : Math.max(0, weight)));
@@ -132,7 +134,7 @@ function combineScores(a: ScoreStats, b: ScoreStats, sign: Sign, nDropped: numbe
   return { ...combined, ...settled(combined) };
 }
 
-/** Adds or subtracts log losses. Returns null if the log losses of either statistics are unknown. */
+/** Adds or subtracts log losses. Returns null if one of the two log losses is unknown. */
 function combineLosses(a: ScoreStats, b: ScoreStats, sign: Sign): LossSums | null {
   const [one, other] = [lossesOf(a), lossesOf(b)];
   if (one === null || other === null) return null;

@@ -5,24 +5,22 @@ export { sumOf as sum } from '../../internal/values.ts';
 
 /**
  * The statistics of true labels and decisions: weighted counts per group, true label and decision. Every rate, gap and
- * interval is computed from these numbers; the rows are not needed again.
+ * interval is computed from these numbers, without the rows.
  *
- * The three arrays have shape [groups, 6]. A cell's index in its group is 2 x truth + decision, where truth is 0, 1, or
- * 2 for a row without a label.
+ * The three arrays have shape [groups, 6]. Within a group, the index of a cell is 2 x truth + decision, where truth is
+ * 0, 1, or 2 for a row without a label.
  */
 export interface ClassificationStats extends CellTables, ReadColumns {
   readonly kind: 'classification';
   readonly labels: readonly string[];
-  /**
-   * The counts of rows that have a decision but no group, [6]. fairlearn's overall value includes these rows.
-   */
+  /** The counts of rows that have a decision but no group, [6]. The overall values of fairlearn include these rows. */
   readonly ungrouped: CellTables;
   /**
    * The counts of rows of each group without a decision or a weight, [groups, 3] by true label: 0, 1, or 2 if the label
    * is missing too. A missing weight adds 0 to the sums of weights.
    */
   readonly undecided: CellTables;
-  /** Whether any row with a group has no weight. The possible effect of such a row has no bound. */
+  /** Whether any row with a group has no weight. The effect of such a row on a metric cannot be bounded. */
   readonly lacksWeights: boolean;
   /** Whether true labels were given. */
   readonly hasTruth: boolean;
@@ -39,17 +37,17 @@ interface ReadColumns {
   readonly readings?: readonly ColumnReading[] | undefined;
 }
 
-/** The counts, weights and squared weights of cells. */
+/** Three tables with the counts, weights and squared weights of cells. */
 export interface CellTables {
   /** The number of rows. */
   readonly counts: Float64Array;
   /** Sums of weights; equal to the counts if rows have no weights. */
   readonly weights: Float64Array;
-  /** Sums of squared weights, which give effective counts. */
+  /** Sums of squared weights, from which effective counts are computed. */
   readonly squaredWeights: Float64Array;
 }
 
-/** Creates all three tables, or their entries, with the same function. */
+/** Calls a function for each of the three tables, to create the tables or their entries. */
 export function makeTables<Table>(make: (name: keyof CellTables) => Table): Readonly<Record<keyof CellTables, Table>> {
   return { counts: make('counts'), weights: make('weights'), squaredWeights: make('squaredWeights') };
 }
@@ -62,7 +60,7 @@ export interface RegressionStats extends CellTables, ReadColumns {
   readonly kind: 'regression';
   readonly labels: readonly string[];
   readonly moments: Readonly<Record<RegressionQuantity, Moments>>;
-  /** Whether true values were given; without them only predictions have moments. */
+  /** Whether true values were given. If not, only predictions have moments. */
   readonly hasTruth: boolean;
   /** The number of rows of each group that lack a prediction, a true value or a weight, [groups]. */
   readonly dropped: Float64Array;
@@ -76,7 +74,7 @@ export const REGRESSION_QUANTITIES = ['prediction', 'truth', 'error', 'absoluteE
 /** One of {@link REGRESSION_QUANTITIES}. */
 export type RegressionQuantity = (typeof REGRESSION_QUANTITIES)[number];
 
-/** Creates the moments of all quantities with the same function. */
+/** Calls a function for each quantity, to create its moments. */
 export function makeMoments(
   make: (quantity: RegressionQuantity, column: number) => Moments,
 ): Readonly<Record<RegressionQuantity, Moments>> {
@@ -123,7 +121,7 @@ export type GroupStats = ClassificationStats | RegressionStats | ScoreStats;
 /** The number of cells of one group in {@link ClassificationStats}. */
 export const CELLS_PER_GROUP = 6;
 
-/** The number of states of the true label of a row without a decision: 0, 1 and missing. */
+/** The number of states that the true label of a row without a decision can have: 0, 1 and missing. */
 export const UNDECIDED_PER_GROUP = 3;
 
 /** A true label: 0, 1, or 2 if it is missing. */
@@ -139,7 +137,7 @@ export function decisionOfCell(cell: number): 0 | 1 {
   return (cell % 2) as 0 | 1;
 }
 
-/** Lists the cells of a group that have one of the given true labels and one of the given decisions. */
+/** Lists the cells of a group for the given true labels and the given decisions. */
 export function cellsWith(truths: readonly TruthState[], decisions: readonly (0 | 1)[] = [0, 1]): readonly number[] {
   return truths.flatMap((truth) => decisions.map((decision) => cellIndex(truth, decision)));
 }
@@ -150,10 +148,10 @@ export const ALL_CELLS = cellsWith([0, 1, 2]);
 /** The cells of rows with a true label. */
 export const LABELLED_CELLS = cellsWith([0, 1]);
 
-/** The cells of rows by decision, for any true label. */
+/** The cells of rows with each decision, whatever the true label. */
 export const CELLS_BY_DECISION = { positive: cellsWith([0, 1, 2], [1]), negative: cellsWith([0, 1, 2], [0]) };
 
-/** Sums some cells of each group: [groups, perGroup] to [groups]. */
+/** Sums selected cells of each group, from shape [groups, perGroup] to shape [groups]. */
 export function sumCells(table: Float64Array, cells: readonly number[], perGroup = CELLS_PER_GROUP): Float64Array {
   const groups = table.length / perGroup;
   const sums = new Float64Array(groups);

@@ -14,7 +14,7 @@ import { collectScores, type LostRows, scoreEntries } from './score-grid.ts';
 /**
  * Assigns rows to new groups. Groups with the same new index are pooled, and groups with a negative new index are
  * excluded.
- * @param positionOf the index of the new group for each existing group
+ * @param positionOf for each existing group, the index of the new group to which it belongs
  * @param labels the labels of the new groups
  */
 export function regroup<Stats extends GroupStats>(
@@ -68,7 +68,7 @@ function noRowsLost(groups: number): LostRows {
   return { nDropped: 0, dropped: new Float64Array(groups) };
 }
 
-/** Pools all groups into one. */
+/** Combines all groups into one group. */
 export function poolGroups<Stats extends GroupStats>(stats: Stats): Stats {
   return regroup(stats, new Int32Array(stats.labels.length), ['all']);
 }
@@ -152,7 +152,7 @@ function regroupMoments(
   });
 }
 
-/** Merges the moments of parts of groups. Parts with a negative group are excluded. */
+/** Merges moments of parts of groups into moments of groups. A part whose `group` is negative is excluded. */
 export function poolMoments(parts: readonly (GroupMoments & { readonly group: number })[], groups: number): Moments {
   const pooled: GroupMoments[] = Array.from({ length: groups }, () => ({ weight: 0, mean: 0, m2: 0, m3: 0 }));
   for (const { group, ...part } of parts) {

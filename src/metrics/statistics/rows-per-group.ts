@@ -1,7 +1,7 @@
 import { sumOf } from '../../internal/values.ts';
 import { ALL_CELLS, cellsWith, type GroupStats, LABELLED_CELLS, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
 
-/** Returns the number of rows of each group that have all values that a metric needs, [groups]. */
+/** Counts, for each group, the rows that have all values that a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   switch (stats.kind) {
     case 'classification':
@@ -20,7 +20,8 @@ export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Arr
 }
 
 /**
- * Counts the rows of each group that lack a value that a metric needs, [groups]. Rows without a group are not included.
+ * Counts, for each group, the rows in which a value that a metric needs is missing, [groups]. Rows without a group are
+ * not included.
  */
 export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   if (stats.kind !== 'classification') return stats.dropped;

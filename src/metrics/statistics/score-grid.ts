@@ -6,7 +6,10 @@ import { type CellTables, type LossSums, makeTables, MAX_DISTINCT_SCORES, type S
  */
 const STEPS_LOG2 = 14;
 
-/** Returns the grid step for scores up to the given size. The step is a power of two, or 0 if it underflows. */
+/**
+ * Returns the grid step for scores whose absolute values are at most `largest`. The step is a power of two, or 0 if the
+ * power of two is too small for float64.
+ */
 export function gridStep(largest: number): number {
   return largest === 0 ? 0 : 2 ** (Math.ceil(Math.log2(largest)) - STEPS_LOG2);
 }
@@ -56,7 +59,7 @@ function entryLosses(entries: readonly ScoreEntry[], groups: number): LossSums {
 /** The number of excluded rows, in total and by group. */
 export type LostRows = Pick<ScoreStats, 'nDropped' | 'dropped'>;
 
-/** One distinct score of a group, with its counts by true label. */
+/** One distinct score of a group, with the counts of its rows by true label. */
 export interface ScoreEntry extends Readonly<Record<keyof CellTables, readonly [no: number, yes: number]>> {
   readonly group: number;
   readonly score: number;
@@ -66,7 +69,7 @@ export interface ScoreEntry extends Readonly<Record<keyof CellTables, readonly [
  * Creates score statistics from entries in any order. Entries are sorted, equal scores are merged, and scores are
  * rounded to a grid if there are too many distinct scores.
  * @param step the grid step of the entries; 0 if they are exact
- * @param losses the log losses of entries that are on a grid; null if they are unknown
+ * @param losses the exact log losses, if the scores of the entries are rounded to a grid; null if they are unknown
  */
 export function collectScores(
   labels: readonly string[],

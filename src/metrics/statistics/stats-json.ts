@@ -14,7 +14,7 @@ import {
 /** Statistics as JSON: plain arrays and snake_case names. */
 export type StatsJson = Readonly<Record<string, unknown>>;
 
-/** The format version. The version is increased if older readers cannot read the new format. */
+/** The version of the format. It increases when older versions of this package cannot read the new format. */
 const FORM = 1;
 
 /**

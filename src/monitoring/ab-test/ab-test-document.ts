@@ -29,10 +29,13 @@ const FINDINGS: Readonly<Record<ABFinding, string>> = {
  */
 const MAX_ROWS = 60;
 
-/** The kinds of the verdict for the findings worse and better. Other findings have the kind 'none'. */
+/** The kind of the report's verdict for the findings `worse` and `better`. Other findings have the kind 'none'. */
 const VERDICTS: Partial<Record<ABFinding, ReportVerdict['kind']>> = { worse: 'fail', better: 'pass' };
 
-/** Returns the report of an A/B test: the verdict, every change, each comparison, and business metrics. */
+/**
+ * Returns the report of an A/B test: the verdict, a table of all changes, a section for each comparison, and the
+ * business metrics.
+ */
 export function abTestDocument(result: ABTestFields): ReportDocument {
   const { comparisons, business, warnings, settings } = result;
   return {
@@ -65,7 +68,7 @@ function verdictOf(result: ABTestFields): ReportVerdict {
   };
 }
 
-/** Returns the pairs that the verdict describes. */
+/** Returns the pairs of groups that the verdict describes. */
 function reportedFirst({ finding, rows }: ABTestFields): readonly ABRow[] {
   return rows.filter((row) => row.finding === finding).slice(0, 5);
 }
@@ -113,7 +116,7 @@ function changeTable(result: ABTestFields): ReportBlock[] {
   ];
 }
 
-/** Returns sentences about the pairs that are described neither by the verdict nor by a warning. */
+/** Returns sentences about pairs that neither the verdict nor a warning describes. */
 function otherSentences(result: ABTestFields): ReportBlock[] {
   const reported = new Set(reportedFirst(result));
   const isWarnedOf = ({ verdict }: ABRow): boolean =>

@@ -16,7 +16,10 @@ export interface PerArm<T = number> {
 export interface ABEffect {
   /** The number of rows included in the measure. */
   readonly n: PerArm;
-  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Equal to `n` if there are no weights. */
+  /**
+   * The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, the effective number equals
+   * `n`.
+   */
   readonly effective: PerArm;
   /** The rate or mean in the control arm; null if the arm has no rows. */
   readonly control: number | null;
@@ -40,10 +43,13 @@ export interface ABGroup extends ABEffect {
   readonly excluded: string | null;
 }
 
-/** The finding about a change. `changed` means that the disparity changed significantly, but its size did not. */
+/**
+ * The finding about the change of a disparity. `changed` means that the disparity changed significantly, but its size
+ * did not.
+ */
 export type ABFinding = 'worse' | 'better' | 'changed' | 'no_change_shown' | 'cannot_tell';
 
-/** The comparison of one pair of groups of one attribute, for one measure of one metric. */
+/** The comparison of two groups of an attribute by one measure of a metric. */
 export interface ABRow {
   /** `sex`, or `sex||race`. */
   readonly attribute: string;
@@ -57,11 +63,11 @@ export interface ABRow {
   readonly n: PerArm<{ readonly group: number; readonly reference: number }>;
   /** The effect of the treatment on all rows, on the group and on the reference group. */
   readonly effect: { readonly overall: ABEffect; readonly group: ABEffect; readonly reference: ABEffect };
-  /** The value of the group minus the value of the reference group, in each arm. */
+  /** The disparity in each arm: the value of the group minus the value of the reference group. */
   readonly disparity: PerArm<number | null>;
   /**
-   * The signed disparity under treatment minus the signed disparity under control. It equals the effect on the group
-   * minus the effect on the reference group.
+   * The signed disparity under treatment minus the signed disparity under control. This change equals the effect on the
+   * group minus the effect on the reference group.
    */
   readonly fairnessChange: number | null;
   readonly standardError: number | null;
@@ -70,12 +76,12 @@ export interface ABRow {
   /** The two-sided p-value of the hypothesis that the disparity did not change. */
   readonly pValue: number | null;
   /**
-   * The p-value adjusted by Benjamini and Hochberg, over all attributes, metrics, measures and pairs that could be
-   * tested.
+   * The p-value, adjusted for the number of tests over all attributes, metrics, measures and pairs (Benjamini and
+   * Hochberg).
    */
   readonly adjustedPValue: number | null;
   /**
-   * |disparity under treatment| - |disparity under control|. If this is above 0, the groups differ more under
+   * |disparity under treatment| - |disparity under control|. A value above 0 means that the groups differ more under
    * treatment.
    */
   readonly sizeChange: {
@@ -83,27 +89,27 @@ export interface ABRow {
     readonly interval: ABInterval | null;
     readonly pValue: number | null;
     /**
-     * The p-value, adjusted over the size changes of all tested rows. It determines whether the finding is worse or
-     * better.
+     * The p-value of the change in size, adjusted for the number of tested rows. This p-value determines whether the
+     * finding is `worse` or `better`.
      */
     readonly adjustedPValue: number | null;
   };
   /**
-   * The logarithm of the ratio of odds ratios, for a fixed sample size. Null for means, and for cells without successes
-   * or without failures.
+   * The logarithm of the ratio of the two groups' odds ratios, which is computed only for a fixed sample size. Null for
+   * means, and if a cell has no successes or no failures.
    */
   readonly logitInteraction: {
     readonly estimate: number;
     readonly standardError: number;
     readonly pValue: number;
   } | null;
-  /** The change for which `power` is computed, in the units of the outcome. */
+  /** The size of change for which `power` is computed, in the units of the outcome. */
   readonly minimumEffect: number | null;
-  /** The probability that a test at this sample size detects a change of `minimumEffect`, in a single test at alpha. */
+  /** The probability that a single test at level alpha detects a change of `minimumEffect` at this sample size. */
   readonly power: number | null;
   /**
-   * The minimum detectable difference: the smallest change that a single test at alpha detects with 80% power at this
-   * sample size.
+   * The minimum detectable difference: the smallest change that a single test at level alpha detects with 80% power at
+   * this sample size.
    */
   readonly detectable: number | null;
   readonly finding: ABFinding;
@@ -122,7 +128,7 @@ export interface ABGap {
   readonly method: string;
 }
 
-/** The result of checking whether both arms have the same mix of groups. */
+/** The result of a check of whether both arms have the same proportions of groups. */
 export interface SampleRatio {
   /** The share of rows in the treatment arm, by group. */
   readonly groups: readonly { readonly group: string; readonly n: PerArm; readonly treatmentShare: number }[];
@@ -141,9 +147,12 @@ export interface ABComparison {
   readonly groups: readonly ABGroup[];
   /** Null if fewer than two groups can be compared. */
   readonly gap: ABGap | null;
-  /** One row for each group except the reference group. */
+  /** The comparisons of pairs: one row for each group except the reference group. */
   readonly rows: readonly ABRow[];
-  /** The number of excluded rows, by arm and reason. A row with several reasons is counted under the first one. */
+  /**
+   * The number of excluded rows, by arm and reason. If there are several reasons to exclude a row, the row is counted
+   * under the first reason.
+   */
   readonly dropped: PerArm<Readonly<Record<'group' | RowProblem, number>>>;
 }
 
@@ -158,15 +167,15 @@ export interface ABTestFields {
    * finding.
    */
   readonly business: readonly ABComparison[];
-  /** The number of tests in each adjustment of p-values. */
+  /** The number of tests for which p-values were adjusted. */
   readonly nTests: { readonly fairness: number; readonly business: number };
   readonly checks: {
     /** The chi-square test of whether the treatment arm has the expected share of rows. */
     readonly sampleRatio: { readonly treatmentShare: number; readonly expected: number; readonly pValue: number };
     readonly byAttribute: readonly (SampleRatio & { readonly attribute: string })[];
     /**
-     * The number of ids that occur in both arms, and the number of rows that repeat an id within an arm; null without
-     * an id column.
+     * The number of ids that occur in both arms, and the number of rows that repeat an id of the same arm. Null if
+     * there is no id column.
      */
     readonly overlap: { readonly inBothArms: number; readonly repeated: PerArm } | null;
   };

@@ -10,8 +10,8 @@ import { type ABMetric, abMetric, measuresOf, needsTruth } from './fairness-meas
 /** Options of a sequential test. */
 export interface SequentialOptions {
   /**
-   * The standard deviation of the expected changes, in the units of the outcome. It determines the number of rows at
-   * which the test is most sensitive. The test is valid for any value.
+   * The standard deviation of the expected changes, in the units of the outcome. This value determines at which number
+   * of rows the test is most sensitive. The test is valid for any value.
    * @defaultValue 0.05 for rates, 0.2 standard deviations of the values for means
    */
   readonly tau?: number | undefined;
@@ -35,10 +35,10 @@ export interface ABTestOptions {
   readonly fairness?: ABMetric | readonly ABMetric[] | undefined;
   /** The column of true labels or true values, for metrics that need them. */
   readonly yTrue?: string | undefined;
-  /** The label that counts as 1 in `outcome` and `yTrue`. Needed if the labels are not 0 and 1. */
+  /** The label that counts as 1 in `outcome` and `yTrue`. This option is required if the labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts that mean a missing value, in all columns.
+   * Texts to treat as missing values, in all columns.
    * @defaultValue the missing-value texts of pandas; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
@@ -47,11 +47,11 @@ export interface ABTestOptions {
    * @defaultValue none
    */
   readonly business?: string | readonly string[] | undefined;
-  /** The column of row weights w. The counts are then replaced by effective counts (sum w)^2 / sum w^2. */
+  /** The column of row weights w. If rows have weights, counts are replaced by effective counts (sum w)^2 / sum w^2. */
   readonly sampleWeight?: string | undefined;
   /**
-   * The column with the id of the unit that a row belongs to. A warning is given for ids that occur in both arms, and
-   * for ids that are repeated within one arm.
+   * The column with ids of units, such as users: each row belongs to the unit with its id. A warning is given for ids
+   * that occur in both arms, and for ids that are repeated within one arm.
    */
   readonly id?: string | undefined;
   /**
@@ -227,7 +227,7 @@ function assertTruth({ fairness, yTrue }: ABSettings): void {
   });
 }
 
-/** Rejects an impossible minimum effect. For example, the user may set 5 instead of 0.05 (5 percent). */
+/** Rejects a minimum effect that no metric can have. A common mistake is 5 instead of 0.05 (5 percent). */
 function assertEffectPossible({ fairness, minimumEffect }: ABSettings): void {
   if (minimumEffect === null) return;
   for (const metric of fairness) {

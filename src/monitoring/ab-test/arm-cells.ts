@@ -7,11 +7,14 @@ import type { PerArm, RowProblem } from './ab-test-fields.ts';
 export interface MeasuredRows {
   readonly measure: ABMeasure;
   /**
-   * The values of the rows, [rows]. NaN if the row is excluded because a value is missing, or if the row is not in the
-   * denominator.
+   * The values of the rows, [rows]. The value is NaN if the row is excluded, or is not in the denominator of the
+   * measure.
    */
   readonly values: Float64Array;
-  /** For each row, 0 or 1 + the index of the {@link RowProblem} that excludes the row, [rows]. */
+  /**
+   * For each row, 0 if it is included; otherwise 1 + the index of the {@link RowProblem} for which it is excluded,
+   * [rows].
+   */
   readonly faults: Uint8Array;
 }
 
@@ -50,7 +53,10 @@ function valueOf({ of }: ABMeasure, given: number, label: number): number {
 export interface ArmCell {
   /** The number of rows included in the calculation. */
   readonly n: number;
-  /** The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Equal to `n` if there are no weights. */
+  /**
+   * The effective number of rows, (sum w)^2 / sum w^2 with the weights w. Without weights, the effective number equals
+   * `n`.
+   */
   readonly effective: number;
   readonly cell: Cell;
   /** The rate with its counts; undefined for means. */
@@ -63,7 +69,7 @@ export interface ArmCell {
 export type GroupCells = PerArm<ArmCell>;
 
 /**
- * Counts every group in both arms.
+ * Computes the counts of every group in both arms.
  * @param measured the values of rows; rows with NaN are excluded
  * @param weights [rows], the weight of each row; undefined if all weights are one
  * @param codes [rows], the group of each row; rows with a negative code are excluded

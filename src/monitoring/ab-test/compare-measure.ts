@@ -32,7 +32,7 @@ interface PairRule {
   readonly minimumEffect: number;
 }
 
-/** The inputs for comparing a pair: a group, its reference group, and the counts of both groups. */
+/** The inputs for the comparison of a pair: a group, the reference group, and the counts of both. */
 interface PairArguments {
   readonly identity: Pick<ABRow, 'attribute' | 'metric' | 'measure'>;
   readonly overall: ABEffect;
@@ -114,18 +114,18 @@ function logitOf({ group, reference }: PairArguments['cells']): ABRow['logitInte
   return Number.isNaN(found.estimate) ? null : found;
 }
 
-/** The settings for the interval of a gap's change. */
+/** The settings for the interval around the change of a gap. */
 type GapRule = Pick<PairRule, 'alpha' | 'tau'> & { readonly seed: number };
 
 /** The number of replicates of the simultaneous interval. */
 const SAMPLES = 1000;
 
 /**
- * Computes how much the largest gap between groups changed. If there are two groups, the result is the change in the
- * size of the pair's disparity. If there are more groups, each arm's gap has an interval at the level sqrt(1 - alpha),
- * because the arms are independent. The interval of the change is formed from the differences between opposite ends of
- * the two intervals. It is valid but conservative. In the sequential mode, alpha is divided among all pairs of both
- * arms instead (Bonferroni).
+ * Computes how much the largest gap between groups changed. For two groups, this is the change in the size of the
+ * disparity between them. For more groups, the gap of each arm has an interval at the level sqrt(1 - alpha), because
+ * the arms are independent. The interval of the change is formed from the differences between opposite ends of the two
+ * intervals. The resulting interval is valid but conservative. In the sequential mode, alpha is divided among all pairs
+ * of both arms instead (Bonferroni).
  * @param groups the groups that can be compared
  * @param pair the row of the two groups; undefined unless there are exactly two groups
  */
@@ -198,13 +198,16 @@ function spreadOf(cells: readonly ArmCell[]): number {
   return Math.max(...values) - Math.min(...values);
 }
 
-/** The default of the minimum effect and of tau for means, as a share of the standard deviation. */
+/**
+ * The default for means of the minimum effect and of the expected standard deviation of changes (tau), as a share of
+ * the standard deviation of the values.
+ */
 const MEAN_CHANGE = 0.2;
 
-/** The default of the minimum effect and of tau for rates. */
+/** The default for rates of the minimum effect and of the expected standard deviation of changes (tau). */
 const RATE_CHANGE = 0.05;
 
-/** One measure over all rows, prepared for comparisons by any attribute. */
+/** One measure of all rows, with everything that comparisons by any attribute need. */
 export interface PreparedMeasure {
   /** The fairness metric, or the column of a business metric. */
   readonly metric: string;
@@ -280,8 +283,8 @@ export function compareMeasure(
 }
 
 /**
- * Returns the index of the reference group. This is the group in the options, or the largest group that can be
- * compared.
+ * Returns the index of the reference group. The options name the reference group. By default, it is the largest group
+ * that can be compared.
  */
 function referenceOf(groups: readonly ABGroup[], attribute: string, settings: ABSettings): number | undefined {
   const named = settings.referenceGroups.find((entry) => entry.attribute === attribute)?.group;
@@ -306,7 +309,10 @@ function referenceOf(groups: readonly ABGroup[], attribute: string, settings: AB
   return best;
 }
 
-/** The words that follow a number of rows in a sentence. They depend on which rows a measure includes. */
+/**
+ * The words that describe rows after a number of rows in a sentence. The words depend on which rows the measure
+ * includes.
+ */
 const ROWS: Readonly<Record<ABMeasure['rows'], string>> = {
   all: 'rows',
   positives: 'rows with a positive label',

@@ -19,8 +19,8 @@ import type { ABSettings } from './ab-test-options.ts';
 import { changeWords, intervalWords, measureWords, numberWords } from './verdict-words.ts';
 
 /**
- * Returns a section for each comparison. It contains the effects on groups, the rates in both arms, and the details of
- * the pairs.
+ * Returns a section for each comparison. A section contains the effects on groups, the rates in both arms, and the
+ * details of the pairs.
  */
 export function comparisonSections(
   comparisons: readonly ABComparison[],
@@ -50,7 +50,7 @@ function subjectOf({ metric, measure }: ABComparison): string {
 }
 
 /**
- * The names of the two sides of a chart. The arms run at the same time, so the words "before" and "after" are not used.
+ * The names of the two arms in a chart. The arms run at the same time, so the words "before" and "after" are not used.
  */
 const SIDES = [
   { name: 'control', adverb: 'under control' },

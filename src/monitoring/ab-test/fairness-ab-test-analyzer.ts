@@ -86,11 +86,11 @@ function testsOf(comparisons: readonly ABComparison[]): number {
  * - the effect of the treatment on each group and on all rows: the rate under treatment minus the rate under control,
  *   with Newcombe's interval (for means, Welch's interval);
  * - the change of the disparity between a group and the reference group (by default, the largest group). This is a
- *   difference in differences: (treatment: group - reference) - (control: group - reference). It has the standard error
- *   of its four cells, an interval and a two-sided p-value;
+ *   difference in differences: (treatment: group - reference) - (control: group - reference). This difference has a
+ *   standard error from its four cells, an interval and a two-sided p-value;
  * - the change in the size of the disparity, |treatment| - |control|, as a separate result, because a disparity can
- *   change its sign without growing. This result determines whether fairness got worse;
- * - the power of this n for a given change, and the minimum detectable difference at 80% power.
+ *   change its sign without growing. This result determines whether the finding is worse or better;
+ * - the power to detect a given change at this sample size, and the minimum detectable difference at 80% power.
  *
  * P-values are adjusted over all attributes, metrics and pairs (Benjamini and Hochberg). Intervals are not adjusted. In
  * the sequential mode, you may analyse the experiment as often as you like, and stop it at any time (mixture sequential

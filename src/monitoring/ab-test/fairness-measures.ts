@@ -7,7 +7,7 @@ export interface ABMeasure {
   readonly kind: 'rate' | 'mean';
   /** The rows that are included: all rows, or the rows with a positive or a negative true label. */
   readonly rows: 'all' | 'positives' | 'negatives';
-  /** The values that are averaged over the included rows. */
+  /** The values of rows whose mean is the measure. */
   readonly of: 'decision' | 'correct' | 'value' | 'absolute_error';
 }
 
@@ -21,7 +21,7 @@ const ERROR: ABMeasure = { name: 'mean_absolute_error', kind: 'mean', rows: 'all
 /** The measure of a business metric: the mean of its column. */
 export const BUSINESS_MEASURE: ABMeasure = { name: 'mean', kind: 'mean', rows: 'all', of: 'value' };
 
-/** The measures that each fairness metric compares. */
+/** For each fairness metric, the measures that it compares between groups. */
 const MEASURES = {
   demographic_parity_difference: [SELECTION],
   equal_opportunity_difference: [TRUE_POSITIVES],

@@ -10,12 +10,15 @@ import type { MeasuredRows } from './arm-cells.ts';
 import { type Arm, type ArmRows, ARMS } from './read-arms.ts';
 
 /**
- * The p-value below which an assignment to arms is reported as incorrect. Such a small p-value is rare in valid
- * experiments.
+ * If the p-value is below this limit, the assignment of rows to arms is reported as incorrect. Such a small p-value is
+ * rare in valid experiments.
  */
 const BROKEN = 0.001;
 
-/** The minimum number of successes and of failures in a cell. With fewer, the normal approximation is inaccurate. */
+/**
+ * The minimum number of successes and of failures in a cell. With fewer successes or failures, the normal approximation
+ * is inaccurate.
+ */
 const FEW = 5;
 
 type Checks = ABTestFields['checks'];

@@ -21,7 +21,9 @@ export type Arm = (typeof ARMS)[number];
 export interface ArmRows {
   readonly nControl: number;
   readonly nRows: number;
-  /** The outcome as decisions 0 and 1, or as numbers; NaN if missing. Undefined if no metric needs it. */
+  /**
+   * The outcome as decisions 0 and 1, or as numbers; NaN if missing. The outcome is undefined if no metric needs it.
+   */
   readonly decisions: Float64Array | undefined;
   readonly values: Float64Array | undefined;
   readonly truth: Float64Array | undefined;
@@ -36,8 +38,8 @@ export interface ArmRows {
 }
 
 /**
- * Reads the columns of an analysis from the tables of both arms. `needs` states whether metrics need the outcome as
- * decisions, and whether metrics need the outcome as numbers.
+ * Reads the columns of an analysis from the tables of both arms. `needs` states whether the outcome is needed as
+ * decisions, as numbers, or as both.
  * @throws {DataValidationError} if an arm is empty, if a column is missing, if a numeric column has text or infinities,
  * if decisions are not 0 and 1, if no row has the positive label, or if a weight is negative
  */
@@ -118,7 +120,10 @@ function tableOf(source: TableSource, arm: Arm): Table {
   });
 }
 
-/** Returns a column as a list. A list can represent a column that contains text in one arm and numbers in the other. */
+/**
+ * Returns the values of a column as a list. Unlike a typed column, a list can combine the text of one arm with the
+ * numbers of the other arm.
+ */
 function columnOf(table: Table, name: string): (string | number | null)[] {
   return columnToArray(table.column(name));
 }
@@ -179,8 +184,8 @@ interface LabelledColumn {
 
 /**
  * Checks that the positive label occurs in at least one row of the two arms. If it does not, the label is mistyped or
- * belongs to another column. All decisions may be negative if the labels in the outcome column also occur in the true
- * labels.
+ * belongs to another column. The label may be missing in the outcome column if the labels there also occur in the true
+ * labels. All decisions are then negative.
  * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
  */
 function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {

@@ -3,7 +3,7 @@ import { assertKnownOptions, type OptionNames, suggestNames } from '../../intern
 import type { Table } from '../../table/index.ts';
 import type { PerArm } from './ab-test-fields.ts';
 
-/** The labels of the arms. Set them if they cannot be inferred from the data. */
+/** The labels of the arms. Set these options if the labels cannot be inferred from the data. */
 export interface ArmLabels {
   readonly control?: string | undefined;
   readonly treatment?: string | undefined;
@@ -20,7 +20,7 @@ export interface SplitArms {
   readonly nLeftOut: number;
 }
 
-/** The labels that are recognized as a control arm. */
+/** The labels by which a control arm is recognized. */
 const CONTROL_NAMES = new Set(['control', 'a', '0', 'false', 'baseline']);
 
 /**

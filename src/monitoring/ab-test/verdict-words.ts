@@ -18,7 +18,7 @@ export function intervalWords(interval: ABInterval | null): string {
   return interval === null ? NOTHING : rangeText(interval, changeWords);
 }
 
-/** All findings, from the worst to the inconclusive one. */
+/** All findings, in order of precedence: `worse` comes first, and the inconclusive finding comes last. */
 const ORDER: readonly ABFinding[] = ['worse', 'changed', 'better', 'no_change_shown', 'cannot_tell'];
 
 /** Returns a measure's name for use in a sentence: "selection rate". */
@@ -26,7 +26,10 @@ export function measureWords(measure: string): string {
   return inWords(measure).toLowerCase();
 }
 
-/** Returns a function that determines the finding and verdict of a fairness metric's rows at an alpha. */
+/**
+ * Returns a function that determines the finding and the verdict for a row of a fairness metric, at the significance
+ * level alpha.
+ */
 export function judgeFairness(alpha: number): JudgeRow {
   return (row) => {
     const finding = findingOf(row, alpha);
@@ -114,13 +117,13 @@ function ofAll(count: number, all: number): string {
 type JudgeRow = (row: ABRow) => Pick<ABRow, 'finding' | 'verdict'>;
 
 /**
- * Adjusts the p-values of all rows together (Benjamini and Hochberg). The signed changes are one family of tests, and
- * the changes of size are another family. Then determines the finding and the verdict of every row that could be
- * tested.
+ * Adjusts the p-values of all rows together (Benjamini and Hochberg). The tests of signed changes form one family, and
+ * the tests of changes in size form another family. Then determines the finding and the verdict of every row that could
+ * be tested.
  *
- * In the sequential mode, each always-valid p-value is the reciprocal of an e-value. Applied to these p-values, this is
- * the e-BH procedure. It controls the false discovery rate at any stopping time and under any dependence (Wang and
- * Ramdas 2022).
+ * In the sequential mode, each always-valid p-value is the reciprocal of an e-value. The adjustment of such p-values is
+ * the e-BH procedure. The e-BH procedure controls the false discovery rate at any stopping time and under any
+ * dependence (Wang and Ramdas 2022).
  */
 export function adjustRows(comparisons: readonly ABComparison[], judge: JudgeRow): ABComparison[] {
   const rows = comparisons.flatMap((comparison) => comparison.rows);

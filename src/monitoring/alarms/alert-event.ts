@@ -1,26 +1,26 @@
 /**
- * The severity of an alert. It depends on the severity score, which is confidence x excess over the limit. The bands of
- * the score begin at 0, 0.02 and 0.10.
+ * The severity of an alert. The severity depends on the severity score, which is the confidence times the excess of the
+ * gap over the limit. The bands of the score begin at 0, 0.02 and 0.10.
  */
 export type Severity = 'low' | 'high' | 'critical';
 
-/** All states of a metric. */
+/** All states that a metric can have. */
 export const MONITOR_STATES = ['within', 'watch', 'breach', 'unknown'] as const;
 
-/** The state of one metric of one attribute. */
+/** The state of a metric for one attribute. */
 export type MonitorState = (typeof MONITOR_STATES)[number];
 
-/** The part of the error budget that one bound of an alert used. */
+/** The part of the error budget that the bound of an alert uses. */
 export interface AlphaShare {
   /** The error budget of the engine: the probability that it ever raises a false alarm. */
   readonly engine: number;
-  /** The share of the attribute and the metric in the engine's budget. */
+  /** The share of the engine's budget that this combination of attribute and metric has. */
   readonly combination: number;
-  /** The share of this window in the combination's budget. */
+  /** The share of the combination's budget that this window has. */
   readonly window: number;
   /**
-   * The share of the bound of each of the two groups in the window's budget. If the shares of the two groups differ,
-   * this is the smaller share.
+   * The share of the window's budget that the bound of each of the two groups has. If the two groups have different
+   * shares, this is the smaller one.
    */
   readonly group: number;
 }
@@ -28,8 +28,8 @@ export interface AlphaShare {
 /**
  * An alert about a gap that was found above its limit. Frozen.
  *
- * An alarm is based on a lower bound that holds at all times simultaneously. A watch is based on an ordinary interval,
- * may be wrong, and should not page anyone.
+ * An alarm is based on a lower bound that holds at all times simultaneously. A watch is based on an ordinary interval.
+ * It may be wrong, so it should not page anyone.
  */
 export interface AlertEvent {
   /** An identifier that is stable within an engine, such as `sex:demographic_parity_difference:1`. */
@@ -56,47 +56,48 @@ export interface AlertEvent {
   /** The severity score: confidence x (value - limit). */
   readonly severityScore: number;
   /**
-   * The confidence: 1 - min(1, half the interval's width / limit). It is lower for smaller groups. It does not affect
-   * whether an alert is raised.
+   * The confidence: 1 - min(1, half the interval's width / limit). The confidence is lower for smaller groups. The
+   * confidence does not affect whether an alert is raised.
    */
   readonly confidence: number;
   /**
-   * The change of the groups' rates since the suspected change: the larger of the two values |after - before|, in [0,
-   * 1]. Null if no change was found.
+   * How much the rates have changed since the suspected change: the larger of the two groups' values |after - before|,
+   * in [0, 1]. Null if no change was found.
    */
   readonly driftScore: number | null;
   /**
-   * The time at which the change probably began according to a detector (ISO 8601). Null if no detector found a change.
+   * The time at which the change probably began, as estimated by a detector (ISO 8601). Null if no detector found a
+   * change.
    */
   readonly changedAt: string | null;
   /** The time at which the evidence window begins (ISO 8601). */
   readonly windowStart: string;
   /** The number of events in the evidence window. */
   readonly windowEvents: number;
-  /** The shares of the error budget. Null for a watch, which has no guarantee over many checks. */
+  /** The shares of the error budget that the alert uses. Null for a watch, which has no guarantee over many checks. */
   readonly share: AlphaShare | null;
   /** A description of the alert in a sentence. */
   readonly reason: string;
 }
 
-/** All kinds of changes of an alert. */
+/** All kinds of transitions of an alert. */
 export const ALERT_CHANGES = ['raised', 'repeated', 'acknowledged', 'resolved', 'cleared'] as const;
 
-/** A change of an alert. */
+/** A kind of transition of an alert. */
 export type AlertChange = (typeof ALERT_CHANGES)[number];
 
 /**
- * A change of an alert. The monitor raises, repeats or clears an alert because of new data. A person acknowledges or
- * resolves an alert.
+ * A transition of an alert. The monitor raises, repeats or clears an alert because of new data. A person acknowledges
+ * or resolves an alert.
  */
 export interface AlertTransition {
   readonly change: AlertChange;
-  /** The time of the change (ISO 8601 in UTC). */
+  /** The time of the transition (ISO 8601 in UTC). */
   readonly timestamp: string;
   readonly alert: AlertEvent;
 }
 
-/** The current values of one metric of one attribute, for use in gauges. */
+/** The current values of one metric of one attribute, as a monitoring system shows them in a gauge. */
 export interface MonitorReading {
   readonly attribute: string;
   readonly metric: string;
@@ -116,7 +117,7 @@ export interface MonitorReading {
 export interface AlertSink {
   /** The name of the sink in messages, such as `webhook`. */
   readonly name: string;
-  /** Receives a change of an alert. The delivery may continue in the background. */
+  /** Receives a transition of an alert. The delivery may continue in the background. */
   send(transition: AlertTransition): void;
   /** Receives the current values after every update. Sinks that show no values do not implement this method. */
   read?(readings: readonly MonitorReading[]): void;
@@ -126,7 +127,7 @@ export interface AlertSink {
   close(): Promise<void>;
 }
 
-/** An alert with all its changes. */
+/** An alert with all its transitions. */
 export interface AlertHistory {
   readonly alert: AlertEvent;
   readonly isOpen: boolean;

@@ -7,7 +7,7 @@ import { type NoReading, type WatchReading, windowState } from './watch-tier.ts'
 /** The maximum length of a group's label in a sentence. */
 const LABEL_WIDTH = 60;
 
-/** The maximum number of additional events that a sentence states. */
+/** If more additional events than this number are needed, a sentence does not state the number. */
 const MAX_EVENTS_WORTH_SAYING = 1_000_000;
 
 /** Returns a group's name for a sentence. */
@@ -49,7 +49,7 @@ export function watchReason(facts: AlertFacts): string {
   );
 }
 
-/** Returns the sentence for a state that is not a breach. */
+/** Returns the sentence for a metric that is not in breach. */
 export function stateSentence(stream: EventStream, attribute: number, reading: WatchReading, limit: number): string {
   const { value, low, high } = reading;
   const gap = `The gap in the last ${complete(stream.window.length)} events is ${decimal(value)}`;
@@ -63,7 +63,7 @@ export function stateSentence(stream: EventStream, attribute: number, reading: W
   }
 }
 
-/** Returns the sentence for a metric without a reading. */
+/** Returns the sentence for a metric whose gap could not be computed. */
 export function missingSentence(
   stream: EventStream,
   attribute: number,
@@ -110,8 +110,8 @@ function gapSentence({ attribute, measure, larger, smaller, rates, value, window
 }
 
 /**
- * Returns the sentence about the suspected change. The time is given to the minute, because the estimate is not more
- * precise.
+ * Returns the sentence about the time at which the gap probably began to change. The sentence gives the time to the
+ * minute, because the estimate is not more precise.
  */
 function since(changedAt: string | null): string {
   if (changedAt === null) return '';

@@ -5,21 +5,21 @@ import { anytimeInterval, emptySums, measureValue, sumMeasure } from '../tracker
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlphaShare } from './alert-event.ts';
 
-/** The specification of a bound: one metric of one attribute, with its error budget. */
+/** The inputs for a bound: an attribute, a metric, and the error budget of this combination. */
 export interface BoundQuestion {
   readonly attribute: number;
   readonly metric: WatchedMetric;
-  /** The complete error budget of the engine, and the share of this combination in the budget. */
+  /** The complete error budget of the engine, and the share of it that this combination has. */
   readonly alpha: { readonly engine: number; readonly combination: number };
   /** Whether windows that begin at restarts are used. If false, only the window that began at `firstStart` is used. */
   readonly isRestarted: boolean;
-  /** The first window start that is used. Windows that began earlier are ignored. */
+  /** The index of the first window start that is used. Windows that began earlier are ignored. */
   readonly firstStart: number;
   /** The number of closed alarms of this combination. */
   readonly closed: number;
 }
 
-/** A gap with bounds that hold at all times, with its window and its two groups. */
+/** A gap between two groups in a window, with bounds that hold at all times simultaneously. */
 export interface AnytimeBound {
   readonly measure: WatchedMeasure;
   readonly start: FreshStart;
@@ -35,9 +35,9 @@ export interface AnytimeBound {
 
 /**
  * Returns the largest lower bound of a gap over all stored windows. Returns undefined if this bound is not above the
- * limit. As long as no window's gap is above the limit, the probability that a bound is ever returned is at most the
- * combination's alpha. Every window, measure and group has a share of alpha, and every interval holds at all times
- * simultaneously.
+ * limit. If the true gap is never above the limit in any window, the probability that a bound is ever returned is at
+ * most the combination's alpha. Every window, measure and group has a share of alpha, and every interval holds at all
+ * times simultaneously.
  * @param limit the value that a returned bound must exceed; with -Infinity, the largest bound is always returned
  */
 export function strongestBound(stream: EventStream, question: BoundQuestion, limit: number): AnytimeBound | undefined {
@@ -55,7 +55,7 @@ export function strongestBound(stream: EventStream, question: BoundQuestion, lim
   return best;
 }
 
-/** Buffers for the sums of groups, enlarged as needed. */
+/** Buffers for the sums of groups, which are enlarged if there are more groups. */
 let values = new Float64Array(16);
 let counts = new Float64Array(16);
 const sums = emptySums();
@@ -128,8 +128,8 @@ function boundOfWindow(
 }
 
 /**
- * Returns an upper limit of the lower bound of the gap. The limit is cheaper to compute than the bound, because it uses
- * a Wilson interval that lies within each group's anytime-valid interval.
+ * Returns a number that is at least the lower bound of the gap. This number is cheaper to compute than the bound. The
+ * computation uses a Wilson interval, which lies within the anytime-valid interval of each group.
  */
 function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups): number {
   let highestLow = -Infinity;
@@ -149,8 +149,8 @@ function maxThatIsSure(groups: number, measureAlpha: number, known: KnownGroups)
 }
 
 /**
- * Returns a lower limit of the squared distance between a rate and the end of its beta-binomial interval, in squared
- * standard errors at that end. At this end, n KL(rate, end) = ln(1/alpha) + ln((n + 1) b), where KL is the
+ * Returns a number that is at most the squared distance between a rate and the end of its beta-binomial interval, in
+ * squared standard errors at that end. At this end, n KL(rate, end) = ln(1/alpha) + ln((n + 1) b), where KL is the
  * Kullback-Leibler divergence. Here, b is the binomial probability of its own mode, which is at least 1 / sqrt(8 n p (1
  * - p)) >= 1 / sqrt(2 n). The squared distance in standard errors at the end is at least n KL.
  */

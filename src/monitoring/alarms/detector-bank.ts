@@ -6,11 +6,11 @@ import { emptySums, measureValue, sumMeasure } from '../tracker/measure-interval
 import { badSnapshot } from '../tracker/snapshot-schema.ts';
 import type { WatchedMeasure } from '../tracker/watched-metric.ts';
 
-/** A suspected change in a group's values. */
+/** A suspected change in the values of a group. */
 export interface SuspectedChange {
   /** The time of the change, in milliseconds since 1970. */
   readonly time: number;
-  /** The number of events of the group's measure before the change, and the sum of their values. */
+  /** The number of events of the group that the measure counted before the change, and the sum of their values. */
   readonly n: number;
   readonly sum: number;
 }
@@ -25,15 +25,15 @@ interface Watched {
   readonly changes: (SuspectedChange | undefined)[];
 }
 
-/** The state of a detector bank, as plain JSON. */
+/** The state of all detectors, as plain JSON. */
 export type DetectorBankState = readonly {
   readonly detectors: readonly (readonly Readonly<Record<string, unknown>>[])[];
   readonly changes: readonly (SuspectedChange | null)[];
 }[];
 
 /**
- * Passes every event to change detectors and stores their latest findings. Each group of each monitored measure has its
- * own set of detectors.
+ * Passes every event to the change detectors, and stores the latest change that each of them found. Each group of each
+ * monitored measure has its own set of detectors.
  */
 export class DetectorBank implements EventObserver {
   readonly #stream: EventStream;
@@ -139,7 +139,7 @@ export class DetectorBank implements EventObserver {
 
   /**
    * Returns the value of an event for a detector. Detectors expect values in [0, 1]. For a rate, the value is 1 or 0.
-   * For an error, the value is the error as a share of the largest possible error.
+   * For an error, the value is the error divided by the largest possible error.
    */
   #valueOf(measure: WatchedMeasure, cell: number, error: number): number {
     if (measure.kind === 'rate') {
@@ -159,8 +159,8 @@ export class DetectorBank implements EventObserver {
   }
 
   /**
-   * Estimates the time of a detected change from the sums that the stream stores for earlier times.
-   * @param later the number of the group's values that are already in the sums but come after the detected change
+   * Estimates when a detected change began, using the sums that the stream has stored for earlier times.
+   * @param later the number of values of the group that came after the detected change but are already in the sums
    */
   #note({ attribute, measure, changes }: Watched, detector: DriftDetector, group: number, later: number): void {
     const stream = this.#stream;
@@ -186,9 +186,9 @@ export class DetectorBank implements EventObserver {
 }
 
 /**
- * Returns the mark that best separates a group's values into two parts: the mark with the largest n1 n2 (mean1 -
- * mean2)^2. Here, n1 and n2 are the sizes of the two parts. The function is used for detectors that do not estimate the
- * time of a change.
+ * Returns the stored point that best separates the values of a group into two parts: the point with the largest n1 n2
+ * (mean1 - mean2)^2. Here, n1 and n2 are the sizes of the two parts, and mean1 and mean2 are their means. The function
+ * is used for detectors that do not estimate the time of a change.
  */
 function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange): SuspectedChange {
   const clarity = ({ n, sum }: SuspectedChange): number =>
@@ -197,12 +197,12 @@ function clearestSplit(marks: readonly SuspectedChange[], now: SuspectedChange):
   return inside.reduce((best, mark) => (best === now || clarity(mark) > clarity(best) ? mark : best), now);
 }
 
-/** The mark that is used if there are no marks. */
+/** The point that is used if no points are stored. */
 const NEVER: SuspectedChange = { time: NaN, n: 0, sum: 0 };
 
 /**
- * Returns the mark at a given count, by linear interpolation between the marks around it.
- * @param firstTime the time of marks without a time
+ * Returns the point at which a given number of values had been counted, by linear interpolation between stored points.
+ * @param firstTime the time to use for points without a time
  */
 export function markAt(marks: readonly SuspectedChange[], n: number, firstTime: number): SuspectedChange {
   const after = marks.find((mark) => mark.n >= n) ?? marks.at(-1) ?? NEVER;

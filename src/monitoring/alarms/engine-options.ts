@@ -21,14 +21,14 @@ export interface AlertEngineOptions {
    */
   readonly limits?: Readonly<Record<string, number>> | undefined;
   /**
-   * The probability that the engine ever raises a false alarm. It covers all monitored metrics and any number of
-   * checks.
+   * The maximum probability that the engine ever raises a false alarm. This error budget covers all monitored metrics
+   * and any number of checks.
    * @defaultValue 0.05
    */
   readonly alpha?: number | undefined;
   /**
-   * The drift detectors that estimate when a change began, for each group and measure. Each entry is a name, a name
-   * with parameters, or a function that creates a detector. Detectors never raise alarms.
+   * The drift detectors that estimate when a change began. Each group and measure has its own detectors. Each entry is
+   * a name, a name with parameters, or a function that creates a detector. Detectors never raise alarms.
    * @defaultValue ['adwin']
    */
   readonly detectors?: readonly DriftDetectorChoice[] | undefined;
@@ -131,8 +131,8 @@ export function limitOf({ metric }: WatchedMetric, { limits }: FilledEngineOptio
 }
 
 /**
- * Checks that every limit belongs to a monitored metric, and that a gap can exceed the limit. A limit that no gap can
- * exceed would give a false sense of safety.
+ * Checks that every limit belongs to a monitored metric, and that a gap can exceed the limit. With a limit that no gap
+ * can exceed, an alarm would never be raised.
  * @throws {ValueError} if a limit has no effect; the error contains its name
  */
 export function assertLimitsDecide({ limits }: FilledEngineOptions, metrics: readonly WatchedMetric[]): void {

@@ -6,7 +6,7 @@ import type { WatchedMetric } from '../tracker/watched-metric.ts';
 import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
 
-/** A combination of an attribute and a metric. */
+/** The state of a combination of an attribute and a metric. */
 interface Combination {
   readonly name: string;
   readonly metric: WatchedMetric;
@@ -59,7 +59,7 @@ const COMBINATION = z.strictObject({
   /** The number of consecutive checks, up to now, at which the window was within the limit. */
   calmLooks: count,
   watchLooks: count,
-  /** The reported watch that still holds; null if there is none. */
+  /** The watch that was reported and is still open; null if there is none. */
   watch: ALERT.nullable(),
   alarms: count,
   watches: count,
@@ -91,7 +91,10 @@ const SCHEMA = z.strictObject({
   combinations: z.array(COMBINATION),
   alerts: z.array(HISTORY),
   detectors: DETECTORS,
-  /** The numbers of events and late labels at the last check, and the states found at that check. */
+  /**
+   * The numbers of events and late labels that had been counted at the last check. `present` contains the states that
+   * were found at that check.
+   */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
   present: z.array(z.enum(MONITOR_STATES)),
 });
@@ -129,7 +132,7 @@ export function memoryOf(
   return saved;
 }
 
-/** Returns whether the engine was not yet watching a tracker when the snapshot was taken. */
+/** Returns whether the snapshot is from an engine that was not yet watching a tracker. */
 export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
   return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
 }
@@ -174,7 +177,7 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
   }
 }
 
-/** The state of every metric. The keys are the attribute and then the metric. */
+/** The state of every monitored metric. The keys are the attribute and then the metric. */
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
 /** Returns the states by attribute and metric. */

@@ -37,8 +37,8 @@ import { type CheckOutcome, WatchedCombination } from './watched-combination.ts'
 const MAX_CLOSED = 1000;
 
 /**
- * The maximum number of changes stored for each alert. If an alarm is repeated often, only its first and latest changes
- * are stored.
+ * The maximum number of transitions that are stored for each alert. If an alarm is repeated often, only its first and
+ * latest transitions are stored.
  */
 const MAX_CHANGES = 100;
 
@@ -46,7 +46,7 @@ const MAX_CHANGES = 100;
 class AlertLedger {
   readonly #entries = new Map<string, AlertHistory>();
 
-  /** Records a change of an alert. If an alert is repeated, the new values replace the earlier values. */
+  /** Records a transition of an alert. If an alert is repeated, its new values replace its earlier ones. */
   note({ change, timestamp, alert }: AlertTransition): void {
     const { isOpen = true, isAcknowledged = false, changes: earlier = [] } = this.#entries.get(alert.id) ?? {};
     const changes = [...earlier, Object.freeze({ change, timestamp })];
@@ -92,12 +92,12 @@ export interface EngineUpdate {
 
 export type { EngineSnapshot } from './engine-snapshot.ts';
 
-/** The parts of an engine that belong to its tracker. */
+/** The parts of an engine that depend on the tracker that it watches. */
 interface Watched {
   stream: EventStream;
   readonly bank: DetectorBank;
   readonly combinations: readonly WatchedCombination[];
-  /** The numbers of events and late labels at the last check. */
+  /** The numbers of events and late labels that had been counted at the last check. */
   seen: string;
   last: readonly CheckOutcome[];
 }
@@ -113,11 +113,12 @@ interface Watched {
  * alarm is open) and `unknown` (the window is inconclusive).
  *
  * Every combination of an attribute and a metric has an equal share of the error budget. Half of this share is for the
- * full stream. The k-th restart has 1/(k (k + 1)) of the other half, so that late changes are still detected. The share
- * of each window is divided among its measures (equalized odds has two) and groups. An alert reports these shares.
+ * full stream. The window of the k-th restart has 1/(k (k + 1)) of the other half, so that late changes are still
+ * detected. The share of each window is divided among its measures (equalized odds has two) and groups. An alert
+ * reports these shares.
  *
  * An open alarm is sent again only when its severity increases, or after `cooldownMillis` while the window is still
- * above the limit and nobody has acknowledged the alarm. It is cleared when a sliding window that contains only later
+ * above the limit and nobody has acknowledged the alarm. An open alarm is cleared when a sliding window of only later
  * events is within the limit at `persistence` consecutive checks. A person can also resolve an alarm. After an alarm is
  * closed, only later events count as evidence.
  *

@@ -17,10 +17,10 @@ export interface WatchReading {
   readonly high: number;
 }
 
-/** The reason why a gap has no reading. */
+/** The reason why the gap of a metric could not be computed. */
 export interface NoReading {
   readonly measure: WatchedMeasure;
-  /** Groups that have too few events, largest first. */
+  /** The groups that have too few events, largest group first. */
   readonly tooSmall: readonly MeasuredGroup[];
   /** Groups with enough events. */
   readonly large: readonly MeasuredGroup[];
@@ -29,7 +29,10 @@ export interface NoReading {
 /** The gap in the sliding window, or the reason why there is no gap. */
 export type WatchOutcome = { readonly reading: WatchReading } | { readonly missing: NoReading };
 
-/** Reads the sliding window. Returns the measure with the widest gap, and the largest bounds over all measures. */
+/**
+ * Reads the sliding window. Returns the measure with the largest gap, and the largest lower and upper bound over all
+ * measures.
+ */
 export function readWindow(stream: EventStream, attribute: number, metric: WatchedMetric): WatchOutcome {
   const { minGroupSize, level } = stream.options;
   const alpha = (1 - level) / metric.measures.length;

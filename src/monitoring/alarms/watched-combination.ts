@@ -22,8 +22,8 @@ type Weighed = Pick<AlertEvent, 'confidence' | 'severityScore' | 'severity'>;
 
 /**
  * Computes confidence = 1 - min(1, half the interval's width / limit), and the severity score confidence x (value -
- * limit). The bands determine the severity from the score. Small groups have wide intervals, which lower the confidence
- * and the score. If the limit is 0, the confidence is 0 unless the width of the interval is 0.
+ * limit). The bands determine the severity from the score. Small groups have wide intervals, and therefore a lower
+ * confidence and score. If the limit is 0, the confidence is 0 unless the width of the interval is 0.
  */
 function weigh(value: number, low: number, high: number, limit: number): Weighed {
   const half = (high - low) / 2;
@@ -43,14 +43,14 @@ function isWorse(severity: Severity, than: Severity): boolean {
 export interface CheckOutcome {
   readonly state: MonitorState;
   readonly outcome: WatchOutcome;
-  /** The change of the combination's alarm; null if there is no change. */
+  /** The transition of the alarm of this combination; null if there is none. */
   readonly change: Extract<AlertChange, 'raised' | 'repeated' | 'cleared'> | null;
   readonly alert: AlertEvent | null;
-  /** A watch that has held for enough checks to be reported; null if there is none. */
+  /** The watch to report, because it has held for `persistence` checks; null if there is none. */
   readonly watch: AlertEvent | null;
 }
 
-/** One metric of one attribute. It evaluates the evidence at every check and has at most one open alarm. */
+/** One metric of one attribute. This class evaluates the evidence at every check, and has at most one open alarm. */
 export class WatchedCombination {
   readonly attribute: number;
   readonly name: string;
@@ -116,7 +116,7 @@ export class WatchedCombination {
     this.holdStart(stream);
   }
 
-  /** Prevents the start of the window from being discarded, if windows do not restart. */
+  /** If windows do not restart, makes the stream keep the sums at the start of the window. */
   holdStart(stream: EventStream): void {
     if (!this.#options.isRestarted) stream.starts.hold(this, this.memory.firstStart);
   }
@@ -280,15 +280,15 @@ interface Facts {
   readonly words: AlertFacts;
 }
 
-/** Returns the time of a start. For the start of the stream, returns the time of the first event. */
+/** Returns the time at which a window starts. For the start of the stream, returns the time of the first event. */
 function timeOfStart(stream: EventStream, time: number): number {
   if (!Number.isNaN(time)) return time;
   return Number.isNaN(stream.firstTime) ? stream.time : stream.firstTime;
 }
 
 /**
- * Estimates the time at which the sliding window begins, by linear interpolation between the starts around its first
- * event.
+ * Estimates the time at which the sliding window begins, by linear interpolation between the stored starts before and
+ * after its first event.
  */
 function windowStart(stream: EventStream): number {
   const marks = [...stream.starts.kept, stream].map(({ events, time }) => ({ n: events, time, sum: 0 }));

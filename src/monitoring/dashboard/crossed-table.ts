@@ -23,11 +23,11 @@ export const HEAT_STEPS = 6;
 interface HeatCell {
   readonly text: string;
   /**
-   * The number of events in the cell as text. If the cell is small, the text does not contain the number. Null if there
-   * are no events.
+   * The number of events in the cell, in words. If the cell is small, the text does not contain the number. Null if
+   * there are no events.
    */
   readonly events: string | null;
-  /** The index of the cell's colour, from 0 to {@link HEAT_STEPS} - 1; null if there is no value to show. */
+  /** The index of the colour of the cell, from 0 to {@link HEAT_STEPS} - 1; null if no value is shown. */
   readonly step: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface HeatTable {
   readonly columnName: string;
   readonly columns: readonly string[];
   readonly rows: readonly { readonly label: string; readonly cells: readonly HeatCell[] }[];
-  /** The value ranges of the colours, lowest first; empty if no cell has a value. */
+  /** The range of values that each colour represents, lowest range first; empty if no cell has a value. */
   readonly steps: readonly string[];
   /** Notes about data that is not shown. */
   readonly remarks: readonly string[];

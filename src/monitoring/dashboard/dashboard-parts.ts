@@ -30,7 +30,7 @@ export function stateToHtml(state: MonitorState): Html {
   return markup`<span class="state ${state}"><span class="sign" aria-hidden="true">${sign}</span>${word}</span>`;
 }
 
-/** Renders a summary of one watched metric. */
+/** Renders the summary of one watched metric. */
 export function cardToHtml(watched: WatchedMetric, target: string | undefined): Html {
   const { state, limit } = watched;
   const [now, overall] = [gapOf(watched, watched.now), gapOf(watched, watched.overall)];
@@ -80,7 +80,7 @@ ${tables.map(tableToHtml)}
 </section>`;
 }
 
-/** Renders the counts of problems. */
+/** Renders the number of problems for each reason. */
 export function problemsToHtml(view: MonitoringView): Html {
   const table = problemTable(view);
   return table === undefined ? markup`<p>Every event was counted.</p>` : tableToHtml(table);

@@ -1,8 +1,8 @@
 import { DARK, LIGHT, type Palette } from '../../charts/palette.ts';
 
 /**
- * Background colours of a heat map's cells, from low to high values. Text in the page's colour is readable on all these
- * colours.
+ * Background colours of a heat map's cells, from low to high values. The text colour of the page is readable on all
+ * these colours.
  */
 export const HEAT_LIGHT = ['#f3f8fc', '#dcebf6', '#c2dcef', '#a5cbe7', '#87b9de', '#69a7d4'] as const;
 export const HEAT_DARK = ['#17232e', '#1a3044', '#1d3e5b', '#204c72', '#245b89', '#28699f'] as const;

@@ -179,8 +179,8 @@ export const DASHBOARD_OPTION_NAMES: OptionNames<DashboardOptions> = { title: tr
 const MAX_DRAWN_METRICS = 8;
 
 /**
- * The maximum number of times in one chart. `SHARED_TIMES` limits the times in all charts. The two limits keep the page
- * small.
+ * The maximum number of times in one chart. `SHARED_TIMES` is the maximum number of times in all charts together. The
+ * two limits keep the page small.
  */
 const MAX_TIMES = 240;
 const SHARED_TIMES = 800;
@@ -352,13 +352,16 @@ ${rest > 0 && markup`<p>Not shown: ${counted(rest, 'more intersection')}.</p>`}
 </section>`;
 }
 
-/** Embeds the chart data in the page. Data is not executed, so the content security policy needs no hash for it. */
+/**
+ * Embeds the chart data in the page. The content security policy needs no hash for the data, because data is not
+ * executed.
+ */
 function chartData(charts: readonly LiveChart[]): Html {
   return markup`<script type="application/json" id="chart-data">${trusted(toScript(charts))}</script>`;
 }
 
 /**
- * Renders an intersection as a table whose cells are coloured by their rates. The cells contain the numbers, so no
+ * Renders an intersection as a table. The rate of a cell determines its colour. The cells contain the numbers, so no
  * other table is needed.
  */
 function heatToHtml(crossing: CrossedCells): Html {
@@ -385,9 +388,9 @@ ${remarks.map((text) => markup`<p class="remark">${text}</p>\n`)}`;
 /** A chart in the format of the page's script. */
 interface LiveChart {
   readonly option: unknown;
-  /** The parts of the chart option that differ in dark colours, by position. */
+  /** The parts of the chart option that are different in dark colours. */
   readonly darkChanges: unknown;
-  /** The unit of tooltip values. Null if the chart itself formats the values. */
+  /** The unit of the values in tooltips. Null if the chart itself formats the values. */
   readonly unit: 'share' | 'number' | null;
 }
 
@@ -406,8 +409,8 @@ function unitOf(option: Chart['option']): LiveChart['unit'] {
 }
 
 /**
- * Returns the parts in which `to` differs from `from`, which has the same structure. Returns undefined if there is no
- * difference.
+ * Compares two values with the same structure, and returns the parts of `to` that differ from `from`. Returns undefined
+ * if there is no difference.
  */
 export function differences(from: unknown, to: unknown): unknown {
   if (Object.is(from, to)) return undefined;

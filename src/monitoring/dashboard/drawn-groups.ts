@@ -2,10 +2,10 @@ import { MAX_LINES } from '../../charts/palette.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
 import type { WatchedMetric } from './monitoring-view.ts';
 
-/** The fields that identify a series of records. */
+/** The fields of records that identify a time series. */
 export type SeriesPosition = Pick<MonitoringRecord, 'attribute' | 'metric' | 'group' | 'window'>;
 
-/** An index of records by series. */
+/** An index that finds the records of a time series. */
 export class HistoryIndex {
   readonly #series = new Map<string, Map<string, MonitoringRecord>>();
 
@@ -20,8 +20,8 @@ export class HistoryIndex {
   }
 
   /**
-   * Returns the times at which any of the given series has a record, in ascending order. If there are more than `most`
-   * times, `most` evenly spaced times are returned.
+   * Returns all times at which at least one of the given series has a record, in ascending order. If there are more
+   * than `most` times, `most` evenly spaced times are returned.
    */
   times(indices: readonly SeriesPosition[], most: number): string[] {
     const all = new Set(indices.flatMap((position) => [...(this.#series.get(keyOf(position))?.keys() ?? [])]));
@@ -50,8 +50,8 @@ export function thinned<T>(items: readonly T[], most: number): T[] {
 }
 
 /**
- * If there are too many groups for one chart, this number of groups with the lowest rates is drawn, and the same number
- * of groups with the highest rates. The remaining lines show the largest of the other groups.
+ * If there are too many groups for one chart, this number of groups with the lowest rates is drawn. The same number of
+ * groups with the highest rates is drawn. The remaining lines of the chart show the largest of the other groups.
  */
 const EXTREMES = 3;
 
@@ -79,8 +79,8 @@ export interface DrawnGroups {
  * Returns the groups of a measure that fit into a chart: all groups if there are at most eight. Otherwise, the groups
  * with the three lowest and the three highest rates over all events, and the largest of the other groups. Groups
  * without a rate in the window are skipped.
- * @param attributeGroups the labels of all groups of the attribute; if all groups fit into a chart, each group has the
- *   same colour in every chart
+ * @param attributeGroups the labels of all groups of the attribute; if they all fit into a chart, a group has the same
+ * colour in every chart
  */
 export function drawnGroups(watched: WatchedMetric, measure: string, attributeGroups: readonly string[]): DrawnGroups {
   const records = groupsOf(watched, measure);
@@ -127,8 +127,8 @@ export function measuresOf({ overall, now }: WatchedMetric): string[] {
 }
 
 /**
- * Returns the records of groups that have a value in the sliding window, because the lines of a chart show that window.
- * Returns all records if fewer than two would remain.
+ * Returns the records of groups that have a value in the sliding window, because a chart shows that window. Returns all
+ * records if fewer than two would remain.
  */
 function inWindow({ now }: WatchedMetric, measure: string, records: readonly MonitoringRecord[]): MonitoringRecord[] {
   const known = new Set(

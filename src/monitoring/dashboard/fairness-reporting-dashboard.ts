@@ -29,9 +29,9 @@ export interface DashboardParts {
  * Markdown, or JSON.
  *
  * The report shows the state of each metric in words, alerts, and label coverage. Charts show the groups' rates and the
- * gaps over time, with bands that hold at all times. Tables show intersections (cells of fewer than 20 events are
- * hidden) and the numbers of events and labels that were not counted. Rendering runs a check: the engine is updated,
- * and an alarm raised by this check is sent as usual.
+ * gaps over time, with bands that hold at all times. Tables show intersections, and the numbers of events and labels
+ * that were not counted. Cells of fewer than 20 events are hidden. Rendering runs a check: the engine is updated, and
+ * an alarm raised by this check is sent as usual.
  * @example
  * ```ts
  * import { FairnessDriftAndAlertEngine, FairnessReportingDashboard, RealTimeFairnessTracker } from 'evenhand/monitoring';

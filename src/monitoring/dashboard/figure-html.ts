@@ -5,7 +5,7 @@ import { tableToHtml } from '../../document/document-to-html.ts';
 import type { ReportTable } from '../../document/report-document.ts';
 import { type Html, markup } from '../../internal/html.ts';
 
-/** The index, size and description of a figure's chart for the page's script; undefined if the page has no script. */
+/** The index, the height and the description of a chart, which the page's script needs to draw it. */
 export interface FigurePosition {
   readonly index: number;
   readonly height: number;
@@ -26,7 +26,7 @@ ${tableToHtml(table)}
 </figure>`;
 }
 
-/** Returns a small drawing of a line or mark, next to its label. */
+/** Returns a small drawing of a line or mark, followed by its label. */
 function swatch(shape: LegendEntry['shape']): Html {
   return markup`<svg width="32" height="14" viewBox="0 0 32 14" aria-hidden="true" focusable="false">${shapeOf(shape)}</svg>`;
 }
@@ -76,7 +76,7 @@ function markShape(mark: TimelineMark): Html {
   }
 }
 
-/** The meaning of a chart's line, band or mark. */
+/** An entry of a chart's legend: the meaning of a line, band or mark. */
 export interface LegendEntry {
   readonly label: string;
   readonly shape:

@@ -37,7 +37,7 @@ export interface FigureSource {
   readonly maxTimes: number;
 }
 
-/** Returns the figure of a metric's gap over time, followed by the figures of the compared rates. */
+/** Returns the figures of a metric: first its gap over time, and then the rates that it compares. */
 export function metricFigures(source: FigureSource): DashboardFigure[] {
   const figures = [gapFigure(source), ...measuresOf(source.watched).map((measure) => rateFigure(source, measure))];
   return figures.filter((figure) => figure !== undefined);
@@ -87,7 +87,7 @@ function gapFigure({ view, history, watched, maxTimes: mostTimes }: FigureSource
 type Series = ReturnType<HistoryIndex['at']>;
 
 /**
- * A column of a table below a chart: its name, and a function that returns the cell's text for the index of a
+ * A column of the table below a chart: a name, and a function that returns the text of a cell, given the index of the
  * timestamp.
  */
 type TimeColumn = readonly [name: string, text: (row: number) => string];
@@ -183,7 +183,10 @@ interface Marks {
   readonly changes: readonly number[];
 }
 
-/** Returns the times at which alarms of this metric were raised, and the suspected start times of the changes. */
+/**
+ * Returns the times at which alarms of this metric were raised, and the times at which the changes are suspected to
+ * have begun.
+ */
 function marksOf({ alerts }: MonitoringView, { attribute, metric }: WatchedMetric): Marks {
   const own = alerts
     .filter(({ alert }) => alert.attribute === attribute && alert.metric === metric && alert.tier === 'alarm')

@@ -107,7 +107,7 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
   };
 }
 
-/** Returns the watched metrics, worst first. Metrics in the same state keep their order. */
+/** Returns the watched metrics, worst first. Metrics that are in the same state keep their order. */
 export function worstFirst(watched: readonly WatchedMetric[]): WatchedMetric[] {
   return STATES.flatMap((state) => watched.filter((one) => one.state === state));
 }

@@ -13,15 +13,15 @@ export interface WatchedMetric {
    */
   readonly sentence: string;
   readonly limit: number;
-  /** The share of this metric in the engine's false-alarm probability. */
+  /** The part of the engine's false-alarm probability that this metric has. */
   readonly alpha: number;
-  /** The current gap and group records in the sliding window, for every measure that the metric compares. */
+  /** The current records in the sliding window: the gap, and the groups for every measure that the metric compares. */
   readonly now: readonly MonitoringRecord[];
-  /** The gap and group records over all events, with intervals that hold at all times. */
+  /** The current records over all events: the gap and the groups, with intervals that hold at all times. */
   readonly overall: readonly MonitoringRecord[];
 }
 
-/** An intersection of two attributes, with one cell for each combination of their groups that occurs. */
+/** An intersection of two attributes. Each combination of groups that occurs has one cell. */
 export interface CrossedCells {
   /** The attribute's name: `sex||race`. */
   readonly attribute: string;
@@ -50,8 +50,8 @@ export interface MonitoringView {
   readonly alpha: number;
   readonly watched: readonly WatchedMetric[];
   /**
-   * Past records of groups and gaps, over all events and in the sliding window, oldest first. The number of timestamps
-   * is limited to what a chart can show.
+   * The past records of groups and gaps, both over all events and in the sliding window, oldest first. The number of
+   * timestamps is limited to what a chart can show.
    */
   readonly history: readonly MonitoringRecord[];
   readonly alerts: readonly AlertHistory[];

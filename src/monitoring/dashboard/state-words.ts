@@ -7,7 +7,7 @@ import type { MonitoringView, WatchedMetric } from './monitoring-view.ts';
 /** All states, worst first. */
 export const STATES = ['breach', 'watch', 'unknown', 'within'] as const satisfies readonly MonitorState[];
 
-/** The sign and the word of each state, so that the colour is not needed to understand it. */
+/** The sign and the word for each state, so that readers can recognize the state without its colour. */
 export const STATE_WORDS: Readonly<Record<MonitorState, { readonly sign: string; readonly word: string }>> = {
   breach: { sign: '\u2717', word: 'Breach' },
   watch: { sign: '!', word: 'Watch' },
@@ -45,7 +45,9 @@ export function headlineOf(view: MonitoringView): Headline {
   };
 }
 
-/** What a headline says before the metrics of the worst state, and how it describes these metrics. */
+/**
+ * The parts of a headline: the words before the metrics in the worst state, and the words that describe these metrics.
+ */
 const PHRASES: Readonly<Record<MonitorState, readonly [before: string, state: string]>> = {
   breach: ['', 'in breach'],
   watch: ['No breach; ', 'on watch'],

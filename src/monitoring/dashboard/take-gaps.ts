@@ -14,7 +14,8 @@ export interface WatchedGap {
   readonly low: number | null;
   readonly high: number | null;
   /**
-   * The two groups that differ most, the group with the higher rate first. `rates` has their rates in the same order.
+   * The two groups that differ most, the group with the higher rate first. `rates` contains the rates of these groups
+   * in the same order.
    */
   readonly groups: readonly [string, string] | null;
   readonly rates: readonly [number, number] | null;

@@ -66,16 +66,16 @@ function watchedMetric(
 }
 
 /**
- * Describes the evidence of an alarm and the sliding window, because they cover different events and have different
- * numbers.
+ * Describes the evidence of an alarm and, separately, the sliding window. They have different numbers, because they
+ * cover different events.
  */
 function twoWindows({ reason }: AlertEvent, window: string): string {
   return `Evidence of the alarm: ${reason} Sliding window now: ${window}`;
 }
 
 /**
- * Returns an open watch as an alert history. A watch has no history of its own, because it is removed as soon as its
- * condition no longer holds.
+ * Converts an open watch to an alert with a history. A watch has no history of its own, because it is removed as soon
+ * as its condition no longer holds.
  */
 function openWatch(watch: AlertEvent | null): AlertHistory[] {
   if (watch === null) return [];

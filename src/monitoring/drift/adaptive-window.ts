@@ -1,7 +1,7 @@
 /** The initial capacity, as a number of rows of buckets. The capacity doubles when more rows are needed. */
 const FIRST_ROWS = 8;
 
-/** The settings that determine how a window is cut. */
+/** The settings that determine how a window is divided and searched for a change. */
 export interface AdaptiveWindowSettings {
   readonly delta: number;
   readonly maxBuckets: number;
@@ -9,8 +9,8 @@ export interface AdaptiveWindowSettings {
 }
 
 /**
- * The buckets by size. Each bucket is [total, sum of squared deviations]; row r holds buckets of 2^r values, oldest
- * first.
+ * The buckets by size. Row r contains the buckets of 2^r values, oldest first. Each bucket is [total, sum of squared
+ * deviations].
  */
 type BucketRows = [total: number, squares: number][][];
 
@@ -83,7 +83,7 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Drops the oldest bucket as long as a cut exists that divides the window into an older and a newer part with
+   * Drops the oldest bucket repeatedly, until no cut divides the window into an older and a newer part with
    * significantly different means.
    * @returns the number of values after the most likely position of the change; 0 if nothing was dropped
    */
@@ -125,7 +125,7 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Merges the two oldest buckets of each row that has one bucket too many. The merged bucket belongs to the next
+   * In each row that has one bucket too many, merges the two oldest buckets. The merged bucket is moved to the next
    * row.
    */
   #merge(): void {
@@ -203,8 +203,8 @@ export class AdaptiveWindow {
   }
 
   /**
-   * Returns the number of values after the least-squares cut. This is the border with the largest n0 n1 (mean0 -
-   * mean1)^2, where the older part has n0 values and the newer part has n1 values.
+   * Returns the number of values that come after the least-squares cut. This cut is the border between buckets with the
+   * largest n0 n1 (mean0 - mean1)^2, where n0 and n1 are the numbers of values in the older and the newer part.
    */
   #likeliestCut(): number {
     let [older, olderTotal, largest, likeliest] = [0, 0, -1, 0];

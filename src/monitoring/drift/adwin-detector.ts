@@ -77,7 +77,8 @@ function schema({ maxBuckets, clock }: AdwinParameters): z.ZodType<SavedAdwin> {
  * values. There is a change if |mean0 - mean1| > sqrt(2 m v L) + (2/3) m L. Here, v is the variance of the window, L =
  * ln(2 ln(n0 + n1) / delta), and m = 1/(n0 - minWindowLength + 1) + 1/(n1 - minWindowLength + 1). The oldest buckets
  * are dropped one by one until no cut is left, so much of the older part may remain. The start of the change is
- * therefore estimated by the cut with the largest n0 n1 (mean0 - mean1)^2, as precisely as the buckets allow.
+ * therefore estimated by the cut with the largest n0 n1 (mean0 - mean1)^2. The size of the buckets limits the
+ * precision.
  *
  * The range of the values should be about 1, because the second term of the bound assumes a range of 1. Use 0 and 1, or
  * scale the values. Memory is O(log n); an update costs O(1) on average, and a check O(log n).
@@ -115,7 +116,7 @@ export class AdwinDetector implements DriftDetector {
     this.#window = new AdaptiveWindow(this.parameters);
   }
 
-  /** The number of values in the window. Right after a detection, the number of values that were kept. */
+  /** The number of values in the window. Immediately after a detection, this is the number of values that remain. */
   get width(): number {
     return this.#window.width;
   }

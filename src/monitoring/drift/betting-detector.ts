@@ -33,10 +33,15 @@ export interface BettingParameters {
 /** Options of {@link BettingDetector}: its parameters, all with defaults. */
 export type BettingDetectorOptions = Given<BettingParameters>;
 
-/** Limits bets to one side, so that the wealth is a supermartingale under the complete null hypothesis. */
+/**
+ * Limits each process to bets on one side, so that its wealth is a supermartingale under the complete null hypothesis.
+ */
 const ONE_SIDED = { largestBet: 0 };
 
-/** A one-sided betting process, the minimum of its wealth, and the number of values when the minimum was reached. */
+/**
+ * A one-sided betting process, with the minimum of its wealth and the number of values at which this minimum was
+ * reached.
+ */
 interface Side<Process> {
   readonly process: Process;
   lowest: number;
@@ -46,7 +51,7 @@ interface Side<Process> {
 interface Sides<Process> {
   /** The number of values since the start, including the values used to estimate the reference. */
   n: number;
-  /** The reference, or its current estimate. */
+  /** The reference mean, or its current estimate. */
   reference: number;
   readonly up: Side<Process>;
   readonly down: Side<Process>;
@@ -124,9 +129,10 @@ function bet(on: Side<BettingProcess>, outcome: number, n: number): number {
  * alarm over a stream of any length.
  *
  * For each value x, let d = x - reference. The wealth of one side is the product of 1 - lambda (d - tolerance), and the
- * wealth of the other side is the product of 1 - lambda (-d - tolerance). The bets lambda in [-1/2, 0] are improved by
- * each outcome ({@link BettingProcess}). A wealth above 2 / alpha indicates a change. The change is suspected to begin
- * right after the wealth's minimum. Values are in [0, 1] and may have any distribution.
+ * wealth of the other side is the product of 1 - lambda (-d - tolerance). Each bet lambda is in [-1/2, 0] and is
+ * adjusted after each value ({@link BettingProcess}). A wealth above 2 / alpha indicates a change. The change is
+ * suspected to begin right after the value at which that wealth was at its minimum. Values are in [0, 1] and may have
+ * any distribution.
  *
  * If the reference is given, the probability of a false alarm after one start is at most `alpha`, at any time (Ville's
  * inequality). This holds as long as the conditional mean of each value, given the earlier values, is within the

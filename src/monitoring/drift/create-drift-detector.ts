@@ -30,12 +30,12 @@ export type DriftDetectorOptions = {
   readonly [Name in DriftDetectorName]: NonNullable<ConstructorParameters<(typeof DETECTORS)[Name]>[0]>;
 };
 
-/** A detector by its name, with parameters. */
+/** A built-in detector, given by its name and parameters. */
 export type DriftDetectorSpec = {
   [Name in DriftDetectorName]: { readonly name: Name; readonly params?: DriftDetectorOptions[Name] | undefined };
 }[DriftDetectorName];
 
-/** A detector: a name, a name with parameters, or a function that creates one. */
+/** The specification of a detector: a name, a name with parameters, or a function that creates a detector. */
 export type DriftDetectorChoice = DriftDetectorName | DriftDetectorSpec | (() => DriftDetector);
 
 /** The names of the built-in detectors. */

@@ -30,12 +30,12 @@ export type CusumOptions = Given<CusumParameters>;
 
 const SCHEMA = z.strictObject({
   n: count,
-  /** The mean of the first `minInstances` values; unchanged afterwards. */
+  /** The mean of the first `minInstances` values, which does not change afterwards. */
   mean: z.number(),
   squares: z.number().min(0),
   up: z.number().min(0),
   down: z.number().min(0),
-  /** The number of values when each sum was last 0. */
+  /** For each sum, the number of values up to the point at which the sum was last 0. */
   upSince: count,
   downSince: count,
 });
@@ -90,8 +90,8 @@ function hasRisen({ up }: CusumMemory, sigma: number, { mode, threshold }: Cusum
 }
 
 /**
- * Detects changes with a tabular CUSUM: two sums of deviations from a reference mean, which restart from 0 whenever
- * they would become negative.
+ * Detects changes with a tabular CUSUM: two sums of deviations from a reference mean. A sum restarts from 0 if it would
+ * become negative.
  *
  * Let m be the mean and s the sample standard deviation of the first `minInstances` values. For each value x, up =
  * max(0, up + (x - m) - slack s) and down = max(0, down - (x - m) - slack s). A sum above `threshold` times s indicates

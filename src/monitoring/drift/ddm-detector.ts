@@ -31,7 +31,9 @@ export type DdmOptions = Given<DdmParameters>;
 const SCHEMA = z.strictObject({
   n: count,
   rate: share,
-  /** The rate at which the sum of the rate and its standard deviation was lowest; null before the first value. */
+  /**
+   * The rate at the time when the sum of the rate and its standard deviation was lowest; null before the first value.
+   */
   lowestRate: share.nullable(),
   lowestDeviation: share,
   ...WARNING_FIELDS,
@@ -86,8 +88,8 @@ function step(at: DdmMemory, value: number, { warmStart, warningThreshold, drift
  *
  * DDM detects only increases. DDM detects late changes slowly, because the rate p is a mean over all past values. If
  * the first values are all 0 (rare errors), s_min is 0, and the first 1 is detected as a change. To avoid this,
- * increase `warmStart` to several times 1 / rate. The comparison with the lowest of many values makes false alarms
- * frequent; see the documentation of drift detectors.
+ * increase `warmStart` to several times 1 / rate. False alarms are frequent, because the rate is compared with the
+ * lowest of many values; see the documentation of drift detectors.
  * @see J. Gama, P. Medas, G. Castillo and P. Rodrigues, Learning with drift detection, SBIA 2004
  * @example
  * ```ts

@@ -10,8 +10,8 @@ export type ChangeDirection = 'up' | 'down' | 'both';
 export const CHANGE_DIRECTIONS: readonly ChangeDirection[] = ['up', 'down', 'both'];
 
 /**
- * The largest value that a detector accepts. With this limit, sums of squares stay finite for any realistic number of
- * values.
+ * The largest value that a detector accepts. This limit ensures that sums of squares stay finite for any realistic
+ * number of values.
  */
 const LARGEST_VALUE = 1e100;
 
@@ -102,8 +102,8 @@ function shown(value: unknown): string {
 }
 
 /**
- * The fields of a memory with warnings. `isWarning` is true if the latest value was a warning but not a change.
- * `warnedAt` is the position of the first value of the current run of warnings; null if there is no such run.
+ * The fields that store the warnings of a detector. `isWarning` is true if the latest value was a warning but not a
+ * change. `warnedAt` is the position of the first value of the current run of warnings; null if there is no such run.
  */
 export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull };
 
@@ -111,8 +111,8 @@ export const WARNING_FIELDS = { isWarning: z.boolean(), warnedAt: positionOrNull
 export type WarningZone = z.output<z.ZodObject<typeof WARNING_FIELDS>>;
 
 /**
- * Records whether the value at position n is a warning or a change. A change counts as a warning and ends the run of
- * warnings.
+ * Records whether the value at position n causes a warning or a change. A change counts as a warning and ends the run
+ * of warnings.
  * @returns whether it is a change
  */
 export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isChange: boolean): boolean {
@@ -121,7 +121,7 @@ export function noteWarning(zone: WarningZone, n: number, isInZone: boolean, isC
   return isChange;
 }
 
-/** Returns how many values ago the current run of warnings began; 0 if a change came without warnings. */
+/** Returns how many values ago the current run of warnings began; 0 if no warning preceded the change. */
 export function warningAge(zone: WarningZone, n: number): number {
   return n - (zone.warnedAt ?? n);
 }

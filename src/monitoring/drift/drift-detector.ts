@@ -16,11 +16,14 @@ export interface DriftDetector {
    */
   update(value: number): boolean;
   /**
-   * At a detection: how many values ago the suspected change was (0: at this value). Null before the first detection,
-   * and for detectors that do not locate changes.
+   * After a detection, how many values ago the change probably began; 0 means at the latest value. The number is null
+   * before the first detection, and for detectors that do not locate changes.
    */
   readonly changeAge: number | null;
-  /** Returns the complete state, from which {@link DriftDetector.restore} continues exactly. */
+  /**
+   * Returns the complete state. A detector that {@link DriftDetector.restore} creates from it continues exactly from
+   * this point.
+   */
   state(): DetectorState;
   /**
    * Restores a state.

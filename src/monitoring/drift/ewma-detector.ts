@@ -28,7 +28,7 @@ export interface EwmaParameters {
 /** Options of {@link EwmaDetector}: its parameters, all with defaults. */
 export type EwmaOptions = Given<EwmaParameters>;
 
-/** `recent` and `variance` are exponentially weighted. */
+/** The memory of the detector. The fields `recent` and `variance` are exponentially weighted. */
 const SCHEMA = z.strictObject({ n: count, mean: z.number(), recent: z.number(), variance: z.number().min(0) });
 
 type EwmaMemory = z.output<typeof SCHEMA>;
@@ -71,7 +71,7 @@ function step(at: EwmaMemory, value: number, { alpha, threshold, minInstances, m
  * with the same alpha. There is a change if |z - mean| is above threshold sqrt(v alpha / (2 - alpha) (1 - (1 -
  * alpha)^(2n))).
  *
- * The detector reacts within about 1/alpha values, and its memory is equally short. Between rare decisions, the
+ * The detector reacts within about 1/alpha values, and forgets earlier values equally fast. Between rare decisions, the
  * variance v falls to almost 0, which causes false alarms. Use the detector for scores, not for decisions with a rate
  * near 0 or 1. The detector does not locate the change.
  * @see S. W. Roberts, Control chart tests based on geometric moving averages, Technometrics 1 (1959)

@@ -41,7 +41,7 @@ export function requireWarningFirst({ driftConfidence, warningConfidence }: Hddm
 /** Options of {@link HddmADetector}: its parameters, all with defaults. */
 export type HddmAOptions = Given<HddmParameters>;
 
-/** The mean of the first n values. */
+/** A number n, and the mean of the first n values. */
 const headMean = z.strictObject({ n: count, mean: share });
 
 /**
@@ -105,7 +105,7 @@ function hasChanged(
 }
 
 /**
- * Returns whether the mean of all values is significantly above (direction 1) or below (direction -1) the mean of a
+ * Returns whether the mean of all values is significantly above (`direction` 1) or below (`direction` -1) the mean of a
  * prefix.
  */
 function hasMoved(head: HeadMean, all: HeadMean, confidence: number, direction: 1 | -1): boolean {

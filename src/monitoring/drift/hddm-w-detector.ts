@@ -22,10 +22,12 @@ const weightedMean = z.strictObject({ n: count, mean: share, squaredWeights: sha
 
 const SCHEMA = z.strictObject({
   all: weightedMean,
-  /** The mean at its lowest upper bound, and the mean of the values since then. */
+  /** The mean at the time when its upper bound was lowest. `sinceLowest` is the mean of the values after that time. */
   lowest: weightedMean,
   sinceLowest: weightedMean,
-  /** The mean at its highest lower bound, and the mean of the values since then. */
+  /**
+   * The mean at the time when its lower bound was highest. `sinceHighest` is the mean of the values after that time.
+   */
   highest: weightedMean,
   sinceHighest: weightedMean,
   ...WARNING_FIELDS,
@@ -79,7 +81,7 @@ function add(to: WeightedMean, value: number, lambda: number): void {
   to.n++;
 }
 
-/** Makes the mean of all values the new extreme, and resets the mean of the values since the extreme. */
+/** Stores the current mean of all values as the new extreme, and resets the mean of the values after it. */
 function startFrom(all: WeightedMean, extreme: WeightedMean, since: WeightedMean): void {
   Object.assign(extreme, all);
   Object.assign(since, none());

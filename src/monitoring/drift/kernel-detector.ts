@@ -4,12 +4,15 @@ import { type DetectorDomain, invalidValue, isInDomain, readState, type WarningZ
 import type { DetectorState, DriftDetector } from './drift-detector.ts';
 import { fillParameters, type Given, type ParameterTable } from './parameter-table.ts';
 
-/** The parts of a detector: its parameters, its initial memory, the update by a value, and how the memory is saved. */
+/**
+ * The parts of a detector: the parameters, the initial memory, the update for each value, and functions to save and
+ * load the memory.
+ */
 export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
   readonly name: string;
   readonly domain: DetectorDomain;
   readonly parameters: ParameterTable<Parameters>;
-  /** Throws if parameters are valid individually but not in combination. */
+  /** Throws an error if the parameters are not valid together, although each of them is valid. */
   check?(parameters: Parameters): void;
   start(parameters: Parameters): Memory;
   /**
@@ -17,13 +20,18 @@ export interface DetectorKernel<Parameters, Memory, Saved = Memory> {
    * @returns whether a change was detected
    */
   step(memory: Memory, value: number, parameters: Parameters): boolean;
-  /** Returns, at a detection, how many values ago the suspected change was; null if changes are not located. */
+  /**
+   * After a detection, returns how many values ago the change probably began; null if the detector does not locate
+   * changes.
+   */
   changeAge(memory: Memory, parameters: Parameters): number | null;
   /** Returns the schema of a saved memory: plain data without infinities, which JSON cannot represent. */
   schema(parameters: Parameters): z.ZodType<Saved>;
-  /** Returns a copy of the memory as plain data. A memory that is plain data needs neither `save` nor `load`. */
+  /**
+   * Returns a copy of the memory as plain data. If the memory itself is plain data, `save` and `load` are not needed.
+   */
   save?(memory: Memory): Saved;
-  /** Creates a memory from a saved copy. The memory may keep a reference to this copy. */
+  /** Creates a memory from a saved copy. The memory may use this copy without copying it again. */
   load?(saved: Saved, parameters: Parameters): Memory;
 }
 
@@ -46,8 +54,8 @@ export abstract class KernelDetector<Parameters extends object, Memory, Saved = 
   }
 
   /**
-   * At the latest detection: how many values ago the suspected change was (0: at that value). Null before the first
-   * detection, or if changes are not located.
+   * At the latest detection, how many values ago the change probably began; 0 means at that value. The number is null
+   * before the first detection, or if the detector does not locate changes.
    */
   get changeAge(): number | null {
     return this.#changeAge;

@@ -13,7 +13,7 @@ export interface KsWindowParameters {
    */
   readonly windowSize: number;
   /**
-   * The largest p-value of a comparison that counts as a change, in (0, 1).
+   * The significance level, in (0, 1): a comparison with at most this p-value is a change.
    * @defaultValue 0.0001
    */
   readonly alpha: number;
@@ -28,14 +28,15 @@ export interface KsWindowParameters {
 export type KsWindowOptions = Given<KsWindowParameters>;
 
 interface KsWindowMemory {
-  /** The latest values of both windows. Once the ring is full, each new value replaces the oldest. */
+  /**
+   * The values of both windows, in a ring buffer. Once the buffer is full, each new value replaces the oldest value.
+   */
   readonly ring: Float64Array;
-  /** Buffers for both windows in ascending order. */
+  /** A buffer in which the older window is sorted; `recent` is the buffer for the newer window. */
   readonly reference: Float64Array;
   readonly recent: Float64Array;
   /**
-   * The minimum difference of the two empirical distribution functions that counts as a change, expressed as a number
-   * of values.
+   * The smallest difference between the two empirical distribution functions that is a change, as a number of values.
    */
   readonly critical: number;
   n: number;
@@ -133,9 +134,9 @@ function largestCount(first: Float64Array, second: Float64Array): number {
  * mean.
  *
  * The test runs every `clock` values, once both windows are full. There is a change if the exact two-sided p-value of
- * the maximum distance of the two empirical distribution functions is at most `alpha`. The change is suspected where
- * the windows meet, `windowSize` - 1 values ago. A large change is detected before it reaches that point, so its true
- * start is more recent. A gradual change can pass through both windows undetected.
+ * the maximum distance of the two empirical distribution functions is at most `alpha`. The change is suspected to begin
+ * where the windows meet, `windowSize` - 1 values ago. A large change is detected before it reaches that point, so its
+ * true start is more recent. A gradual change can pass through both windows undetected.
  *
  * `alpha` holds for one comparison of continuous values. Ties, as in decisions (0 and 1), make false alarms rarer. Over
  * many comparisons there are more false alarms; see the documentation of drift detectors. The detector keeps 2

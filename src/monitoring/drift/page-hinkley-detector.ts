@@ -40,7 +40,10 @@ const SCHEMA = z.strictObject({
   fall: z.number(),
   lowestRise: z.number(),
   highestFall: z.number(),
-  /** The numbers of values at the minimum of the rise and at the maximum of the fall. */
+  /**
+   * The number of values up to the minimum of the rise; `highestAt` is the number of values up to the maximum of the
+   * fall.
+   */
   lowestAt: count,
   highestAt: count,
 });
@@ -92,7 +95,7 @@ function hasFallen({ fall, highestFall }: PageHinkleyMemory, { mode, threshold }
 
 /**
  * Detects changes with the test of Page and Hinkley: it sums the deviations of values from the mean so far. There is a
- * change if a sum is far from its extreme.
+ * change if a sum is far from its earlier minimum or maximum.
  *
  * Let d_i = x_i - mean_i be the deviation of value x_i from the mean so far. The two sums are rise = alpha rise + d_i -
  * delta and fall = alpha fall + d_i + delta. There is a change if `rise` is more than `threshold` above its minimum, or

@@ -1,13 +1,13 @@
 import { invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
 
-/** A parameter's default value and its check. */
+/** A rule for a parameter: its default value and a function that checks values. */
 export interface ParameterRule<Value> {
   readonly defaultValue: Value;
   /** Throws if a value is invalid. The value may come from a file or an untyped caller. */
   readonly check: (parameter: string, given: unknown) => void;
 }
 
-/** The parameters of a detector, each with its rule. */
+/** The rule for each parameter of a detector. */
 export type ParameterTable<Parameters> = { readonly [Name in keyof Parameters]: ParameterRule<Parameters[Name]> };
 
 /** Parameters as given by the caller; all are optional. */
@@ -65,7 +65,7 @@ export function weight(defaultValue: number): ParameterRule<number> {
   return numeric(defaultValue, 'be a number above 0 and at most 1', (given) => given > 0 && given <= 1);
 }
 
-/** Returns the rule for a number from 0 to 1, or null if the number is unknown. */
+/** Returns the rule for a parameter that is a number from 0 to 1, or null if the number is unknown. */
 export function shareOrNull(): ParameterRule<number | null> {
   const { check } = numeric(0, 'be a number from 0 to 1', (given) => given >= 0 && given <= 1);
   return {

@@ -58,19 +58,19 @@ function badField(
   });
 }
 
-/** The window of events that a record's value covers. */
+/** The kind of window whose events a value covers. */
 export type MonitoringWindow = 'sliding' | 'cumulative';
 
 /**
- * One value of a stream at one time: a group's rate, or the gap between groups. In a log, the time is the index and
- * not a column.
+ * One value of a stream at one time: a group's rate, or the gap between groups. A log uses the time as its index and
+ * not as a column.
  */
 export interface MonitoringRecord {
   /** The time of the latest counted event, in ISO 8601 (UTC). */
   readonly timestamp: string;
   /**
-   * The name of a group's measure (`selection_rate`). If `group` is null, the name of a metric that compares groups
-   * (`demographic_parity_difference`).
+   * The name of a measure of a group (`selection_rate`). If `group` is null, this is the name of a metric that compares
+   * groups (`demographic_parity_difference`).
    */
   readonly metric: string;
   /** A sensitive attribute, or several joined by `||`. */

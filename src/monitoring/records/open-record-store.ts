@@ -48,7 +48,7 @@ const RECORD_STORE_OPTION_NAMES: OptionNames<RecordStoreOptions> = {
  * rotated and kept.
  *
  * A file that would exceed `maxBytes` is renamed to `path.1`, the previous `path.1` to `path.2`, and so on. Each file
- * has its own header. No record is lost before the oldest of `maxFiles` files is removed.
+ * has its own header. Records are lost only when the oldest of more than `maxFiles` files is removed.
  *
  * While writing fails (for example, because the disk is full), records wait in memory, each append retries, and
  * `status()` gives the reason. One message is logged when writing starts to fail, and one when it works again. Records

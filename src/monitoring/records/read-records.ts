@@ -14,7 +14,7 @@ const MAX_LINE_LENGTH = 2 ** 20;
 
 /**
  * Reads the records of a file that a record store wrote, including earlier rotated files (`path.1`, `path.2` …), in
- * order of time. Files are read in chunks, so only the log is held in memory.
+ * order of time. Files are read in chunks, so that only their records are held in memory.
  *
  * Older CSV files are supported. In an older file, the time may be in a column `timestamp` at any position, or in a
  * first column without a name. The columns `metric`, `value` and `n` are required. If other columns are missing,

@@ -8,7 +8,7 @@ export const LABEL_COLUMNS = ['metric', 'attribute', 'group', 'window'] as const
 /** The names of the number columns, except the time column. */
 export const NUMBER_COLUMNS = ['value', 'n', 'low', 'high'] as const;
 
-/** Records as columns of equal length: the times in milliseconds since 1970, and the other fields. */
+/** Records, stored as columns of equal length: the times in milliseconds since 1970, and the other fields. */
 export type RecordColumns = Readonly<Record<'time' | (typeof NUMBER_COLUMNS)[number], NumberColumn>> &
   Readonly<Record<(typeof LABEL_COLUMNS)[number], LabelColumn>>;
 

@@ -16,7 +16,7 @@ const QUOTED = /[",\n\r]|^\s|\s$/;
 
 /**
  * Returns a record as a line of CSV, without a line ending. A missing value is an empty field, and an empty label is
- * `""`. Labels that a spreadsheet would treat as formulas are marked.
+ * `""`. Labels that a spreadsheet would execute as formulas get a prefix that prevents this.
  */
 export function toCsvLine(record: MonitoringRecord): string {
   const { metric, attribute, group, window, value, n, low, high } = record;

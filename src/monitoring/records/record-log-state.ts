@@ -32,7 +32,7 @@ const SCHEMA = z.object({
   kind: z.literal('record_log', "should be 'record_log'"),
   /** The times in milliseconds since 1970, in ascending order. */
   time: list(z.int(BAD_TIME).min(-FURTHEST, BAD_TIME).max(FURTHEST, BAD_TIME)),
-  /** For each record, the number of distinct times that were added to the log before the record's time. */
+  /** For each record, the number of distinct times that the log had received before the time of the record. */
   ordinal: list(z.int(BAD_ORDINAL).min(0, BAD_ORDINAL)),
   /** The total number of distinct times added, including times that were dropped. */
   times: z.int(BAD_COUNT).min(0, BAD_COUNT),
@@ -73,7 +73,7 @@ export function stateOfParts({ columns, ordinals, times }: RecordLogParts): Reco
 }
 
 /**
- * Reads what {@link stateOfParts} returned.
+ * Converts the return value of {@link stateOfParts} back to a log.
  * @throws {DataValidationError} if a field is invalid; the error names the first invalid field
  */
 export function partsOfState(state: unknown): RecordLogParts {

@@ -43,7 +43,7 @@ import { parseIsoTime } from './record-time.ts';
  */
 export class RecordLog {
   #columns: RecordColumns = emptyColumns();
-  /** For each row, the number of distinct times that were added before the row's time. */
+  /** For each row, the number of distinct times that the log had received before the time of the row. */
   #ordinals = new NumberColumn();
   #times = 0;
   #length = 0;
@@ -78,13 +78,13 @@ export class RecordLog {
     return this.#length;
   }
 
-  /** A copy of the index: the time of each record in milliseconds since 1970, in ascending order. */
+  /** A copy of the index, which is the time of each record in milliseconds since 1970, in ascending order. */
   get index(): Float64Array {
     return this.#sorted().time.values();
   }
 
   /**
-   * Adds records. Times are kept to the millisecond.
+   * Adds records. Times are stored with a precision of one millisecond.
    * @throws {DataValidationError} if a record has an invalid field; the error names the first invalid field, and no
    *   record is added
    */
@@ -142,8 +142,8 @@ export class RecordLog {
   /**
    * If the log contains more than `most` distinct times, drops the records of every second time, and repeats this until
    * at most `most` times are left. The first and last times are always kept. To limit memory, call this method
-   * regularly as records arrive. Past times are kept at even steps, and the steps double as the log grows. New records
-   * are kept at finer steps while there is room.
+   * regularly as records arrive. The remaining past times are evenly spaced, and the spacing doubles as the log grows.
+   * Newer times are spaced more closely while there is room.
    * @param most at least 2
    * @returns the number of dropped records
    * @throws {ValueError} if `most` is not a whole number of at least 2
@@ -236,14 +236,14 @@ function requireTime(parameter: string, given: string | number): number {
 }
 
 /**
- * Chooses at most `most` times to keep: the first, the last, and the times whose position in the order of arrival is a
- * multiple of a step. The step doubles until at most `most` times are left. Steps are counted among all times ever
- * added, so that the complete past is kept at even steps. If every second remaining time were dropped repeatedly,
- * almost only the newest times would be left.
- * @param ordinals for each kept time, the number of times added before it
+ * Chooses at most `most` times to keep. These are the first time, the last time, and every time whose position in the
+ * order of arrival is a multiple of a step. The step doubles until at most `most` times are left. Positions are counted
+ * among all times ever added, so that the times kept are evenly spaced over the complete past. If every second
+ * remaining time were dropped repeatedly, almost only the newest times would be left.
+ * @param ordinals for each time in the log, the number of times added before it
  * @param count the number of times ever added
  * @param most at least 2
- * @returns positions among the kept times, ascending
+ * @returns the indexes of the chosen times among the times in the log, in ascending order
  */
 function thinTimes(ordinals: ArrayLike<number>, count: number, most: number): readonly number[] {
   let kept = Array.from(ordinals, (_, index) => index);

@@ -6,8 +6,8 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const FURTHEST = 8.64e15;
 
 /**
- * The units of times given as numbers since 1970: seconds, milliseconds, microseconds and nanoseconds. Each entry has
- * the upper bound of the numbers in this unit, and the length of the unit in milliseconds.
+ * The units of times given as numbers since 1970: seconds, milliseconds, microseconds and nanoseconds. Each entry
+ * contains the limit below which a number is in this unit, and the length of the unit in milliseconds.
  */
 const EPOCH_UNITS: readonly (readonly [below: number, millis: number])[] = [
   [1e11, 1000],

@@ -154,7 +154,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** Samples that share a metric name and a help text. */
+/** Samples that have the same metric name and help text. */
 interface MetricFamily {
   readonly name: string;
   readonly help: string;

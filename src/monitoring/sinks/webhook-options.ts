@@ -29,7 +29,7 @@ export interface WebhookSinkOptions {
    */
   readonly timeoutMillis?: number | undefined;
   /**
-   * The number of retries before an alert is given up.
+   * The maximum number of retries to deliver an alert.
    * @defaultValue 5
    */
   readonly retries?: number | undefined;

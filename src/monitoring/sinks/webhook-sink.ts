@@ -17,8 +17,9 @@ import {
 class TimeLimitError extends Error {}
 
 /**
- * Runs work with a signal that is aborted when the time limit is reached or when `outer` is aborted. The returned
- * promise then settles even if the work ignores the signal. A custom `fetch` may ignore it.
+ * Runs work with a signal that is aborted when the time limit is reached or when `outer` is aborted. When the signal is
+ * aborted, the returned promise is rejected, even if the work ignores the signal. For example, a custom `fetch` may
+ * ignore the signal.
  * @param millis the limit, in milliseconds
  * @throws {TimeLimitError} when the time limit is reached; the promise also rejects if `outer` is aborted or the work
  *   fails
@@ -169,8 +170,8 @@ function failureOf(cause: unknown): string {
  * for a random time between half of `backoffMillis` x 2^k and the full value. If `Retry-After` requests a longer wait,
  * the sink waits for that time. The wait is at most 5 minutes. Other responses, including redirects, are not retried.
  * Alerts that cannot be delivered are counted in `failures`. Log messages name only the server's origin. All attempts
- * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time), because an alert arrives
- * twice if a response is lost.
+ * to send an alert have the same `Idempotency-Key` (the alert's id, the change and its time). The receiver can thus
+ * recognize an alert that arrives twice because a response was lost.
  *
  * Alerts wait in memory. Await `close` before the process ends, because waiting alerts would be lost.
  * @throws {ValueError} if the address is not http or https, or an option is out of range

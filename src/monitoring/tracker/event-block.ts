@@ -4,11 +4,11 @@ export const LEFT_OUT = 255;
 /** Events as columns of numbers. */
 export interface EventBlock {
   readonly length: number;
-  /** One array per attribute, with the group code of each event. The code is negative if an event has no group. */
+  /** The group code of each event, in one array per attribute. The code is negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   /**
-   * The cell of each event: 2 x truth + decision, where an unknown truth is 2. An event without a prediction has the
-   * cell {@link LEFT_OUT}.
+   * The cell of each event: 2 x true label + decision, where an unknown true label counts as 2. An event without a
+   * prediction has the cell {@link LEFT_OUT}.
    */
   readonly cells: Uint8Array;
   /** The weight of each event; null if events have no weights. Each event then has weight 1. */
@@ -26,7 +26,7 @@ export interface EventBlock {
   readonly ids: readonly (string | number | null)[] | null;
 }
 
-/** The columns of a block without weights, errors, times and ids. */
+/** The columns of a block in which events have no weights, errors, times or ids. */
 export const NO_COLUMNS = { weights: null, predictions: null, errors: null, times: null, ids: null } as const;
 
 /** The reasons why events, labels or groups were not counted. */
@@ -52,7 +52,7 @@ export const STREAM_PROBLEMS = [
 /** One of {@link STREAM_PROBLEMS}. */
 export type StreamProblem = (typeof STREAM_PROBLEMS)[number];
 
-/** Counts of problems by reason. Reasons that never occurred are absent from {@link ProblemCounts.toJSON}. */
+/** The number of problems for each reason. Reasons that never occurred are absent from {@link ProblemCounts.toJSON}. */
 export class ProblemCounts {
   readonly #counts = new Map<StreamProblem, number>();
 
@@ -100,7 +100,7 @@ export function compact(block: EventBlock): EventBlock {
 
 /** An observer that receives every event when it is counted, such as a set of change detectors. */
 export interface EventObserver {
-  /** Receives the rows of a block from `from` up to, but not including, `to`. */
+  /** Receives rows of a block. The first row is `from`, and the last row is the one before `to`. */
   events(block: EventBlock, from: number, to: number): void;
   /**
    * Receives a late label: the event's codes by attribute, its new cell, and its error (NaN unless errors are
@@ -109,7 +109,7 @@ export interface EventObserver {
   label(codes: readonly number[], cell: number, error: number): void;
 }
 
-/** The number of a group's predictions that have a true label. */
+/** The number of predictions of a group that have a true label. */
 export interface LabelCoverage {
   readonly attribute: string;
   readonly group: string;
@@ -119,5 +119,5 @@ export interface LabelCoverage {
   readonly share: number | null;
 }
 
-/** Counts of problems by reason. Every skipped event, label or group is counted here. */
+/** The number of problems for each reason. Every skipped event, label or group is counted here. */
 export type StreamProblems = Readonly<Record<string, number>>;

@@ -216,8 +216,8 @@ export class EventReader {
 }
 
 /**
- * The values of a number of events. Each value has been converted to its type, but ranges and missing values have not
- * been checked.
+ * The values of several events, as columns. Each value has been converted to its type, but ranges and missing values
+ * have not been checked.
  */
 interface Fields {
   readonly length: number;
@@ -276,8 +276,8 @@ function idsOf(column: Column): (string | number | null)[] {
 }
 
 /**
- * Returns a function that maps a row to its group code. A label gets its code at its first row, so groups are in order
- * of first appearance.
+ * Returns a function that returns the group code of a row. A label gets its code when it first occurs, so codes are in
+ * order of first appearance.
  */
 function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
   if (column.kind === 'numeric') {

@@ -11,12 +11,12 @@ import { SlidingWindow } from './sliding-window.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
 
 /**
- * After this many events, the groups seen so far share the error budget equally. Groups that appear later share a
- * reserve.
+ * The number of events after which the groups seen so far get equal shares of the error budget. Groups that appear
+ * later get shares of a reserve.
  */
 const WARM_UP = 100;
 
-/** The minimum number of events between records, used at the beginning of a stream. */
+/** The minimum number of events between two records. The beginning of a stream uses this number. */
 const MIN_RECORD_STEP = 100;
 
 /** The numbers of true labels that were accepted and rejected. */
@@ -37,7 +37,10 @@ export class EventStream {
   readonly starts = new FreshStarts();
   /** The events that can still be labelled; null if events have no ids. */
   readonly labels: LateLabels | null;
-  /** For each attribute, the number of groups that were declared, or that appeared in the first events. */
+  /**
+   * For each attribute, the number of declared groups or, without a declaration, of groups that appeared in the first
+   * events.
+   */
   readonly early: number[];
   /** The number of counted events. */
   events = 0;
@@ -49,7 +52,7 @@ export class EventStream {
   readonly #clock: () => number;
   readonly #observers = new Set<EventObserver>();
   #onRecord: () => void = () => undefined;
-  /** The largest power of ten that is at most the number of events. */
+  /** The largest power of ten that does not exceed the number of events. */
   #decade = 1;
 
   constructor(options: FilledTrackerOptions, clock: () => number) {
@@ -108,7 +111,7 @@ export class EventStream {
     this.#count(this.reader.readBatch(source));
   }
 
-  /** Increases the event count by events that were counted elsewhere and have no times. */
+  /** Adds events to the count that were counted elsewhere and have no times. */
   addCounted(events: number): void {
     this.#noteTime(this.#clock());
     this.#advance(events);
@@ -242,7 +245,7 @@ export class EventStream {
     if (scale !== null) table.addScaledError(code, error / scale);
   }
 
-  /** Reduces an error to the error scale if it is larger, and counts it in `faults`. */
+  /** If an error is larger than the error scale, reduces it to the error scale and counts it in `faults`. */
   #clip(error: number): number {
     const scale = this.options.errorScale;
     if (scale === null || !(error > scale)) return error;

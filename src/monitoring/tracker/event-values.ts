@@ -64,8 +64,8 @@ export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
 }
 
 /**
- * The first and last times with a four-digit year, in milliseconds since 1970. The format of records requires four
- * digits.
+ * The first and the last time that have a year of four digits, in milliseconds since 1970. The format of records
+ * requires four digits.
  */
 export const EARLIEST_TIME = -62_167_219_200_000;
 export const LATEST_TIME = 253_402_300_799_999;

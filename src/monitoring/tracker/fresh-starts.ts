@@ -1,8 +1,8 @@
 import { GroupTable } from './group-table.ts';
 
-/** The sums of a stream at the start of a window. */
+/** A start of a window, with the sums of the stream at that point. */
 export interface FreshStart {
-  /** The index of the start; 0 is the beginning of the stream. */
+  /** The number of the start, counted from 0; start 0 is the beginning of the stream. */
   readonly index: number;
   /** The number of events counted before the start. */
   readonly events: number;
@@ -13,8 +13,8 @@ export interface FreshStart {
 }
 
 /**
- * Determines how long starts are kept: a start whose index is divisible by 2^j is discarded when it is KEPT_SPACINGS x
- * 2^j starts old.
+ * Determines how long starts are kept. Let 2^j be the largest power of two that divides the index of a start. The start
+ * is discarded after KEPT_SPACINGS x 2^j further starts.
  */
 const KEPT_SPACINGS = 8;
 
@@ -22,15 +22,15 @@ const KEPT_SPACINGS = 8;
 const MAX_DOUBLINGS = 16;
 
 /**
- * The starts of a stream's windows: the beginning of the stream, and a restart after every `restartEvery` events. The
- * ages of the kept starts grow geometrically: all recent starts and some of the older starts are kept. For every age
- * above four starts, there is therefore a window that is at most a quarter longer. A stream of any length keeps at
- * most {@link KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
+ * The starts of a stream's windows: the beginning of the stream, and a restart after every `restartEvery` events. All
+ * recent starts are kept, and of the older starts, increasingly fewer are kept. For every length of more than four
+ * starts, there is therefore a window that is at most a quarter longer. A stream of any length keeps at most
+ * {@link KEPT_SPACINGS} / 2 x {@link MAX_DOUBLINGS} + {@link KEPT_SPACINGS} starts.
  */
 export class FreshStarts {
   #kept: FreshStart[] = [];
   #next = 0;
-  /** Starts that must be kept at any age, one for each holder. */
+  /** For each holder, the index of the start that must be kept for it, whatever its age. */
   readonly #held = new Map<object, number>();
 
   /** The kept starts, oldest first. */
@@ -50,7 +50,7 @@ export class FreshStarts {
     this.#kept.push({ index, events, time, tables: tables.map((table) => table.copy()) });
   }
 
-  /** Keeps an existing or future start until the same holder asks for another start. */
+  /** Keeps an existing or future start until the same holder calls this method with another start. */
   hold(holder: object, index: number): void {
     this.#held.set(holder, index);
   }
@@ -66,7 +66,7 @@ export class FreshStarts {
   }
 
   /**
-   * Merges the starts of two streams. A merged window with some start index contains the events of each stream since
+   * Merges the starts of two streams. The merged window of a start index contains, for each stream, the events since
    * that stream's start with this index. A stream that has not reached this start yet contributes only its future
    * events. If one of the streams has already discarded a start, the merged stream discards it too.
    * @param other the other stream's starts
@@ -92,10 +92,10 @@ export class FreshStarts {
   }
 }
 
-/** The sums of a stream at some point in time. */
+/** The number of events, the time and the sums of a stream at some point. */
 type Present = Omit<FreshStart, 'index'>;
 
-/** Returns the current sums as a substitute for a start that the stream has not reached yet. */
+/** Returns the current sums if the stream has not reached the start with the given index yet; otherwise undefined. */
 function stub(index: number, next: number, present: Present): Present | undefined {
   return index < next ? undefined : present;
 }

@@ -35,7 +35,10 @@ export class GroupCodes {
     return this.#codes.get(label) ?? this.#find(canonicalLabel(label));
   }
 
-  /** Returns the code of a label that is new, or that is a different spelling of a known number. */
+  /**
+   * Returns the code of a label that was not found as it is written: a new label, or a different spelling of a known
+   * number.
+   */
   #find(label: string): number {
     return this.#codes.get(label) ?? this.#admit(label);
   }
@@ -87,7 +90,7 @@ export class CrossedCodes {
     return (branch[code] ??= this.#codes.codeOf(this.#labelAt(codes, indices, row))) as number;
   }
 
-  /** Rebuilds the codes of a restored stream. Each intersection is given by the codes of its groups. */
+  /** Rebuilds the codes when a stream is restored. Each intersection is given by the codes of its groups. */
   restore(groups: readonly (readonly number[])[]): void {
     const codes = this.#parts.map((_, index) => Int32Array.from(groups, (parts) => parts[index] as number));
     const indices = this.#parts.map((_, index) => index);
@@ -113,7 +116,7 @@ export class CrossedCodes {
 
   /**
    * Returns the label of an intersection. If a group's label contains the separator, two intersections could get the
-   * same label. The group labels in the second intersection's label are then quoted.
+   * same label. In that case, the group labels in the label of the second intersection are quoted.
    */
   #labelAt(codes: readonly Int32Array[], indices: readonly number[], row: number): string {
     const parts = indices.map(

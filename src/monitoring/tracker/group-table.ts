@@ -15,7 +15,7 @@ export const ERROR = { count: 0, weight: 1, squaredWeight: 2, sum: 3, squares: 4
  * Running sums of every group of one attribute, in one flat array of [groups, stride]. Every group has the counts of
  * the six cells. If events have weights, it also has the sums of weights and of squared weights by cell. If errors are
  * monitored, it also has the {@link ERROR} fields. All numbers are sums over events, so the sums of a window are the
- * difference of two tables.
+ * difference between two tables.
  */
 export class GroupTable {
   readonly shape: TableShape;
@@ -80,9 +80,9 @@ export class GroupTable {
   }
 
   /**
-   * Adds an error in [0, 1] to the two sums of its anytime-valid interval: the sum of errors, and the sum of squared
-   * distances between each error and its prediction from earlier errors. The prediction is the mean of one half and the
-   * earlier errors (Howard et al. 2021, section 3.2).
+   * Adds an error in [0, 1] to the two sums from which anytime-valid intervals are computed. The first is the sum of
+   * errors. The second is the sum of squared distances between each error and its prediction from earlier errors. The
+   * prediction of an error is the mean of one half and all earlier errors (Howard et al. 2021, section 3.2).
    */
   addScaledError(code: number, scaled: number): void {
     const at = code * this.stride + this.errorsAt;

@@ -23,8 +23,8 @@ function keyOf(id: string | number): string {
 export const FIRST_UNKNOWN_CELL = 4;
 
 /**
- * The latest events with ids, in a ring buffer. These events can still be labelled, and their ids cannot be used again.
- * The memory use of the buffer is constant.
+ * The latest events with ids, in a ring buffer. Only these events can still be labelled. Their ids cannot be used for
+ * new events. The memory use of the buffer is constant.
  */
 export class LateLabels {
   readonly horizon: number;

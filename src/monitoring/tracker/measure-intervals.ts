@@ -9,7 +9,7 @@ import { betaBinomialSequence } from '../../stats/sequential/beta-binomial-seque
 import { empiricalBernsteinSequence } from '../../stats/sequential/empirical-bernstein-sequence.ts';
 import { subGaussianSequence } from '../../stats/sequential/sub-gaussian-sequence.ts';
 
-/** The sums of one measure in one group and one window. */
+/** The sums of one measure for one group in one window. */
 export interface MeasureSums {
   /** The number of events in the denominator. */
   n: number;
@@ -21,14 +21,14 @@ export interface MeasureSums {
   /** The weighted sum of squared errors. */
   squares: number;
   /**
-   * For errors scaled to [0, 1]: the unweighted sum of errors, and the sum of squared distances between each error and
-   * its prediction from earlier errors.
+   * For errors scaled to [0, 1], the unweighted sum of errors. `variance` is the sum of squared distances between each
+   * error and its prediction from earlier errors.
    */
   scaled: number;
   variance: number;
 }
 
-/** Returns sums of zero, which {@link sumMeasure} can fill. */
+/** Returns an object in which all sums are 0. {@link sumMeasure} can fill it. */
 export function emptySums(): MeasureSums {
   return { n: 0, sum: 0, weight: 0, squaredWeight: 0, squares: 0, scaled: 0, variance: 0 };
 }
@@ -92,7 +92,7 @@ function effectiveEvents(sums: MeasureSums): number {
   return effectiveCount(sums.weight, sums.squaredWeight);
 }
 
-/** The values that determine a stream's intervals, in addition to its sums. */
+/** The settings of a stream that determine its intervals, in addition to its sums. */
 export interface IntervalBasis {
   readonly hasWeights: boolean;
   /** The largest possible error; null if it is unknown. Without it, errors have no anytime-valid interval. */

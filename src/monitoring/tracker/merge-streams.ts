@@ -10,8 +10,8 @@ import type { SlidingWindow } from './sliding-window.ts';
 /**
  * Adds everything that another stream has counted, as if both streams were shards of one stream. Sums are added. The
  * order of events across shards is unknown. If the events of both streams do not fit into the sliding window, each
- * stream therefore drops the same share of its events, oldest first. Windows that began at a restart are joined with
- * the other stream's windows of the same index.
+ * stream therefore drops the same share of its events. The oldest events are dropped first. Each window that began at a
+ * restart is merged with the window of the other stream that has the same index.
  * @throws {ValueError} if the streams have different options
  */
 export function mergeStreams(stream: EventStream, other: EventStream): void {
@@ -40,7 +40,7 @@ function presentOf({ tables, events, latestTime }: EventStream): Omit<FreshStart
   return { tables: tables.map((table) => table.copy()), events, time: latestTime };
 }
 
-/** Counts the events of groups beyond this stream's maximum number of groups as problems. */
+/** Counts events as problems if their groups exceed the maximum number of groups of this stream. */
 function countLost(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
   other.tables.forEach((table, index) => {
     if ((stream.options.attributes[index]?.parts.length ?? 0) > 0) return;
@@ -97,7 +97,7 @@ function translateGroups(stream: EventStream, other: EventStream): Int32Array[] 
   return codesOf;
 }
 
-/** Maps the old position of each event that is still in the window to its new position. */
+/** For both streams, maps the old position of each event in the window to its position in the merged stream. */
 interface NewNumbers {
   readonly own: ReadonlyMap<number, number>;
   readonly other: ReadonlyMap<number, number>;

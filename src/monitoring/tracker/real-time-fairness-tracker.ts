@@ -57,7 +57,7 @@ export interface TrackerSnapshot extends StreamSnapshot {
 /** Options of {@link RealTimeFairnessTracker.metrics}. */
 export interface CheckOptions {
   /**
-   * The window: the last `windowSize` events, or all events.
+   * The window that the metrics cover: the last `windowSize` events, or all events.
    * @defaultValue 'sliding'
    */
   readonly window?: MonitoringWindow | undefined;
@@ -76,11 +76,11 @@ const CHECK_OPTION_NAMES: OptionNames<CheckOptions> = { window: true };
  * at most 10,000 groups; events of further groups are counted under `too_many_groups`. The tracker also stores the
  * events of the window and the last `labelHorizon` ids.
  *
- * Events may arrive one by one, in batches of columns, or in shards that are merged. The sums are the same in all three
- * cases. A true label may arrive with its event, or later with the event's id. Problems are counted in `faults` by
- * reason. Examples are an event without a prediction, an undeclared group, a duplicate id, a label for an unknown id,
- * and a clock that went backwards. Events with an earlier time than the event before them are counted in the order of
- * arrival. An invalid value raises an error, and nothing from that call is counted.
+ * You can add events one by one, in batches of columns, or by merging the trackers of several shards. The sums are the
+ * same in each case. A true label may arrive with its event, or later with the event's id. Problems are counted in
+ * `faults` by reason. Examples are an event without a prediction, an undeclared group, a duplicate id, a label for an
+ * unknown id, and a clock that went backwards. Events with an earlier time than the event before them are counted in
+ * the order of arrival. An invalid value raises an error, and nothing from that call is counted.
  *
  * The metrics are added to the history every `recordEvery` events, and appended to the store if there is one. When the
  * history is full, the records of some timestamps are dropped.
@@ -218,8 +218,8 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Takes an additional record now, for example at the end of a stream. Other records are taken every `recordEvery`
-   * events.
+   * Takes an additional record now, for example at the end of a stream. Without this call, records are taken every
+   * `recordEvery` events.
    */
   flush(): void {
     if (this.stream.events > 0) this.#record();
@@ -260,9 +260,9 @@ export class RealTimeFairnessTracker {
   }
 
   /**
-   * Adds everything that the tracker of another shard of the same stream has counted. The sums equal the sums of a
-   * single tracker over both shards. The sliding window keeps the newest events of both trackers, in proportion to
-   * their numbers of events.
+   * Adds all counts of another tracker, which has tracked another shard of the same stream. The result has the same
+   * sums as a single tracker that tracks both shards. The sliding window keeps the newest events of both trackers, in
+   * proportion to their numbers of events.
    * @returns this tracker
    * @throws {ValueError} if the trackers have different options
    */

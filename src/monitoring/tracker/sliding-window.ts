@@ -8,7 +8,7 @@ import { GroupTable, type TableShape } from './group-table.ts';
 export class SlidingWindow {
   readonly size: number;
   readonly tables: readonly GroupTable[];
-  /** One array per attribute, with the group code of each event. The code is negative if an event has no group. */
+  /** The group code of each event, in one array per attribute. The code is negative if an event has no group. */
   readonly codes: readonly Int32Array[];
   readonly cells: Uint8Array;
   readonly weights: Float64Array | null;
@@ -41,7 +41,7 @@ export class SlidingWindow {
     });
   }
 
-  /** Adds the rows of a block from `from` up to, but not including, `to`. */
+  /** Adds rows of a block. The first row is `from`, and the last row is the one before `to`. */
   add(block: EventBlock, from: number, to: number): void {
     if (this.#shape.hasWeights || this.#shape.hasErrors) this.#addSums(block, from, to);
     else this.#addCounts(block, from, to);
@@ -57,7 +57,7 @@ export class SlidingWindow {
   }
 
   /**
-   * Sets the true label of an event that is still in the window. The event is given by its position among all added
+   * Sets the true label of an event that is still in the window. `event` is the position of the event among all added
    * events.
    */
   label(event: number, cell: number, error: number): void {
@@ -84,7 +84,7 @@ export class SlidingWindow {
     for (let event = this.added - this.length; event < this.added; event++) yield event % this.size;
   }
 
-  /** Adds counts, which are exact integers, in a plain loop for each attribute. */
+  /** Adds events to the counts, which are exact integers. A simple loop for each attribute is sufficient for this. */
   #addCounts({ codes, cells }: EventBlock, from: number, to: number): void {
     const { size, added } = this;
     // If there are more events than slots, only the last events remain.

@@ -4,16 +4,16 @@ import { emptySums, type MeasureSums, measureValue, sumMeasure } from './measure
 import type { WatchedMeasure } from './watched-metric.ts';
 
 /**
- * The part of an error budget that is reserved for groups that appear after the first events, or for windows that begin
- * after the first closed alarm.
+ * The part of an error budget that is reserved: for groups that appear after the first events, or for windows that
+ * begin after the first closed alarm.
  */
 const RESERVE = 0.2;
 
 /** The known groups of an attribute. */
 export interface KnownGroups {
-  /** The number of groups that were declared, or that appeared in the first events. */
+  /** The number of declared groups or, without a declaration, of groups that appeared in the first events. */
   readonly early: number;
-  /** Whether only these groups are counted. */
+  /** Whether only declared groups are counted. */
   readonly isClosed: boolean;
 }
 
@@ -79,7 +79,7 @@ export interface MeasuredGroup {
   readonly value: number;
 }
 
-/** Returns a measure for every group of an attribute, if the group has events in the measure's denominator. */
+/** Returns a measure for all groups of an attribute that have events in the measure's denominator. */
 export function measureGroups(window: StreamWindow, attribute: number, measure: WatchedMeasure): MeasuredGroup[] {
   const table = window.tables[attribute] as GroupTable;
   const found: MeasuredGroup[] = [];
@@ -100,7 +100,7 @@ export function knownGroups(stream: EventStream, attribute: number): KnownGroups
   };
 }
 
-/** Returns the alpha of one group's interval, given the alpha of its measure. */
+/** Returns the alpha for the interval of one group, given the alpha of the measure. */
 export function groupAlpha(stream: EventStream, attribute: number, group: number, alpha: number): number {
   return alpha * groupShare(group, knownGroups(stream, attribute));
 }

@@ -13,7 +13,7 @@ import {
 } from './stream-window.ts';
 import type { WatchedMeasure, WatchedMetric } from './watched-metric.ts';
 
-/** One measure of all groups of an attribute, with intervals. */
+/** One measure, with its values and intervals for all groups of an attribute. */
 interface MeasuredAttribute {
   readonly measure: WatchedMeasure;
   readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];

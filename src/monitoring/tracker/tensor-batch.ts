@@ -34,8 +34,8 @@ export function isTensorBatch(batch: TableSource | TensorBatch): batch is Tensor
 }
 
 /**
- * Counts a batch on the device of its tensors. Only two things are read back: one table of [groups, 6] per attribute,
- * and the rows that the sliding window needs.
+ * Counts a batch on the device of its tensors. Only one table of [groups, 6] per attribute and the rows that the
+ * sliding window needs are read back.
  * @throws {DataValidationError} if a prediction or label is invalid
  */
 export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
@@ -59,7 +59,7 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
   }
 }
 
-/** Returns the last rows as a block. Missing values were already counted with the complete batch. */
+/** Returns the last rows as a block. The missing values of these rows were already counted with the complete batch. */
 export function blockOfTail(
   tail: ReadonlyMap<string, ArrayLike<number>>,
   { columns }: FilledTrackerOptions,
@@ -90,7 +90,7 @@ export function blockOfTail(
 /**
  * Reads the batch back to the host. Scores are converted to decisions on the device, because a threshold in float32
  * differs from a threshold in float64.
- * @param keepsScores if true, the predictions are returned unchanged, since errors need them
+ * @param keepsScores if true, the predictions are returned unchanged, because they are needed to compute errors
  */
 export async function readTensors(
   batch: TensorBatch,

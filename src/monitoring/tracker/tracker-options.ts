@@ -21,7 +21,7 @@ export interface TrackerColumns {
   readonly protected: readonly string[];
   /** Intersections of the protected attributes. Each intersection is monitored as an additional attribute. */
   readonly intersections?: readonly (readonly string[])[] | undefined;
-  /** The field with the id of the event. Late labels refer to this id. */
+  /** The field with the id of the event. A label that arrives later refers to the event by this id. */
   readonly id?: string | undefined;
   /** The field with the time of the event: a Date, ISO 8601 text, or a number since 1970. */
   readonly timestamp?: string | undefined;
@@ -48,8 +48,8 @@ export interface TrackerOptions {
    */
   readonly minGroupSize?: number | undefined;
   /**
-   * The number of later events with ids after which an event can no longer be labelled, at most 100,000,000. This
-   * limits the memory used by events that wait for a label.
+   * An event can no longer be labelled after this number of later events with ids. The maximum is 100,000,000. This
+   * number limits the memory that events without a label use.
    * @defaultValue 100000
    */
   readonly labelHorizon?: number | undefined;
@@ -60,9 +60,7 @@ export interface TrackerOptions {
    * @defaultValue 0.5
    */
   readonly decisionThreshold?: number | undefined;
-  /**
-   * The label that counts as 1 in decisions and true labels, if they are not 0 and 1. Every other label counts as 0.
-   */
+  /** The label that counts as 1, if decisions and true labels are not 0 and 1. Every other label counts as 0. */
   readonly positiveLabel?: string | undefined;
   /**
    * The unit of timestamps given as numbers. 'auto' infers the unit from the size of the number: seconds below 1e11,
@@ -136,7 +134,7 @@ export interface FilledTrackerOptions extends FilledOptions<
 /** An attribute, or an intersection of attributes. */
 export interface TrackedAttribute {
   readonly name: string;
-  /** The indices of the attributes of an intersection; empty for a single attribute. */
+  /** The indices of the attributes that an intersection crosses; empty for a single attribute. */
   readonly parts: readonly number[];
   /** The declared groups; null if no groups were declared. */
   readonly declared: readonly string[] | null;

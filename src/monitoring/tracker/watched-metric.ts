@@ -5,8 +5,8 @@ import { type MetricDefinition, metricDefinition, metricNeedsTruth } from '../..
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
 
 /**
- * A rate. Of the six cells of every group, `above` lists the cells of the numerator, and `below` lists the cells of
- * the denominator.
+ * A rate. Every group has six cells: `above` lists the cells in the numerator, and `below` lists the cells in the
+ * denominator.
  */
 interface WatchedRate {
   readonly kind: 'rate';
@@ -31,7 +31,7 @@ export type WatchedMeasure = WatchedRate | WatchedError;
 /** A monitored difference between groups. */
 export interface WatchedMetric {
   readonly metric: string;
-  /** The compared measures. The metric is the largest of their gaps. */
+  /** The compared measures. The measures that are compared. The metric is the largest of their gaps. */
   readonly measures: readonly WatchedMeasure[];
   readonly needsTruth: boolean;
 }
@@ -54,7 +54,7 @@ export function watchedMetric(name: string): WatchedMetric {
   };
 }
 
-/** The most common metrics. Every rate also has a difference metric. */
+/** The most common metrics. For every rate, there is also a metric for the difference of the rate between groups. */
 const USUAL = [
   'demographic_parity_difference',
   'equalized_odds_difference',

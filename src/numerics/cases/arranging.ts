@@ -5,7 +5,10 @@ import { codes, spread, uniform } from '../inputs.ts';
 import { type NumericsCase, tensorCase } from '../numerics-case.ts';
 import { EXACT } from '../tolerances.ts';
 
-/** Generates numbers that any rounding is likely to change, so that a test can show that they were only moved. */
+/**
+ * Generates numbers that any rounding would probably change. A test can thus show that an op moves numbers without
+ * changing them.
+ */
 const numbers = (size: number): Float32Array => spread(size, size, -30, 30);
 
 const at = (values: ArrayLike<number>, index: number): number => values[index] as number;

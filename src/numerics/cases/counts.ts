@@ -12,8 +12,8 @@ import { hostCase, type NumericsCase, tensorCase, vectors } from '../numerics-ca
 import { EXACT } from '../tolerances.ts';
 
 /**
- * Edge cases for the numbers of rows and cells: one row and one cell, one row more or fewer than a workgroup has
- * threads, and several workgroups.
+ * Edge cases for the numbers of rows and cells: one row and one cell, one row more or fewer than the threads of a
+ * workgroup, and several workgroups.
  */
 const SIZES: readonly (readonly [rows: number, cells: number])[] = [
   [1, 1],
@@ -35,7 +35,7 @@ const COUNTED = SIZES.map(([rows, cells]) => {
   });
 });
 
-/** Creates a case that sums weights by cell. The sums are compared in the given unit. */
+/** Creates a case that sums weights by cell. The sums are divided by `unit` before they are compared. */
 function weighed(
   name: string,
   cells: number,
@@ -112,8 +112,8 @@ function binOf(value: number, { width, first, count, rounding }: HistogramBins):
 }
 
 /**
- * Returns values for edge cases: on the edges of bins, one unit in the last place below and above the edges, beyond
- * both ends of the histogram, and missing values.
+ * Returns values for edge cases: the edges of bins, the next numbers below and above these edges, numbers beyond both
+ * ends of the histogram, and missing values.
  */
 function edges({ width, first, count }: HistogramBins): Float32Array {
   const on = Array.from({ length: 2 * count + 1 }, (_, half) => (first + half / 2) * width);
@@ -121,7 +121,7 @@ function edges({ width, first, count }: HistogramBins): Float32Array {
   return Float32Array.from([...near, -1e30, 1e30, -Infinity, Infinity, NaN]);
 }
 
-/** Returns the cell of each row. Rows with NaN or a negative group get the code after the last cell. */
+/** Returns the cell of each row. A row with NaN or a negative group gets a code that is one above the last cell. */
 function cellsOf(values: Float32Array, groups: Int32Array, groupCount: number, bins: HistogramBins): number[] {
   return each(values, (value, row) => {
     const [bin, group] = [binOf(value, bins), groups[row] as number];

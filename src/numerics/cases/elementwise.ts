@@ -16,7 +16,7 @@ import {
   SQUARE_ROOT,
 } from '../tolerances.ts';
 
-/** A function of one number: the op for tensors, and the same function in float64. */
+/** The definition of cases for a function of one number: the op for tensors, and the same function in float64. */
 interface Unary {
   readonly op: string;
   readonly name: string;
@@ -36,7 +36,7 @@ function unaryCase({ values, apply, expected, ...heading }: Unary): NumericsCase
 /** Generates numbers halfway between two integers, and numbers next to them. */
 const halves = (): number[] => [-2.5, -1.5, -0.5, 0.49999997, 0.5, 1.5, 2.5, 3.4999998, 8388607, 1e30];
 
-/** Generates 0 and numbers of both signs, up to the largest of float32. */
+/** Generates 0 and numbers of both signs, up to the largest float32 number. */
 const signed = (): number[] => [...spread(1, 250, -6, 6), 0, 1, -1, 3.4e38, -3.4e38];
 
 /** Generates numbers of both signs, 0, and the largest and smallest normal numbers of float32. */
@@ -48,11 +48,14 @@ const fromZero = (seed: number): number[] => [0, ...spread(seed, 256, -6, 6).map
 /** Generates numbers from -12 to 12, and numbers whose exponentials overflow. */
 const logits = (seed: number): number[] => [-1e4, -100, 0, 100, 1e4, ...between(seed, 252, -12, 24)];
 
-/** Numbers whose exponentials are negligible compared with 1, and the number 0. */
+/** Numbers x for which exp(x) is negligible compared with 1, and the number 0. */
 const FAR_BELOW = [-1e4, -1000, -200, -104, -88, -60, -20, 0];
 const FAR_BELOW_NAME = 'from -1e4 to -20, where it is 0, and at 0, where it is 1';
 
-/** The tolerance for a softplus that is truncated beyond log(2^-23) + 2, where exp(-13.9) is lost. */
+/**
+ * The tolerance for a softplus that is truncated beyond log(2^-23) + 2. The truncation adds an error of up to
+ * exp(-13.9).
+ */
 const TRUNCATED_SOFTPLUS = SOFTPLUS + exponential(12) + Math.exp(-13.9);
 
 /** Rounds x to the nearest integer. Ties are rounded to the even integer. */
@@ -62,7 +65,7 @@ function roundedToEven(x: number): number {
   return lower % 2 === 0 ? lower : lower + 1;
 }
 
-/** The methods of a tensor without parameters. */
+/** The methods of tensors that have no parameters. */
 type UnaryOp =
   | 'abs'
   | 'exp'
@@ -135,7 +138,7 @@ const OF_ONE: readonly Unary[] = [
   },
 ];
 
-/** The functions of two numbers, with their float64 results. */
+/** The functions of two numbers, with the same functions in float64. */
 const BINARY = [
   ['add', roundings(1), (a, b) => a + b],
   ['sub', roundings(1), (a, b) => a - b],
@@ -183,8 +186,9 @@ const OF_TWO: readonly NumericsCase[] = BINARY.flatMap(([op, tolerance, expected
 export const ELEMENTWISE_CASES: readonly NumericsCase[] = [...OF_ONE.map(unaryCase), ...OF_TWO];
 
 /**
- * Missing values are NaN, but WGSL lets implementations assume that no value is NaN. These cases test the NaN behaviour
- * that our code relies on. There are more than four values because some kernels process four values at once.
+ * Missing values are represented by NaN, but WGSL allows implementations to assume that no value is NaN. These cases
+ * test the NaN behaviour that our code relies on. Each case has more than four values, because some kernels process
+ * four values at once.
  */
 const VALUES = [NaN, 0, 1, -1, NaN, Infinity, -Infinity, 0.5, NaN, 3.4e38, 1e-30];
 

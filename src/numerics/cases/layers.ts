@@ -20,7 +20,7 @@ import { between, codes, spread, uniform } from '../inputs.ts';
 import { hostCase, type NumericsCase, tensorCase, vectors } from '../numerics-case.ts';
 import { EXACT, QUOTIENT, roundings, SQUARE_ROOT, sumOf } from '../tolerances.ts';
 
-/** The numbers of rows, features and units of a first layer. */
+/** The number of rows, the number of features, and the number of units of a first layer. */
 const SHARED: readonly (readonly [n: number, d: number, units: number])[] = [
   [1, 1, 1],
   [3, 33, 5],
@@ -60,7 +60,7 @@ const SHARED_CASES: readonly NumericsCase[] = SHARED.flatMap(([n, d, units]) => 
   ];
 });
 
-/** The numbers of models, units of the layer, units of the previous layer, and rows. */
+/** The sizes of a case: the number of models, of units of the layer, of units of the previous layer, and of rows. */
 const STACKED: readonly (readonly [k: number, q: number, p: number, n: number])[] = [
   [1, 1, 1, 1],
   [3, 1, 33, 257],
@@ -159,7 +159,7 @@ function networkRows(isWeighed: boolean): NetworkRows {
   };
 }
 
-/** Computes a batch from its definition: the features, labels, memberships and shares of the given rows. */
+/** Computes a batch with plain loops: the features, labels, memberships and shares of the given rows. */
 function batchOf({ x, y, groups, weights }: NetworkRows, picked: readonly number[]): number[][] {
   const weightOf = (row: number): number => weights?.[row] ?? 1;
   const total = picked.reduce((sum, row) => sum + weightOf(row), 0);

@@ -7,8 +7,8 @@ import { type NumericsCase, tensorCase } from '../numerics-case.ts';
 import { meanOf, roundings, SIGMOID, SOFTPLUS, sumOf } from '../tolerances.ts';
 
 /**
- * Generates logits of k models on n rows, with labels and the rows' shares in the mean. The first rows have logits of
- * +-1e4, 30 and 0.
+ * Generates the logits of k models for n rows, labels, and the share that each row has in the mean. The first rows have
+ * logits of +-1e4, 30 and 0.
  */
 function logitRows(k: number, n: number): Record<'labels' | 'logits' | 'shares', Float32Array> {
   const extreme = [1e4, -1e4, 30, -30, 0];
@@ -72,7 +72,7 @@ function bceCases(k: number, n: number, posWeight: number): NumericsCase[] {
   ];
 }
 
-/** The numbers of models, rows, groups, and groups without rows. */
+/** The sizes of a case: the number of models, of rows, of groups, and of groups without rows. */
 type GroupSizes = readonly [k: number, n: number, g: number, empty: number];
 
 const GROUPED: readonly GroupSizes[] = [
@@ -82,7 +82,7 @@ const GROUPED: readonly GroupSizes[] = [
   [1, 4097, 5, 1],
 ];
 
-/** Rows in groups, with the weights and mean scores of the groups. */
+/** Rows that belong to groups, with the weights and mean scores of the groups. */
 interface GroupRows {
   /** [k, n] */
   readonly scores: Float32Array;
@@ -90,7 +90,7 @@ interface GroupRows {
   readonly membership: Float32Array;
   /** The weight of each group, [g]. */
   readonly weights: readonly number[];
-  /** The weighted mean score of each group under each model, [k, g]; 0 for a group without rows. */
+  /** The weighted mean score of each group for each model, [k, g]; 0 for a group without rows. */
   readonly means: readonly number[];
 }
 
@@ -107,8 +107,8 @@ function ratio(sum: number, weight: number): number {
 }
 
 /**
- * The groups with the largest and the smallest mean under one model, and the difference of these means. Absent groups
- * are ignored.
+ * The groups with the largest and the smallest mean score of one model, and the difference between these means. Absent
+ * groups are ignored.
  */
 interface Gap {
   readonly highest: number;
@@ -125,8 +125,8 @@ function gapOf(means: readonly number[], weights: readonly number[]): Gap {
 }
 
 /**
- * Computes the gradient with respect to the scores, [k, n], of a function of the largest gap, given the function's
- * derivative. Each row contributes its share to the mean of its group.
+ * Computes the gradient of a function of the largest gap with respect to the scores, [k, n]. `gradient` is the
+ * derivative of the function. The mean of a group changes by each row's share in the group.
  */
 function gapGradients(sizes: GroupSizes, gradient: (gap: number) => number): number[] {
   const { membership, means, weights } = groupRows(sizes);

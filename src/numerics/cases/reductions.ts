@@ -26,7 +26,8 @@ const FLAGS: readonly (readonly [transposeA: boolean, transposeB: boolean])[] = 
 ];
 
 /**
- * Creates a case that multiplies [n, d] by [d, m], or stacks of such matrices. `stack` is [] or the size of the stacks.
+ * Creates a case for the product of matrices of shapes [n, d] and [d, m], or of stacks of such matrices. `stack`
+ * contains the size of the stacks; it is empty for single matrices.
  */
 function matMulCase(
   name: string,
@@ -97,7 +98,7 @@ const SIZES: readonly (readonly [rows: number, columns: number])[] = [
   [3, 4097],
 ];
 
-/** The reductions of each row or each column, and their results for a list of numbers. */
+/** The ops that reduce each row or each column, with the same functions for a list of numbers. */
 const REDUCTIONS: readonly (readonly [
   op: 'max' | 'min' | 'sum',
   tolerance: (terms: number) => number,

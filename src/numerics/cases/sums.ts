@@ -98,7 +98,8 @@ const LARGEST: readonly NumericsCase[] = [1, 255, 4097].map((rows) =>
 );
 
 /**
- * The sizes of matrices for `normalEquations`. The rows fit in one block, or there is one row more than a block has.
+ * The sizes of matrices for `normalEquations`. Either all rows fit in one block, or there is one row too many for a
+ * block.
  */
 const SIZES: readonly (readonly [rows: number, columns: number, withProducts: boolean])[] = [
   [1, 3, true],

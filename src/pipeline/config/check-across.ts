@@ -13,7 +13,7 @@ import { INTERSECTION_SEPARATOR } from '../../table/index.ts';
 /** The metric that is evaluated if the configuration names no metric. */
 const STANDARD_METRIC = 'demographic_parity_difference';
 
-/** Checks that the metric exists, and that some values of the metric pass its threshold and others fail it. */
+/** Checks that the metric exists, and that the metric can both pass and fail its threshold. */
 function checkGate({ fairness_metric: metric, validation_threshold: threshold }: Fields): PathProblem[] {
   try {
     const definition = metricDefinition(metric ?? STANDARD_METRIC);
@@ -32,10 +32,13 @@ function checkThreshold(definition: MetricDefinition, threshold: number): PathPr
   return found === undefined ? [] : [problemAt(['validation_threshold'], found.message, found.suggestion)];
 }
 
-/** The fields that passed their own checks. Invalid fields are absent, and checks that depend on them are skipped. */
+/**
+ * The fields that passed their own checks. Invalid fields are absent. A check that depends on an absent field is
+ * skipped.
+ */
 type Fields = Partial<PipelineDocument>;
 
-/** The tolerance for the sum of proportions, which allows for rounded decimals. */
+/** The tolerance for the sum of proportions, because proportions may be rounded decimals. */
 const SUM_TOLERANCE = 1e-6;
 
 /** Checks the requirements between fields. */

@@ -11,13 +11,16 @@ import { readConfig } from './read-config.ts';
 export interface ConfigCheck {
   /** The path of the file; null if no file was found. */
   readonly file: string | null;
-  /** The problems, in the order of the text; empty if the configuration is valid. */
+  /** The problems, in the order in which they occur in the text; empty if the configuration is valid. */
   readonly faults: readonly ConfigProblem[];
   /** The name of the applied profile; null if no profile was applied. */
   readonly profile: string | null;
-  /** The names of all profiles. If no profile was chosen, the configuration was checked with each profile. */
+  /**
+   * The names of all profiles. If there are several profiles and none was chosen, the configuration was checked with
+   * each of them.
+   */
   readonly profiles: readonly string[];
-  /** The outcome of each profile, if there are several profiles and none was chosen. */
+  /** The result for each profile, if there are several profiles and none was chosen. */
   readonly outlines: readonly ProfileOutline[];
   /**
    * The configuration; null if there are problems, or if the top level is valid only together with a profile and none
@@ -26,12 +29,12 @@ export interface ConfigCheck {
   readonly config: PipelineConfig | null;
 }
 
-/** The outcome of one of several profiles. */
+/** The result of checking a configuration with one of several profiles. */
 interface ProfileOutline {
   readonly name: string;
   /** The keys that the profile replaces, as written in the file. */
   readonly changes: readonly string[];
-  /** The configuration with this profile; null if there are problems. */
+  /** The configuration after this profile was merged; null if there are problems. */
   readonly config: PipelineConfig | null;
 }
 
@@ -74,7 +77,7 @@ function readWith(text: ConfigText, request: ReturnType<typeof profileRequest>):
   }
 }
 
-/** Returns the problems that a configuration error lists. Throws any other error again. */
+/** Returns the problems that an error about a configuration lists. Throws any other error again. */
 function problemsOf(error: unknown): readonly ConfigProblem[] {
   const problems = error instanceof ConfigValidationError ? error.context['faults'] : undefined;
   if (!Array.isArray(problems)) throw error;
@@ -92,8 +95,9 @@ function outline(text: ConfigText, name: string, config: PipelineConfig | null):
 }
 
 /**
- * Removes repeated problems, because the check of every profile finds the same problem of the top level. If two reports
- * describe the same problem, the report that names a profile is kept, because it is more specific.
+ * Removes repeated problems. They occur because every profile is checked together with the same top level. If the same
+ * problem is reported with and without the name of a profile, the report with the name is kept, because it is more
+ * specific.
  */
 function distinct(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const byLength = [...problems].sort((a, b) => a.message.length - b.message.length);

@@ -10,7 +10,7 @@ import { PIPELINE_DIALECT } from './config-text.ts';
 /** The requested profile. */
 export interface ProfileRequest {
   readonly name: string | undefined;
-  /** The source of the request: an option or a variable. */
+  /** What requests the profile: an option or an environment variable. */
   readonly by: string;
 }
 
@@ -28,8 +28,9 @@ export interface ChosenProfile {
 }
 
 /**
- * Merges a profile into the top level: each key of the profile replaces the complete value of the same top-level key.
- * If no profile is requested, a single profile is applied. If there are several profiles, none of them is applied.
+ * Merges a profile into the top level. If the profile contains a key, its value completely replaces the value of this
+ * key at the top level. If no profile is requested, a single profile is applied. If there are several profiles, none of
+ * them is applied.
  */
 export function chooseProfile(
   document: Mapping,
@@ -88,7 +89,7 @@ function notMapping(path: readonly string[], of: string, wording: Wording): Path
   return { path, at: 'value', message: `${key}: must be a mapping of ${of}; got ${given}`, suggestion };
 }
 
-/** Records the position of each merged key in the text: in the profile or at the top level. */
+/** Determines where the text defines each key of the merged configuration: in the profile or at the top level. */
 function placeMerged(merged: Mapping, document: Mapping, profile: unknown, positions: YamlPositions): void {
   const below = positions.get(document);
   if (below === undefined) return;

@@ -9,7 +9,7 @@ import { KEY_ALIASES } from '../../schemas/pipeline/pipeline-document.ts';
 const PLACE = path.join('.evenhand', 'config.yml');
 
 /**
- * Finds the configuration file that applies to a folder. `EVENHAND_CONFIG_PATH` takes precedence if it is set, even if
+ * Finds the configuration file that is used in a folder. `EVENHAND_CONFIG_PATH` takes precedence if it is set, even if
  * the file does not exist. Otherwise, the function returns the first `.evenhand/config.yml` in the folder, its parent
  * folders and the home folder.
  * @param start the folder in which the search begins; the current folder if omitted
@@ -36,7 +36,7 @@ function foldersUp(folder: string): string[] {
   return above === folder ? [folder] : [folder, ...foldersUp(above)];
 }
 
-/** The dialect of pipeline configurations: settings for the parser and texts for messages. */
+/** How pipeline configurations are parsed: settings for the parser, and texts for messages. */
 export const PIPELINE_DIALECT: ConfigDialect = {
   aliases: KEY_ALIASES,
   // For these keys, a value that looks like a number keeps its written form.

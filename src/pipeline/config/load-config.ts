@@ -9,8 +9,8 @@ import { readConfig } from './read-config.ts';
 /** Options of {@link loadConfig} and {@link parseConfigText}. */
 export interface LoadConfigOptions {
   /**
-   * The name of the profile to merge into the top level of the file. If this option is null, the environment variable
-   * is ignored.
+   * The name of the profile that is merged into the top level of the file. If this option is null, the environment
+   * variable is ignored.
    * @defaultValue EVENHAND_PROFILE, else the only profile. If there are several profiles, none is applied, and a
    *   warning is logged.
    */
@@ -42,7 +42,7 @@ export async function loadConfig(path?: string, options: LoadConfigOptions = {})
 
 /**
  * Parses a configuration from the text of a file.
- * @param file the name of the text in messages
+ * @param file the name by which messages refer to the text
  * @throws {ConfigValidationError} with all problems, one per line: `file:line:column: key: requirement; value found.`
  * @example
  * ```ts
@@ -70,7 +70,7 @@ export async function parseConfigText(
  *
  * Names, ranges, and the requirements between keys are checked. Whether columns exist is checked later, when data are
  * available.
- * @param where the name of the configuration in messages
+ * @param where the name by which messages refer to the configuration
  * @throws {ConfigValidationError} with all problems, one per line. `context.faults` lists the problems as objects
  * @example
  * ```ts

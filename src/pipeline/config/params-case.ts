@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { toCamelCase, toSnakeCase } from '../../internal/arguments.ts';
 import type { Mapping } from '../../internal/values.ts';
 
-/** Renames the keys that a schema declares to camelCase. Other keys, such as the names of groups, are not changed. */
+/**
+ * Converts the names of those keys that a schema declares to camelCase. Other keys, such as the names of groups, are
+ * not changed.
+ */
 export function paramsToCamelCase(params: Mapping, schema: z.ZodObject): Mapping {
   return renameDeclared(params, schema, toCamelCase, (name) => name);
 }
@@ -29,7 +32,7 @@ function renameDeclared(
   );
 }
 
-/** Returns the schema if it describes a mapping with declared keys; undefined for other schemas. */
+/** Returns the schema of a mapping with declared keys, without `optional`; undefined for other schemas. */
 function objectIn(schema: unknown): z.ZodObject | undefined {
   const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
   return inner instanceof z.ZodObject ? inner : undefined;

@@ -2,7 +2,7 @@ import type { DecimalSeparator } from '../../schemas/data-source.ts';
 import type { TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** A configuration in code. Omitted keys get their defaults. The output of `loadConfig` is also valid. */
+/** A configuration in code. Keys that you omit get their default values. The output of `loadConfig` is also valid. */
 export interface PipelineConfigInput {
   /** The names of the sensitive attributes, at least one. Each attribute is analysed separately. */
   readonly sensitive: string | readonly string[];
@@ -22,13 +22,13 @@ export interface PipelineConfigInput {
    */
   readonly alpha?: number | undefined;
   /**
-   * The smallest association with which a column counts as a proxy.
+   * A column counts as a proxy if its association with an attribute is at least this value.
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
   /**
-   * The path to which `evenhand pipeline` writes the detectors' report: a .md, .json or .html file below the current
-   * folder, as a relative path.
+   * The path to which `evenhand pipeline` writes the detectors' report. It is the relative path of a .md, .json or
+   * .html file below the current folder.
    */
   readonly reportOut?: string | undefined;
   /**
@@ -47,8 +47,8 @@ export interface PipelineConfigInput {
    */
   readonly naValues?: readonly string[] | undefined;
   /**
-   * The decimal separator of numbers in text files. Only commands that read a file use this option, because a table
-   * already contains numbers.
+   * The decimal separator of numbers in text files. Only commands that read a file use this option, because the numbers
+   * of a table have already been read.
    * @defaultValue '.'
    */
   readonly decimal?: DecimalSeparator | undefined;
@@ -75,7 +75,7 @@ export interface PipelineStepInput {
   readonly params?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A training section in code. */
+/** The training section of a configuration, as an object. */
 export interface TrainingInput {
   readonly method: TrainingMethod;
   readonly targetColumn: string;

@@ -26,8 +26,8 @@ const NOTHING: ReadonlyMap<string, Rename> = new Map();
 const COST_KEYS = ['false_positive', 'false_negative'];
 
 /**
- * Returns a configuration in which each declared key has its canonical name instead of an alias or its camelCase form.
- * Other keys, such as the names of attributes and groups, are not changed.
+ * Returns a configuration in which aliases and camelCase forms of declared keys are replaced with their canonical
+ * names. Other keys, such as the names of attributes and groups, are not changed.
  */
 function canonicalDocument(value: unknown, renaming: Renaming): unknown {
   const declared = Object.keys(PIPELINE_FIELDS);
@@ -50,8 +50,8 @@ function renameTraining(training: unknown, path: KeyPath, renaming: Renaming): u
 }
 
 /**
- * Renames the keys of the parameters of a step or of the training section. The transformer or the method determines the
- * known keys.
+ * Renames the keys of the parameters of a step or of the training section. The transformer of the step, or the training
+ * method, determines which keys are known.
  */
 function withParams(
   owner: unknown,
@@ -71,14 +71,14 @@ function withParams(
 
 const FIELDS = { schemas: PIPELINE_FIELDS, otherKeys: ['profiles'], dialect: PIPELINE_DIALECT };
 
-/** A configuration before it is checked, with its source. */
+/** A configuration that has not been checked, and information about its source. */
 export interface ConfigSource {
   readonly value: unknown;
-  /** The positions of keys and values in the source text; empty if the configuration has no source text. */
+  /** The positions of keys and values in the source text; empty if there is no source text. */
   readonly indices: YamlPositions;
   /** The position at which the configuration begins in the source text; null if there is no source text. */
   readonly start: TextPosition | null;
-  /** The name of the configuration in messages. */
+  /** The name by which messages refer to the configuration. */
   readonly file: string | null;
   readonly allowsCamelCase: boolean;
   readonly request: ProfileRequest;

@@ -1,7 +1,7 @@
-/** The choices from which a first configuration is created. */
+/** The choices with which a first configuration file is created. */
 export interface StarterConfig {
   readonly sensitive: readonly string[];
-  /** The column to predict, and the columns to learn from; undefined if no model is to be trained. */
+  /** The column to predict, and the columns to learn from; undefined if no model will be trained. */
   readonly training?:
     | {
         readonly target: string;
@@ -11,13 +11,13 @@ export interface StarterConfig {
         readonly left: readonly { readonly column: string; readonly reason: string }[];
       }
     | undefined;
-  /** The largest difference that passes. */
+  /** The threshold: the largest difference that passes. */
   readonly threshold?: number | undefined;
 }
 
 /**
  * Returns the text of a configuration with comments, for `run-pipeline` and `pipeline`.
- * @param origin how the configuration was made, for its first line
+ * @param origin a description of how the configuration was created, which becomes part of the first line
  */
 export async function starterConfigText(
   { sensitive, training, threshold }: StarterConfig,
@@ -60,7 +60,7 @@ function trainingText(
   ];
 }
 
-/** Returns a comment on one line, so that no part of a name becomes a key. */
+/** Returns a comment without line breaks, so that a name with a line break cannot create a key. */
 function comment(text: string): string {
   return `# ${text.trimEnd().replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')}${text.endsWith('\n') ? '\n' : ''}`;
 }

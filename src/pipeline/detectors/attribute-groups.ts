@@ -1,13 +1,13 @@
 import { type CategoricalColumn, encodeGroups, INTERSECTION_SEPARATOR, type Table } from '../../table/index.ts';
 
-/** An attribute with the counts of its groups. */
+/** An attribute, with the number of rows of each of its groups. */
 export interface AttributeGroups {
   /** The column, or the columns of an intersection joined by `||`. */
   readonly name: string;
   readonly columns: readonly string[];
   /** The group of each row. */
   readonly groups: CategoricalColumn;
-  /** The number of rows of each group, by code. */
+  /** The number of rows of each group, by the code of the group. */
   readonly counts: Float64Array;
   /** The number of rows that have a group. */
   readonly n: number;

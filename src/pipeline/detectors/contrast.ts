@@ -2,10 +2,12 @@ import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import { formatShare, formatStatistic } from '../../internal/format.ts';
 import type { CategoricalColumn } from '../../table/index.ts';
 
-/** The minimum number of rows of a group that can have the lowest or the highest value. */
+/**
+ * The minimum number of rows of a group. Smaller groups are ignored when the groups that differ most are determined.
+ */
 const MIN_ROWS = 30;
 
-/** One of the two groups of a contrast. */
+/** One of the two groups that a contrast compares. */
 export interface ContrastEnd {
   readonly group: string;
   /** The compared value: a share of the group's rows, or a mean. */
@@ -15,14 +17,15 @@ export interface ContrastEnd {
 
 /** The two groups of at least 30 rows that differ most. */
 export interface Contrast {
-  /** The value whose share of rows is compared; null if means are compared. */
+  /** The value of the column whose share of rows is compared; null if means are compared. */
   readonly level: string | null;
   readonly lowest: ContrastEnd;
   readonly highest: ContrastEnd;
 }
 
 /**
- * Finds the level whose shares in two groups differ most. Only combinations of group and level that occur are visited.
+ * Finds the value of the column whose shares in two groups differ most. The search considers only combinations of a
+ * group and a value that occur in the data.
  */
 export function shareContrast(
   table: CrossCounts,

@@ -29,7 +29,7 @@ export interface DetectorConfig {
    */
   readonly alpha?: number | undefined;
   /**
-   * The smallest association with which a column counts as a proxy, in [0, 1].
+   * A column counts as a proxy if its association with an attribute is at least this value, in [0, 1].
    * @defaultValue 0.3
    */
   readonly proxyThreshold?: number | undefined;
@@ -37,7 +37,7 @@ export interface DetectorConfig {
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
 }
 
-/** The configuration with every default filled in. */
+/** The configuration in which every default has been filled in. */
 export interface ParsedDetectorConfig extends DetectorSettings {
   /** The columns of each attribute and intersection. Each attribute and each intersection occurs once. */
   readonly attributes: readonly (readonly string[])[];

@@ -1,7 +1,7 @@
 import type { AssociationMeasure } from '../association.ts';
 import type { DetectorName, FindingOf } from './detectors.ts';
 
-/** The settings of the analysis and the columns it covers. */
+/** The settings of the analysis, and the columns that it covers. */
 export interface DetectorReportMeta {
   /** The version of this package. */
   readonly version: string;
@@ -44,13 +44,13 @@ export interface AssociationCell {
 
 /** A summary of the findings. */
 export interface DetectorSummary {
-  /** The number of attributes whose groups differ from the benchmark. */
+  /** The number of attributes whose groups differ significantly from their benchmark. */
   readonly representationFlagged: number;
-  /** The number of pairs of attribute and column for which the groups differ. */
+  /** The number of pairs of an attribute and a column whose values differ between the groups of the attribute. */
   readonly disparitiesFlagged: number;
-  /** The number of pairs of attribute and column for which the groups differ in missing values. */
+  /** The number of pairs of an attribute and a column for which missing values are more frequent in some groups. */
   readonly missingnessFlagged: number;
-  /** The number of pairs of attribute and column in which the column is a proxy. */
+  /** The number of pairs of an attribute and a column that is a proxy for it. */
   readonly proxiesFound: number;
   /** The findings as sentences, most severe finding first. */
   readonly findings: readonly string[];

@@ -3,7 +3,7 @@ import { missingnessDetector } from './missingness-detector.ts';
 import { proxyDetector } from './proxy-detector.ts';
 import { representationDetector } from './representation-detector.ts';
 
-/** The detectors, in the order of the report's body. */
+/** The detectors, in the order in which the report contains their findings. */
 export const DETECTORS = {
   representation: representationDetector,
   disparities: disparityDetector,

@@ -4,7 +4,7 @@ import { type Contrast, contrastPhrase } from './contrast.ts';
 import { type Detector, judge, type TestFinding } from './detector.ts';
 import { MEASURE_NAMES, reportTable } from './report-numbers.ts';
 
-/** The differences of a column between groups. */
+/** The finding about how the values of a column differ between groups. */
 export interface DisparityFinding extends TestFinding {
   readonly column: string;
   /** The number of rows with a value and a group. */
@@ -22,8 +22,8 @@ export interface DisparityFinding extends TestFinding {
 
 /**
  * Tests every column for differences between groups: text by Pearson's chi-square, numbers by one-way analysis of
- * variance. P-values are adjusted over the columns of one attribute. Among the columns flagged for an attribute, the
- * expected share of false discoveries is at most alpha.
+ * variance. P-values are adjusted over the columns of one attribute. The expected share of false discoveries, among the
+ * columns that are flagged for an attribute, is therefore at most alpha.
  */
 export const disparityDetector: Detector<DisparityFinding> = {
   name: 'disparities',

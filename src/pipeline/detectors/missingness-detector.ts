@@ -5,8 +5,8 @@ import { expectedNotes } from './relation.ts';
 import { reportTable } from './report-numbers.ts';
 
 /**
- * The frequency of missing values of a column by group, with Pearson's chi-square test of independence of group and
- * missingness.
+ * The finding about the missing values of a column in each group. The test is Pearson's chi-square test of independence
+ * of group and missingness.
  */
 export interface MissingnessFinding extends TestFinding {
   readonly column: string;

@@ -27,7 +27,7 @@ export interface Relation {
   readonly notes: readonly string[];
   /** Notes about the association. */
   readonly associationNotes: readonly string[];
-  /** The frequency of missing values by group; null if no values or all values are missing. */
+  /** How missing values are related to the groups; null if either no values or all values are missing. */
   readonly missing: MissingValues | null;
 }
 
@@ -40,10 +40,10 @@ interface MissingValues {
   readonly contrast: Contrast | null;
 }
 
-/** A note is added if the eta squared that is expected by chance is at least this value. */
+/** If chance alone would give at least this eta squared, a note is added. */
 const CHANCE_WORTH_A_NOTE = 0.05;
 
-/** Counts and tests one column against one attribute. */
+/** Computes the counts and tests for one column and one attribute. */
 export function relate(name: string, column: Column, attribute: AttributeGroups): Relation {
   const own = column.kind === 'numeric' ? relateNumbers(column, attribute) : relateText(column, attribute);
   return { column: name, ...own, missing: relateMissing(column, attribute) };
@@ -99,7 +99,7 @@ function relateMissing(column: Column, { groups, counts }: AttributeGroups): Mis
   return { n: missing, result: chiSquareIndependence(table), association: cramersVOf(table), contrast };
 }
 
-/** Counts present and missing values by group: [groups x 2]. */
+/** Counts the rows with and without a value in each group: [groups x 2]. */
 function countMissing(column: Column, codes: Int32Array, counts: Float64Array): Float64Array {
   const table = new Float64Array(2 * counts.length);
   const isNumeric = column.kind === 'numeric';
@@ -135,7 +135,7 @@ export function expectedNotes({ minExpected }: Pick<ChiSquareTest, 'minExpected'
   ];
 }
 
-/** An attribute, with its relation to every column that is tested. */
+/** An attribute, and its relations to all columns that are tested. */
 export interface AnalysedAttribute extends AttributeGroups {
   /** One relation per column, in the order of the table. */
   readonly relations: readonly Relation[];

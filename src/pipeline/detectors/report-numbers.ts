@@ -1,6 +1,6 @@
 import type { AssociationMeasure } from '../association.ts';
 
-/** A table of unescaped texts. Each output format must escape the texts. */
+/** A table whose texts are not escaped. The code for each output format must escape them. */
 export interface ReportTable {
   readonly caption: string;
   readonly header: readonly string[];
@@ -12,7 +12,7 @@ export interface ReportTable {
 /** A section of a report. */
 export interface ReportSection {
   readonly title: string;
-  /** A sentence that states the question and the method. */
+  /** A sentence that states the question of the section and the method. */
   readonly intro: string;
   readonly tables: readonly ReportTable[];
 }

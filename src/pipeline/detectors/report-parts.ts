@@ -4,7 +4,7 @@ import type { Detector } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
 import { type ReportSection, reportTable } from './report-numbers.ts';
 
-/** The text of a report without findings. The text does not claim that there are no differences. */
+/** The text that a report without findings contains. The text does not claim that there are no differences. */
 export const NO_FINDINGS =
   'No test found a difference at the requested level, and no column reaches the proxy threshold.';
 

@@ -5,7 +5,7 @@ import { type Detector, judge, type TestFinding } from './detector.ts';
 import { type AnalysedAttribute, expectedNotes } from './relation.ts';
 import { type ReportTable, reportTable } from './report-numbers.ts';
 
-/** The deviation of a benchmark's sum from 1 above which a note is added. */
+/** A note is added if the sum of a benchmark's proportions differs from 1 by more than this value. */
 const ROUNDED_SUM = 0.01;
 
 /** Shares that differ by less than this value are considered equal. */
@@ -22,8 +22,8 @@ export interface GroupRepresentation {
 }
 
 /**
- * The representation of an attribute's groups. If there is a benchmark, it is tested by Pearson's chi-square test of
- * fit.
+ * The representation of an attribute's groups. If there is a benchmark, the shares are compared with it by Pearson's
+ * chi-square test of fit.
  */
 export interface RepresentationFinding extends TestFinding {
   /** The number of rows that have a group. */
@@ -36,8 +36,8 @@ export interface RepresentationFinding extends TestFinding {
 }
 
 /**
- * Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. All attributes form one family
- * of tests, because each attribute has one test.
+ * Compares the shares of groups with a benchmark, by Pearson's chi-square test of fit. P-values are adjusted over all
+ * attributes together, because each attribute has only one test.
  */
 export const representationDetector: Detector<RepresentationFinding> = {
   name: 'representation',
@@ -106,8 +106,8 @@ function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): 
 }
 
 /**
- * Returns the sum of a benchmark. If the sum differs from 1 only by rounding, 1 is returned, so that the shares stay
- * unchanged.
+ * Returns the sum of the proportions of a benchmark. If the sum differs from 1 only because of rounding, 1 is returned,
+ * so that normalisation does not change the shares.
  */
 function sumOf(benchmark: ReadonlyMap<string, number> | undefined): number {
   const sum = [...(benchmark?.values() ?? [])].reduce((total, share) => total + share, 0);

@@ -12,12 +12,12 @@ import type { Detector, Sentence } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
 import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
 
-/** A text column with more distinct values than this share of its rows counts as an identifier. */
+/** A text column counts as an identifier if the number of its distinct values is above this share of its rows. */
 const IDENTIFIER_SHARE = 0.9;
 
 /**
- * The minimum number of rows for the sequence rule. In fewer rows, distinct whole numbers such as ages may be close
- * together by chance.
+ * The minimum number of rows for which a column of numbers is checked for a sequence. In fewer rows, distinct whole
+ * numbers such as ages may be close together by chance.
  */
 const MIN_ROWS_OF_A_SEQUENCE = 50;
 
@@ -25,11 +25,11 @@ const MIN_ROWS_OF_A_SEQUENCE = 50;
 const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i, /[a-z]I[dD]$/];
 
 /**
- * Returns why a column is not tested against any attribute; undefined if it is tested.
+ * Returns the reason why a column is not tested; undefined if it is tested.
  *
  * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct whole
- * numbers counts as an identifier if its name looks like the name of an identifier. Such a column also counts as an
- * identifier if it has 50 rows or more and its numbers are as dense as a sequence.
+ * numbers counts as an identifier if its name looks like the name of an identifier. Such a column with 50 rows or more
+ * also counts as an identifier if its numbers are as close together as the numbers of a sequence.
  */
 function skipReason(name: string, column: Column): string | undefined {
   return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
@@ -156,8 +156,8 @@ export async function runDetectors(
 }
 
 /**
- * Returns why columns are not tested against any attribute. The target column is not included, because `meta.target`
- * reports it.
+ * Returns the reasons why columns are not tested. The target column is not included, because the report names it in
+ * `meta.target`.
  */
 function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
   const columns = table.columnNames.filter((name) => name !== target);
@@ -165,8 +165,8 @@ function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<st
 }
 
 /**
- * Relates every column to every attribute. The function yields to the event loop after each column, so that the work
- * can be stopped.
+ * Computes the relation between every column and every attribute. The function yields to the event loop after each
+ * column, so that the work can be stopped.
  */
 async function analyse(
   table: Table,

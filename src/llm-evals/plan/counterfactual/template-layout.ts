@@ -3,7 +3,9 @@ import { NAME, type ParsedTemplate, parseTemplate, placeholdersIn } from './pars
 import { pronounsOf } from './pronouns.ts';
 import { hasGenderedWords } from './substitute-gender.ts';
 
-/** A template with the dimension that is varied. A template has one layout for each dimension that it uses. */
+/**
+ * A template and the one dimension that its prompts vary. A template has one layout for each dimension that it uses.
+ */
 export interface TemplateLayout {
   /** The template's name. */
   readonly template: string;
@@ -13,34 +15,39 @@ export interface TemplateLayout {
   readonly dimension: string | null;
   /** The values that are compared. */
   readonly values: readonly string[];
-  /** The other dimensions of the template, each with its values. The values of all these dimensions are combined. */
+  /**
+   * The other dimensions of the template, each with its values. A prompt is planned for every combination of these
+   * values.
+   */
   readonly others: readonly (readonly [dimension: string, values: readonly string[]])[];
-  /** The dimension that names represent; null if the template has no placeholder for a name. */
+  /**
+   * The dimension whose values the prompts express by personal names; null if the template has no `{name}` placeholder.
+   */
   readonly nameDimension: string | null;
-  /** The number of names per value, matched by index; 1 if there are no names. */
+  /** The number of names that each value has; 1 if there are no names. */
   readonly nameCount: number;
-  /** Whether gendered words are replaced because the template has no placeholders. */
+  /** Whether prompts are varied by replacing gendered words, because the template has no placeholders. */
   readonly substitutes: boolean;
 }
 
 /**
- * Lists the texts of templates with their names in plans. The unnamed templates come first as `template-1` and so on,
- * followed by the named templates.
+ * Lists templates as pairs of the name that plans use and the text. The unnamed templates come first as `template-1`
+ * and so on, followed by the named templates.
  */
 export function namedTemplates({ counterfactual, promptTemplates }: TemplateSource): (readonly [string, string])[] {
   const numbered = (counterfactual?.template ?? []).map((text, index) => [templateName(index), text] as const);
   return [...numbered, ...Object.entries(promptTemplates)];
 }
 
-/** The parts of a configuration with templates. */
+/** The parts of a configuration that contain templates. */
 export type TemplateSource = Pick<LLMEvalConfig, 'counterfactual' | 'promptTemplates'>;
 
-/** Returns the name of the template at an index of the list. */
+/** Returns the name of an unnamed template, given its index in the list of templates. */
 export function templateName(index: number): string {
   return `template-${String(index + 1)}`;
 }
 
-/** Lists a layout for every combination of a template and a dimension that the template uses. */
+/** Lists one layout for each pair of a template and a dimension that the template uses. */
 export function layoutsOf(source: TemplateSource): TemplateLayout[] {
   return namedTemplates(source).flatMap(([name, text]) => layoutsOfTemplate(name, text, source.counterfactual));
 }
@@ -99,8 +106,8 @@ function crossedValues(
 }
 
 /**
- * Lists the dimensions that a template uses, in their declared order. A placeholder for a name counts as a use of the
- * dimension that the names represent.
+ * Lists the dimensions that a template uses, in the order in which the configuration declares them. A template with a
+ * `{name}` placeholder also uses the dimension whose values the names express.
  */
 function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConfig): string[] {
   const placeholders = new Set(placeholdersIn(parsed).map(({ dimension }) => dimension));
@@ -108,7 +115,10 @@ function dimensionsIn(parsed: ParsedTemplate, counterfactual: CounterfactualConf
   return Object.keys(counterfactual.dimensions).filter((name) => placeholders.has(name) || name === named);
 }
 
-/** Returns the dimension with exactly a female and a male value. Used for a text with gendered words. */
+/**
+ * Returns the dimension that has exactly two values, one female and one male. Such a dimension is needed to vary a text
+ * with gendered words.
+ */
 function genderDimension(
   { dimensions }: CounterfactualConfig,
   text: string,

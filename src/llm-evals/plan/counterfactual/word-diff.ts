@@ -1,12 +1,15 @@
 import { diffArrays } from 'diff';
 
-/** Words of one text, and the words of the other text that replace them. */
+/** A difference between two texts: words of the first text, and the words that replace them in the second text. */
 export interface WordChange {
   readonly first: readonly string[];
   readonly second: readonly string[];
 }
 
-/** The maximum number of words that two texts may add and remove. If they differ more, no word counts as common. */
+/**
+ * The maximum number of words that two texts may add and remove. If two texts differ by more words, they are treated as
+ * having no words in common.
+ */
 const MAX_EDITS = 800;
 
 /** Splits a text into words and punctuation marks, without spaces. */
@@ -14,7 +17,7 @@ export function wordsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+(?:['’-][\p{L}\p{M}\p{N}]+)*|[^\s\p{L}\p{M}\p{N}]/gu) ?? [];
 }
 
-/** Finds the differences between two texts: the words that are not in a longest common subsequence of words. */
+/** Finds the differences between two texts, which are all words outside their longest common subsequence. */
 export function diffWords(first: string, second: string): WordChange[] {
   const changes: { first: string[]; second: string[] }[] = [];
   let isOpen = false;

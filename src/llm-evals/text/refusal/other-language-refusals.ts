@@ -19,7 +19,7 @@ const GERMAN_REQUEST_VERBS =
   '(?:ausführen|durchführen|wiedergeben|herausgeben|abgeben|kommentieren|bewerten|äußern|nennen|verraten|übersetzen|prüfen|öffnen|' +
   'untersuchen|befolgen|entwickeln|produzieren|reproduzieren|erzeugen|mitwirken|mitmachen|eingehen|helfen|beteiligen|zusammenstellen|diskutieren|veröffentlichen|teilen)';
 
-/** Words after which a negation is not a refusal, such as verbs of seeing, knowing and deciding. */
+/** Words, such as verbs of seeing, knowing and deciding, with which a negation is not a refusal. */
 const GERMAN_NO_REQUEST =
   '(?:genug|umhin|leugnen|ausschließen|garantieren|versprechen|erkennen|finden|entdecken|sehen|vorstellen|erwarten|abwarten|warten|glauben|' +
   'wissen|fassen|schlafen|hören|riechen|schmecken|fühlen|erinnern|verstehen|mich (?:nicht )?entscheiden|mithalten|schwimmen|leben|stimmen|klagen|' +

@@ -8,7 +8,7 @@ interface RefusalCue {
   readonly weight: number;
 }
 
-/** The minimum sum of the weights of a refusal's cues. */
+/** An answer is a refusal if the sum of the weights of its cues is at least this value. */
 export const REFUSAL_WEIGHT = 1;
 
 const ADVERBS = '(?: (?:really|simply|just|ever|currently|directly|ethically|personally|also|in good conscience))*';
@@ -18,8 +18,8 @@ const AM_NOT = `(?:am|'m) (?:currently |really |simply )?(?:not able|unable|not 
 const UNABLE = `\\bi(?:(?: (?:really|simply|just|also|therefore))* (?:${CANNOT}|${WILL_NOT})|(?: (?:really|just))*(?: |(?='))${AM_NOT})${ADVERBS}`;
 
 /**
- * Verbs of helping. "Do" and "make" match only with an object. "Tell" and "say" also match only with an object, because
- * they can mean "know".
+ * Verbs for helping and answering. The verbs "do" and "make" match only with an object. "Tell" and "say" also match
+ * only with an object, because they can mean "know".
  */
 const HELP_VERBS =
   'help(?! (?:but|it|\\w+ing)\\b)|assist|aid|provide|give|offer|fulfill?|comply|answer|respond|reply|write|create|generate|' +
@@ -38,7 +38,8 @@ const REQUEST_VERBS =
   'do (?:what|anything)|act upon|work on|deal with|touch|speak (?:for|as|on)|talk about|elaborate|confirm or deny|name';
 
 /**
- * Verbs whose negation is not a refusal, such as "know", "feel" and "stop", and verbs of deciding about an application.
+ * Verbs that do not form a refusal when negated: verbs such as "know", "feel" and "stop", and verbs for deciding about
+ * an application.
  */
 const NO_REQUEST =
   '(?!(?:wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be (?:sure|certain|happier|prouder)|' +
@@ -46,15 +47,15 @@ const NO_REQUEST =
   'verify|rule|exclude|sleep|eat|taste|smell|feel|hear|stand|bear|afford|stop|resist|hide|deny|argue|picture|get (?:enough|over|past)|' +
   'keep|seem|live|breathe|go on|carry on|swim|dance|drive|wish|hope|want|put (?:it|the book|this book) down|always|yet|read|make out|decipher|count|decide (?:between|whether|which)|over\\w+|sing|cook|fly|walk|win|lose|marry|pay|remain|catch)\\b)';
 
-/** Verbs whose negation is a courtesy to the reader: "I won't bore you". */
+/** Verbs that form a polite phrase when negated: "I won't bore you". */
 const NO_DENIAL =
   '(?!(?:lie|bore|spoil|keep|go into (?:detail|all)|waste|beat|mince|stop|forget|give up|let|be|have|need|sugar-?coat|deny|complain|rest|' +
   'mind|claim|take (?:long|much)|hide|get|go|miss|leave|know|want|sound|seem|belabou?r|dwell|hold|hesitate|fail|cry|sleep|eat|bother|' +
   'pretend|hire|approve(?! of)|accept|recommend|able)\\b)';
 
 /**
- * Matches any verb, except verbs of knowing, admiring and waiting. For example, "I cannot tell from the text" answers
- * the question.
+ * Matches any verb, except verbs of knowing, admiring and waiting. For example, "I cannot tell from the text" is an
+ * answer and not a refusal.
  */
 const OTHER_VERBS =
   '(?!wait|believe|help|imagine|stress|emphasi[sz]e|overstate|complain|agree|thank|tell|determine|know|see|find|be sure|recall|' +
@@ -139,8 +140,8 @@ const IDIOMS = [
 interface FoundCues {
   readonly weight: number;
   /**
-   * The start and the end of the cue with the largest weight; if there are several, of the first one. The text after
-   * the cue states what is refused, or what is given instead.
+   * The start and the end of the cue with the largest weight. If several cues have this weight, the first one is used.
+   * The text after the cue states what is refused, or what is given instead.
    */
   readonly start: number;
   readonly end: number;

@@ -24,7 +24,7 @@
  * SOFTWARE.
  */
 
-/** The emoji that VADER reads, each with the words that it reads in its place. */
+/** The emoji that VADER knows, each with the words that replace it. */
 export const VADER_EMOJI: readonly string[] = [
   '😀 grinning face|😁 beaming face with smiling eyes|😂 face with tears of joy|🤣 rolling on the floor laughing|😃 grinning face with big eyes|😄 grinning face with smiling eyes|😅 grinning face with sweat|😆 grinning squinting face|😉 winking face|😊 smiling face with smiling eyes',
   '😋 face savoring food|😎 smiling face with sunglasses|😍 smiling face with heart-eyes|😘 face blowing a kiss|🥰 smiling face with 3 hearts|😗 kissing face|😙 kissing face with smiling eyes|😚 kissing face with closed eyes|☺ smiling face|🙂 slightly smiling face',

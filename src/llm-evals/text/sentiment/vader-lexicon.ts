@@ -24,7 +24,7 @@
  * SOFTWARE.
  */
 
-/** The words of VADER and how people rated them: each line a mean rating in [-4, 4] and the words that have it. */
+/** The words of the VADER lexicon. Each line contains a mean human rating in [-4, 4] and the words with this rating. */
 export const VADER_LEXICON: readonly string[] = [
   '-3.9 rapist',
   '-3.8 raping slavery',

@@ -5,13 +5,13 @@ import { VADER_LEXICON } from './vader-lexicon.ts';
 /** The value that a booster adds to the strength of the next word, and that a dampener subtracts. */
 const BOOST = 0.293;
 
-/** The amount that capitals add to a word's strength if other words are not in capitals. */
+/** The value that is added to the strength of a word in capitals, if other words are not in capitals. */
 const CAPITALS = 0.733;
 
 /** The factor by which a negation multiplies a rating. */
 const NEGATION = -0.74;
 
-/** Words that negate. Words that contain "n't" also negate. */
+/** Words that negate the words after them. Words that contain "n't" also negate, but are not listed. */
 const NEGATIONS = wordSet(
   `aint arent cannot cant couldnt darent despite didnt doesnt dont hadnt hasnt havent isnt mightnt
   mustnt neednt neither never none nope nor not nothing nowhere oughtnt rarely seldom shant shouldnt
@@ -125,7 +125,7 @@ function stripPunctuation(word: string): string {
 /** Matches ASCII punctuation. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** Returns whether a word has letters with case, and all of them are capitals. */
+/** Returns whether a word has capital letters and no lower-case letters. */
 function isUpper(word: string): boolean {
   // Most words contain a lower-case ASCII letter, so the slower Unicode expressions are rarely needed.
   if (/[a-z]/.test(word)) return false;
@@ -140,7 +140,7 @@ const RATINGS = new Map(
   }),
 );
 
-/** The share of a booster's strength that applies one, two and three words before the rated word. */
+/** The factors for the strength of a booster that is one, two or three words before the rated word. */
 const DISTANCE_DAMPING = [1, 0.95, 0.9] as const;
 
 /** Returns the rating of every word in its context; 0 for a word without a rating. */
@@ -183,7 +183,10 @@ function rateAroundNo(lower: readonly string[], index: number, base: number): nu
   return lower[index] === 'no' && next !== undefined && RATINGS.get(next) !== undefined ? 0 : base;
 }
 
-/** Makes a rating more extreme for a booster and less extreme for a dampener. Capitals increase both effects. */
+/**
+ * Returns the change of a rating that a booster or a dampener causes: a booster makes the rating more extreme, and a
+ * dampener makes it less extreme. Capitals increase both effects.
+ */
 function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: number, rating: number): number {
   const strength = STRENGTHS.get(lower[index] as string);
   if (strength === undefined) return 0;
@@ -193,9 +196,10 @@ function strengthBefore({ lower, isCapitals, hasEmphasis }: VaderWords, index: n
 }
 
 /**
- * Returns the factor for the rating of a word, determined by the word at a given distance before it. At distance three,
- * "so" or "this" directly before the rated word always strengthens the rating. This behaviour follows the precedence of
- * "and" and "or" in the reference implementation, because the published ratings depend on that precedence.
+ * Returns the factor with which a preceding word, at a given distance, multiplies the rating of a word. At distance
+ * three, "so" or "this" directly before the rated word always strengthens the rating. This behaviour follows the
+ * precedence of "and" and "or" in the reference implementation, because the published ratings depend on that
+ * precedence.
  */
 function negationFactor(lower: readonly string[], index: number, distance: number): number {
   const word = lower[index - distance] as string;
@@ -212,8 +216,8 @@ function negationFactor(lower: readonly string[], index: number, distance: numbe
 }
 
 /**
- * Replaces the rating of a word with the rating of the last phrase that contains the word. Pairs such as "kind of"
- * dampen the rating.
+ * Replaces the rating of a word with the rating of the last known phrase that contains the word or directly precedes
+ * it. Pairs such as "kind of" dampen the rating.
  */
 function rateIdioms(lower: readonly string[], index: number, rating: number): number {
   const phrase = (from: number, to: number): string => lower.slice(index + from, index + to + 1).join(' ');
@@ -234,8 +238,8 @@ function minFactor(lower: readonly string[], index: number): number {
 
 /**
  * Halves the ratings before the first "but" and multiplies the ratings after it by 1.5. As in the reference
- * implementation, the position of a rating is the position of its first occurrence. If several ratings are equal, only
- * the first one changes, possibly more than once.
+ * implementation, each rating is looked up by its value, so it is found at its first occurrence. If several ratings are
+ * equal, only the first one changes, possibly more than once.
  */
 function weighAroundBut(lower: readonly string[], ratings: number[]): void {
   const but = lower.indexOf('but');
@@ -291,7 +295,7 @@ export function vaderScores(text: string): VaderScores {
   return ratings.length === 0 ? NO_WORDS : combine(ratings, emphasisOfMarks(written));
 }
 
-/** Returns the emphasis of up to four exclamation marks. Question marks add emphasis from the second one on. */
+/** Returns the emphasis of up to four exclamation marks. Two or more question marks also add emphasis. */
 function emphasisOfMarks(text: string): number {
   const questions = countOf('?', text);
   const questionEmphasis = questions > 3 ? 0.96 : questions > 1 ? questions * 0.18 : 0;
@@ -334,8 +338,8 @@ function sift(ratings: readonly number[]): { positive: number; negative: number;
 }
 
 /**
- * Scales a sum to (-1, 1). The constant 15 comes from the reference implementation, and is about the largest sum that
- * it expects.
+ * Scales a sum to (-1, 1). The constant 15 comes from the reference implementation, where it approximates the largest
+ * expected sum.
  */
 function normalise(sum: number): number {
   return sum / Math.sqrt(sum * sum + 15);

@@ -33,8 +33,8 @@ export function treebankTokens(text: string): string[] {
 }
 
 /**
- * Converts a quotation mark to the form of the Treebank. The preceding character determines whether it is an opening or
- * a closing quotation mark.
+ * Converts a quotation mark to the form that the Penn Treebank uses. The preceding character determines whether it is
+ * an opening or a closing quotation mark.
  */
 function quotationMark(before: string | undefined): string {
   return before === undefined || /[\s([{<]/.test(before) ? '``' : "''";
@@ -50,8 +50,8 @@ function splitWord(word: string): readonly string[] {
 const MAX_RUN_LENGTH = 4;
 
 /**
- * The number of matches that is used instead of 0 if no n-gram matches. The smoothing is method 1 of Chen and Cherry,
- * with the value of NLTK.
+ * The number of matches that is assumed if no n-gram matches. This is smoothing method 1 of Chen and Cherry, with
+ * NLTK's constant.
  */
 const SMOOTHING = 0.1;
 
@@ -59,10 +59,10 @@ const SMOOTHING = 0.1;
  * Computes BLEU of two texts from n-grams of one to four words. The result is the minimum of both directions.
  *
  * Each direction treats one text as the candidate and the other text as its reference. p_n is the share of the
- * candidate's n-grams that the reference also contains, with clipped counts. If no n-gram matches, 0.1 matches are
- * used. BLEU is B (p_1 p_2 p_3 p_4)^(1/4). The brevity penalty B is exp(1 - r/c) if the candidate has fewer tokens (c)
- * than the reference (r), and 1 otherwise. BLEU goes from 0 (no token in common) to 1 (the same tokens in the same
- * order). The minimum is symmetric.
+ * candidate's n-grams that the reference also contains, with clipped counts. If no n-gram of a length matches, the
+ * number of matches is set to 0.1. BLEU is B (p_1 p_2 p_3 p_4)^(1/4). The brevity penalty B is exp(1 - r/c) if the
+ * candidate has fewer tokens (c) than the reference (r), and 1 otherwise. BLEU goes from 0 (no token in common) to 1
+ * (the same tokens in the same order). The minimum is symmetric.
  *
  * The measure is NLTK's `sentence_bleu` with smoothing method 1, as LangFair uses it, on tokens in lower case by the
  * conventions of the Penn Treebank. There are two differences. Equal texts of any length give 1, while NLTK gives 0.32

@@ -2,8 +2,8 @@ import { tokenizeWords } from '../words.ts';
 
 /**
  * Computes the Jaccard similarity |A and B| / |A or B| of two texts, where A and B are their sets of words. The
- * similarity is 0 if the texts have no word in common, and 1 if they have the same words in any order and number. The
- * measure is symmetric. `tokenizeWords` splits the texts.
+ * similarity is 0 if the texts have no word in common, and 1 if their sets of words are equal. The measure is
+ * symmetric. `tokenizeWords` splits the texts.
  *
  * Degenerate cases: 1 if neither text has words, 0 if only one text has words.
  * @see P. Jaccard, The distribution of the flora in the alpine zone (1912)

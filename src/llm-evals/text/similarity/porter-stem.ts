@@ -9,7 +9,7 @@ const IRREGULAR = new Map(
     outing:outing cannings:canning canning:canning howe:howe proceed:proceed exceed:exceed succeed:succeed`),
 );
 
-/** Pairs of a double suffix and the single suffix that replaces it, in the order of the paper. */
+/** Double suffixes, each with the single suffix that replaces it, in the order of Porter's paper. */
 const DOUBLE_SUFFIXES = wordPairs(`
   ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e ousli:ous ization:ize
   ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble fulli:ful
@@ -75,7 +75,7 @@ function replaceDoubleSuffix(word: string): string {
   return replaceEnding(word, DOUBLE_SUFFIXES, 0);
 }
 
-/** Applies one of the steps 2 to 4. Only the first matching suffix is tried. */
+/** Applies step 2, 3 or 4 of Porter's algorithm. Only the first matching suffix is tried. */
 function replaceEnding(word: string, endings: readonly Ending[], minMeasure: number): string {
   const found = endings.find(([ending]) => word.endsWith(ending));
   if (found === undefined) return word;
@@ -98,7 +98,10 @@ function stripDoubleL(word: string): string {
   return word.endsWith('ll') && measure(word.slice(0, -1)) > 1 ? word.slice(0, -1) : word;
 }
 
-/** Returns a `c` for each consonant and a `v` for each vowel; y is a vowel after a consonant. */
+/**
+ * Returns the pattern of a word: `c` for each consonant and `v` for each vowel. The letter y is a vowel after a
+ * consonant.
+ */
 function pattern(word: string): string {
   let letters = '';
   for (const letter of word) {
@@ -108,12 +111,14 @@ function pattern(word: string): string {
   return letters;
 }
 
-/** Returns the number of times that consonants follow vowels, which is m in the paper. */
+/** Returns how many times a consonant follows a vowel. Porter's paper calls this number m. */
 function measure(stem: string): number {
   return pattern(stem).split('vc').length - 1;
 }
 
-/** Returns whether a word ends in a short syllable (*o in the paper), or consists of one vowel and one consonant. */
+/**
+ * Returns whether a word ends in a short syllable (*o in Porter's paper), or consists of one vowel and one consonant.
+ */
 function endsShort(stem: string): boolean {
   const letters = pattern(stem);
   return letters === 'vc' || (letters.endsWith('cvc') && !/[wxy]$/.test(stem));

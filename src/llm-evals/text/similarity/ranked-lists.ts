@@ -34,12 +34,12 @@ function ranksOf(list: readonly string[]): Map<string, number> {
 }
 
 /**
- * Computes the share of pairs of recommendations that two lists rank in the same order. The share is called the
- * pairwise ranking accuracy gap (PRAG). Despite this name, the share grows with agreement.
+ * Computes the share of pairs of recommendations that two lists rank in the same order. This share is called the
+ * pairwise ranking accuracy gap (PRAG). Despite the word "gap", a larger share means more agreement.
  *
- * The first list has K items and therefore K (K - 1) / 2 pairs. A pair (a, b), with a before b in the first list,
- * counts if a is in the second list and b is missing there or also comes after a. The `unit` scale divides the number
- * of counted pairs by the number of all pairs, as the paper's code does. This scale goes from 0 to 1 (equal lists). The
+ * The first list has K items and therefore K (K - 1) / 2 pairs. A pair (a, b) has a before b in the first list. The
+ * pair counts if the second list contains a, and b is after a or missing there. The `unit` scale divides the number of
+ * counted pairs by the number of all pairs, as the paper's code does. This scale goes from 0 to 1 (equal lists). The
  * `published` scale of LangFair divides the number of counted pairs by K (K + 1). The `published` scale goes from 0 to
  * (K - 1) / (2 (K + 1)), so compare its values only between lists of the same length.
  *
@@ -90,8 +90,8 @@ function countKept(items: readonly string[], ranks: ReadonlyMap<string, number>)
  * 1)), as in the code of the paper and in LangFair. The `published` scale goes from 0 to (K + 3) / (4 (K + 1)), so
  * compare its values only between lists of the same length.
  *
- * The measure is not symmetric, because only the ranks of the first list count. If you compare several pairs of lists,
- * pass them in the same order each time. Repeated items count once, at their first rank. Degenerate cases: the value is
+ * The measure is not symmetric, because only the ranks of the first list count. The order of the two lists matters, so
+ * use the same order in all comparisons. Repeated items count once, at their first rank. Degenerate cases: the value is
  * 0 if one of the lists is empty.
  * @throws {ValueError} if the scale is unknown
  * @see J. Zhang et al., Is ChatGPT fair for recommendation? Evaluating fairness in large language model recommendation

@@ -19,9 +19,9 @@ import {
 import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces decisions that are tensors on their device. The function reads back only tables of [groups, 16], three
- * numbers about weights, and the numbers that {@link encodeGroupTensors} reads. Counts are exact, and weights are
- * summed exactly as float32 values.
+ * Computes the statistics of decisions that are tensors, on the device of the tensors. The function reads back only
+ * tables of [groups, 16], three numbers about weights, and the numbers that {@link encodeGroupTensors} reads. Counts
+ * are exact, and weights are summed exactly as float32 values.
  * @throws {DataValidationError} if lengths differ, a value is not 0 or 1, or no row can be used
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
@@ -70,7 +70,7 @@ async function checkWeights(
   return { largest: await assertWeights(maxima.slice(1), weights), lacksWeights: maxima[0] === 1 };
 }
 
-/** Returns the cell of each row, numbered as by `rawCell` on the host. */
+/** Returns the cell index of each row. The indexes are those that `rawCell` returns on the host. */
 function rawCells(
   tf: Tf,
   slice: Slice,
@@ -88,8 +88,8 @@ function rawCells(
 }
 
 /**
- * Rejects decisions and labels that are not 0 or 1. Values are read back only if one is invalid, to find the first
- * invalid value.
+ * Rejects decisions and labels that are not 0 or 1. The values are read back only if one of them is invalid, to report
+ * the first invalid value.
  */
 async function assertBinary(counts: Float64Array, { yPred, yTrue }: DeviceDecisions): Promise<void> {
   const isSeen = (stateOfCell: (cell: number) => number): boolean =>

@@ -16,12 +16,12 @@ import {
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
 
-/** The widest range of integers that is counted on the device. */
+/** The maximum difference between integers for which they are counted on the device. */
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes integers within a range of {@link WIDEST_RANGE}. The function reads back the range and the numbers that
- * occur. NaN means a missing value.
+ * Encodes integers within a range of {@link WIDEST_RANGE}. The function reads back only the range and the distinct
+ * numbers. NaN means a missing value.
  * @param values [n], of any numeric type
  * @returns undefined if a number is not an integer or the range is too wide
  */
@@ -53,7 +53,7 @@ async function encodeIntegers(
   return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, positionsOf) };
 }
 
-/** Returns the distance of each number from the smallest number; `span` if the number is missing. */
+/** Returns how far each number is above the smallest number; `span` for a missing number. */
 function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: number): Tensor1D {
   const rows = slice(values);
   if (rows.dtype === 'float32') return known(tf, areKnown(tf, slice, [values]), rows.sub(min), span);
@@ -91,8 +91,8 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; s
 const MAX_PAIRS = 2 ** 16;
 
 /**
- * Crosses two attributes. The function reads back which pairs of groups occur. Only pairs that occur become groups,
- * with the same labels as in `encodeGroups`.
+ * Crosses two attributes. To find the pairs of groups that occur, the function reads a table of counts back. Only these
+ * pairs become groups. Their labels are the same as in `encodeGroups`.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */

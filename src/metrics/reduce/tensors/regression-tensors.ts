@@ -33,9 +33,9 @@ import {
 import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
 
 /**
- * Reduces predicted numbers that are tensors on their device. The function reads back only tables of [groups], five
- * numbers about sizes, and the numbers that {@link encodeGroupTensors} reads. Counts are exact; the numbers of each row
- * have float32 precision.
+ * Computes the statistics of predicted numbers that are tensors, on the device of the tensors. The function reads back
+ * only tables of [groups], five numbers about sizes, and the numbers that {@link encodeGroupTensors} reads. Counts are
+ * exact; the numbers of each row have float32 precision.
  * @throws {DataValidationError} if lengths differ, a value is infinite, or no row can be used
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
@@ -156,17 +156,17 @@ async function tensorMoments(
 }
 
 /**
- * The spread of a group, relative to the largest value of all groups, below which third powers may be denormal numbers.
- * TensorFlow's native library replaces denormal numbers by 0.
+ * If the spread of a group, divided by the largest value of all groups, is below this limit, third powers may be
+ * denormal numbers. TensorFlow's native library replaces denormal numbers by 0.
  */
 const SMALL_SPREAD = 1e-9;
 
-/** Returns a power of two near the spread of each group, or 1 if all values are equal. */
+/** Returns one power of two per group: a number near the spread of the group, or 1 if all its values are equal. */
 function spreadUnits(second: Float64Array, shares: Float64Array): Float32Array {
   return Float32Array.from(second, (sum, cell) => (sum > 0 ? unitOf(Math.sqrt(sum / (shares[cell] as number))) : 1));
 }
 
-/** Returns, for each quantity, a divisor that keeps its powers in the range of float32. */
+/** Returns a divisor for each quantity, chosen so that powers of the quotient stay in the range of float32. */
 function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number> {
   const error = unitOf(largest.error);
   return {
@@ -179,7 +179,7 @@ function unitsOf({ largest }: DeviceNumbers): Record<RegressionQuantity, number>
 }
 
 /**
- * Returns the quantities of a chunk, divided by their units, in the order of their names. Also returns a function that
+ * Returns the quantities of a chunk in the order of their names, each divided by its unit. Also returns a function that
  * applies the weights.
  */
 function prepare(
@@ -202,7 +202,10 @@ function prepare(
   return { quantities, weigh };
 }
 
-/** Computes the weighted sums of the first three powers of each quantity's scaled distances from the centres. */
+/**
+ * Computes weighted sums of the first three powers of scaled distances: for each quantity, the distances of its values
+ * from the centres.
+ */
 async function powerSums(
   tf: Tf,
   numbers: DeviceNumbers,
@@ -228,7 +231,7 @@ async function powerSums(
 }
 
 /**
- * Converts moments around a nearby centre c to moments around the mean, for all cells except the first. The formulas,
+ * Converts moments around a centre c near the mean to moments around the mean. The first cell is skipped. The formulas,
  * with mean = c + d and d = S1 / W, are m2 = S2 - W d^2 and m3 = S3 - 3 d S2 + 2 W d^3.
  */
 function finishMoments(

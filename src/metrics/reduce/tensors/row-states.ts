@@ -19,7 +19,7 @@ export function stateOf(tf: Tf, values: Tensor1D): Tensor1D {
   return isZero.mul(-2).sub(isOne).sub(isMissing.mul(BAD_STATE)).add<Tensor1D>(BAD_STATE);
 }
 
-/** Returns whether all given values of each row in a chunk are known (not NaN); bool. */
+/** Returns, for each row of a chunk, whether all its given values are known (not NaN); bool. */
 export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | undefined)[]): Tensor1D {
   const missing = columns
     .filter((column) => column !== undefined)
@@ -27,7 +27,7 @@ export function areKnown(tf: Tf, slice: Slice, columns: readonly (Tensor1D | und
   return tf.logicalNot(missing.reduce((any, one) => tf.logicalOr(any, one)));
 }
 
-/** Returns the values of known rows, and `otherwise` for all other rows; float32. */
+/** Returns the values of rows that are known, and `otherwise` for all other rows; float32. */
 export function known(tf: Tf, isKnown: Tensor1D, values: Tensor1D, otherwise = 0): Tensor1D {
   const numbers = values.cast<Tensor1D>('float32');
   return tf.where<Tensor1D>(isKnown, numbers, tf.fill(numbers.shape, otherwise));
@@ -55,7 +55,7 @@ export function sizesOf(tf: Tf, slice: Slice, values: Tensor1D): Tensor1D {
   return known(tf, areKnown(tf, slice, [values]), slice(values)).abs();
 }
 
-/** Registers a tensor for disposal at the end of the work that created it, and returns the tensor. */
+/** Registers a tensor, so that it is disposed when the work that created it ends, and returns the tensor. */
 export type Keep = <T extends Tensor>(tensor: T) => T;
 
 /**
@@ -82,7 +82,7 @@ export interface DeviceGroups {
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
-/** Translates indexes to codes with a table on the device. If every index is its own code, no look-up is needed. */
+/** Maps indexes to codes, using a table on the device. If every index is its own code, no look-up is needed. */
 export function translate(
   tf: Tf,
   keep: Keep,
@@ -94,7 +94,7 @@ export function translate(
   return (slice) => tf.gather(table, positionsOf(slice).cast('int32'));
 }
 
-/** Returns the values whose maxima {@link assertWeights} needs: the absolute weights, and the negated weights. */
+/** Returns the absolute weights and the negated weights, because {@link assertWeights} needs the maximum of each. */
 export function weightExtremes(tf: Tf, slice: Slice, weights: Tensor1D | undefined): Tensor1D[] {
   if (weights === undefined) return [];
   const numbers = knownWeights(tf, slice, weights);

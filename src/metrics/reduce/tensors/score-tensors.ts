@@ -30,19 +30,19 @@ import {
 } from './row-states.ts';
 import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
 
-/** The maximum number of cells that are read back. For more cells the grid is made coarser. */
+/** The maximum number of cells that are read back. If there would be more cells, a coarser grid is used. */
 const MAX_CELLS = 2 ** 23;
 
 /** The smallest normal number of float32; a finer grid would lose precision. */
 const FINEST_STEP = 2 ** -126;
 
 /**
- * Reduces scores that are tensors on their device to a histogram. The function reads back only the tables of [groups,
- * 2, bins], seven numbers about sizes, and the numbers that {@link encodeGroupTensors} reads.
+ * Computes a histogram of scores that are tensors, on the device of the tensors. The function reads back only the
+ * tables of [groups, 2, bins], seven numbers about sizes, and the numbers that {@link encodeGroupTensors} reads.
  *
  * Scores are always rounded to the grid of `gridStep`, with at most 2^14 steps from 0 to the largest absolute score.
  * For arrays, scores remain exact up to `MAX_DISTINCT_SCORES` distinct scores, and the same grid is used only if there
- * are more. With more than 128 groups the step can be larger, to keep the tables below 2^23 cells.
+ * are more. If there are more than 128 groups, the step can be larger, so that the tables have at most 2^23 cells.
  * @throws {DataValidationError} if lengths differ, a label is not 0 or 1, a score is infinite, or no row can be used
  */
 export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
@@ -93,7 +93,8 @@ interface DeviceScores {
 }
 
 /**
- * Rejects invalid values, and reads a tensor only to report an invalid value. Returns the range of the complete rows.
+ * Rejects invalid values. A tensor is read back only to report an invalid value. Returns the range of the complete
+ * rows.
  */
 async function checkScores(
   tf: Tf,
@@ -151,7 +152,10 @@ async function lossSums(
   return { sums: ofGroups(sums), squares: ofGroups(squares) };
 }
 
-/** Returns the part of the grid that contains the scores, made coarser until the table fits. */
+/**
+ * Returns the bins of the grid that contain the scores. The grid is made coarser until the table has at most
+ * {@link MAX_CELLS} cells.
+ */
 function chooseBins(min: number, largest: number, size: number, groups: number): HistogramBins {
   let width = size === 0 ? 1 : Math.max(FINEST_STEP, gridStep(size));
   for (; ; width *= 2) {
@@ -162,7 +166,7 @@ function chooseBins(min: number, largest: number, size: number, groups: number):
   }
 }
 
-/** Returns the scores that occur, from tables of [groups, 2, bins]. */
+/** Returns the distinct scores that occur, given tables of shape [groups, 2, bins]. */
 function entriesOf(tables: CellTables, { width, first, count }: HistogramBins): ScoreEntry[] {
   const { counts } = tables;
   const entries: ScoreEntry[] = [];

@@ -17,7 +17,9 @@ export function numbersTensor(tf: Tf, keep: Keep, source: ColumnSource, name: st
     : keep(tf.tensor1d(Float32Array.from(toFiniteNumbers(source, name))));
 }
 
-/** Returns weights as a tensor, like {@link numbersTensor}. Sources that are not tensors are checked here. */
+/**
+ * Returns weights as a tensor, like {@link numbersTensor}. Weights that are not tensors are checked by this function.
+ */
 export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1D {
   return isDeviceTensor(source)
     ? oneDimensional(source, 'sampleWeight')
@@ -26,7 +28,7 @@ export function weightsTensor(tf: Tf, keep: Keep, source: ColumnSource): Tensor1
 
 /**
  * Returns true labels as 0, 1 and NaN, from a tensor or any source of binary labels.
- * @throws {DataValidationError} if a positive label is given for a tensor, or does not occur
+ * @throws {DataValidationError} if a positive label is given for a tensor, or if the positive label does not occur
  */
 export function truthTensor(
   tf: Tf,

@@ -14,7 +14,7 @@ import {
 
 import { getLogger } from '../../../internal/logger.ts';
 
-/** The file properties that record files need. */
+/** The properties of a file that record files use. */
 export interface FileFacts {
   /** The size of the file in bytes. */
   readonly size: number;
@@ -22,7 +22,7 @@ export interface FileFacts {
   readonly ino: number;
 }
 
-/** The synchronous functions of `node:fs` that record files need. Tests replace them. */
+/** The synchronous functions of `node:fs` that record files use. Tests replace them. */
 export interface FileFunctions {
   /** Opens a file for reading and appending, and creates it if it is missing. */
   open(path: string, flags: 'a+'): number;
@@ -66,7 +66,7 @@ export interface LineForm {
   readonly header: string | null;
   /** The text at the start of each file: the header or, without a header, the first characters of every line. */
   readonly opening: string;
-  /** Whether a line feed between quotes is part of a field and does not end the line. */
+  /** Whether lines can contain quoted fields, in which a line feed does not end the line. */
   readonly isQuoting: boolean;
   /**
    * Returns `same` if lines can be appended to a file with this first line, or `older` if the file has an older layout.
@@ -79,19 +79,19 @@ export interface LineForm {
   isComplete(line: string): boolean;
 }
 
-/** The numbers of records that a store has written, still has in memory, and has dropped. */
+/** The numbers of records that a store has written, that still wait in memory, and that it has dropped. */
 export interface StoreStatus {
   /** The number of records on disk. */
   readonly written: number;
-  /** The number of records that wait for the next attempt after a failed write. */
+  /** The number of records in memory that wait for the next attempt to write them. */
   readonly pending: number;
   /** The number of records dropped because more than `mostPending` records were waiting. */
   readonly dropped: number;
-  /** Why the last write failed; null after a successful write. */
+  /** The reason why the last write failed; null if it succeeded. */
   readonly problem: string | null;
 }
 
-/** Logs a message. If the log cannot be written, the error is ignored so that monitoring continues. */
+/** Logs a message. Errors of the log are ignored, so that monitoring continues. */
 export function logQuietly(level: 'info' | 'warn', text: string): void {
   try {
     getLogger()[level](text);

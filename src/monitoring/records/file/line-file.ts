@@ -69,7 +69,7 @@ function readBytes(files: FileFunctions, descriptor: number, from: number, to: n
   }
 }
 
-/** The result of an append. */
+/** The result of appending lines. */
 interface AppendOutcome {
   /** The number of lines that were written completely. */
   readonly written: number;
@@ -226,7 +226,8 @@ export class LineFile {
   }
 
   /**
-   * Removes an incomplete line, unless another process has appended to the file since. Returns the size of the file.
+   * Removes an incomplete line, unless another process has appended to the file in the meantime. Returns the size of
+   * the file.
    */
   #withoutPartial(descriptor: number, size: number): number {
     const partial = this.#partial;
@@ -237,7 +238,10 @@ export class LineFile {
   }
 }
 
-/** Returns how many texts fit completely into a number of bytes, and the byte offset at which the last of them ends. */
+/**
+ * Returns the number of texts that fit completely into a given number of bytes, and the byte offset at which these
+ * texts end.
+ */
 function completeTexts(texts: readonly string[], bytes: number): { end: number; count: number } {
   let end = 0;
   for (const [count, text] of texts.entries()) {
@@ -250,7 +254,7 @@ function completeTexts(texts: readonly string[], bytes: number): { end: number; 
 
 /**
  * Rotates a file: `path` becomes `path.1`, the former `path.1` becomes `path.2`, and so on up to the first free number.
- * Files beyond `maxFiles` are removed.
+ * If there are more than `maxFiles` files, the oldest files are removed.
  * @param maxFiles the maximum number of files, including the current file; at least 2
  */
 function rotateFiles(path: string, maxFiles: number, files: FileFunctions): void {

@@ -6,7 +6,7 @@ import { LineFile } from './line-file.ts';
 /** Error codes of problems that may be temporary. A retry with the same path may then succeed. */
 const TRANSIENT = ['EAGAIN', 'EBUSY', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOSPC'];
 
-/** Returns why an operation on a file failed, with the system's code. */
+/** Returns the reason why an operation on a file failed, with the error code of the system. */
 function describeFileProblem(cause: unknown): string {
   const { code, reason } = fileProblemOf(cause);
   if (code === '') return cause instanceof Error ? cause.message : String(cause);
@@ -42,7 +42,7 @@ export interface LineWriterOptions {
   /** Whether each write is flushed to the disk. */
   readonly isFlushed: boolean;
   readonly files: FileFunctions;
-  /** A plural noun that describes the lines in messages, such as 'alerts'. */
+  /** A plural noun, such as 'alerts', that messages use for the lines. */
   readonly what: string;
 }
 

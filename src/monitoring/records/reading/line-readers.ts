@@ -14,8 +14,8 @@ import {
 import { parseObject } from '../../../internal/values.ts';
 
 /**
- * A problem of a line whose position is not yet known. The reader converts the problem to an error that includes the
- * position.
+ * A problem with a line, thrown by code that does not know the number of the line. The reader converts this problem to
+ * an error that includes the line number.
  */
 class LineProblem extends Error {}
 
@@ -29,7 +29,10 @@ export function problemAt(path: string, line: number, problem: string, cause?: u
   });
 }
 
-/** The window of records in older files. Older files do not name a window, and their values cover the last events. */
+/**
+ * The window that records from older files get. Older files do not name a window, and their values cover the last
+ * events.
+ */
 const OLDER_WINDOW: MonitoringWindow = 'sliding';
 
 /**
@@ -74,7 +77,7 @@ export interface LineReader {
   /**
    * Reads a line without its line end.
    * @param number the line number, from 1
-   * @returns a record, if the line completes one
+   * @returns the record that ends with this line, if there is one
    * @throws {DataValidationError} if the line is invalid; the error gives the line number
    */
   read(line: string, number: number): MonitoringRecord | undefined;
@@ -179,7 +182,7 @@ export class CsvRecords implements LineReader {
     };
   }
 
-  /** Converts a time. Consecutive records often share a time, which is parsed once. */
+  /** Converts a time. Consecutive records often have the same time, so a time that repeats is parsed only once. */
   #timestamp(text: string, isUnnamed: boolean): string {
     if (text === this.#time.text && text !== '') return this.#time.timestamp;
     if (isUnnamed && /^\d+$/.test(text)) throw new LineProblem(`'${text}' in the column without a name is not a date`);

@@ -34,8 +34,8 @@ export function areQuotesClosed(text: string): boolean {
 /** The column indices of a CSV file's fields; -1 for a missing column. */
 export interface RecordLayout extends Readonly<Record<(typeof RECORD_FIELDS)[number], number>> {
   /**
-   * `own` for the layout that a record store writes, `older` for a layout whose time column has a different name,
-   * `other` for any other layout.
+   * The kind of layout: `own` if a record store writes this layout, `older` if the time column has a different name,
+   * and `other` otherwise.
    */
   readonly kind: 'own' | 'older' | 'other';
   readonly columnCount: number;

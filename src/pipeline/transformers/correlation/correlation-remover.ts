@@ -35,13 +35,16 @@ const GROUP_TERM = z.object({
   groups: z.array(z.object({ group: z.string(), effect: z.number() })),
 });
 
-/** The contribution of one sensitive column to a feature, as it is stored. */
+/** The schema of the stored contribution of one sensitive column to a feature. */
 const TERM = z.union([NUMERIC_TERM, GROUP_TERM]);
 
 /** The contribution of one sensitive column to a feature: a coefficient, or an effect per group. */
 type Term = z.output<typeof TERM>;
 
-/** Computes the contribution of each attribute to one feature, with mean 0 over the rows that have all values. */
+/**
+ * Computes the contribution of each attribute to one feature. Each contribution has mean 0 over the rows that have all
+ * values.
+ */
 function termsOf(
   values: Float64Array,
   attributes: readonly SensitiveAttribute[],
@@ -78,7 +81,9 @@ function columnTerm(
   return groupTerm(attribute.name, attribute.groups.labels, effects);
 }
 
-/** Creates the term of a text column. A label has effect 0 if no row with this label has a value of the feature. */
+/**
+ * Creates the term of a text column. The effect of a label is 0 if the feature is missing in all rows with this label.
+ */
 function groupTerm(column: string, labels: readonly string[], effects: readonly number[]): Term {
   return {
     column,
@@ -90,8 +95,8 @@ function groupTerm(column: string, labels: readonly string[], effects: readonly 
 }
 
 /**
- * Adds a term's contribution to each row. Returns notes about rows without a contribution: rows of groups that did not
- * occur in `fit`, and rows without a value.
+ * Adds the contribution of a term to the value of each row. Returns notes about rows without a contribution: rows of
+ * groups that did not occur in `fit`, and rows without a value.
  */
 function addTerm(explained: Float64Array, table: Table, term: Term): string[] {
   if ('coefficient' in term) {
@@ -136,7 +141,7 @@ export interface CorrelationRemoverOptions extends FeatureSettings {
    */
   readonly features?: readonly string[] | undefined;
   /**
-   * The share of the linear association that is removed, from 0 (features do not change) to 1.
+   * The share of the linear association that is removed, from 0 (features do not change) to 1 (all of it is removed).
    * @defaultValue 1
    */
   readonly alpha?: number | undefined;
@@ -168,23 +173,24 @@ const DEFINITION = { kind: 'CorrelationRemover', options: CORRELATION_REMOVER_OP
  *     x' = x - alpha S b,   b = argmin |x - mean(x) - S b|^2
  *
  * At alpha 1 every feature has correlation 0 with every sensitive column over the training rows, and (for text) the
- * same mean in every group. The means of features do not change. Least squares is weighted by `sampleWeight`, if given.
- * Other rows use the fitted means and coefficients.
+ * same mean in every group. The means of features do not change. If `sampleWeight` is given, the least-squares fit is
+ * weighted. The fitted means and coefficients are then also used for other rows.
  *
- * The transformer constrains the linear association of single features. A model that is not linear may still find the
- * attribute in spreads, shapes or combinations of features. The target may depend on the differences between groups
- * that the transformer removes. The transformer changes people's values according to their sensitive columns, and
- * **needs those columns for every row that is ever predicted**.
+ * The transformer constrains the linear association of single features. A nonlinear model may still infer the attribute
+ * from the spread, the shape of the distribution, or combinations of features. The target may depend on the differences
+ * between groups that the transformer removes. The transformer changes people's values according to their sensitive
+ * columns, and **needs those columns for every row that is ever predicted**.
  *
  * Missing features stay missing. If a sensitive value is missing, or its category did not occur in `fit`, nothing is
  * removed. `warnings` counts these rows and names these categories. For each feature, `fit` uses the rows that have a
- * value of the feature and of all sensitive columns. Constant sensitive columns have no effect. Columns that are linear
- * combinations of other columns have no effect either. A single text column takes O(rows) time for any number of
- * categories. If there are several text columns, the column with the most categories takes O(rows) time. Each other
- * text column takes time proportional to the square of its number of categories.
+ * value of the feature and of all sensitive columns. Constant sensitive columns have no effect. A sensitive column that
+ * is a linear combination of other sensitive columns also has no effect. A single text column takes O(rows) time for
+ * any number of categories. If there are several text columns, the column with the most categories takes O(rows) time.
+ * Each other text column takes time proportional to the square of its number of categories.
  *
  * In the compared version, fairlearn's class `CorrelationRemover` subtracts one global mean from all sensitive columns.
- * Some correlation then remains if several columns have different scales. For one column, the two classes agree.
+ * If several columns have different scales, some correlation therefore remains. With a single sensitive column, the two
+ * classes give the same result.
  * @example
  * ```ts
  * import { CorrelationRemover } from 'evenhand/pipeline';

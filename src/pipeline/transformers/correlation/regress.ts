@@ -3,8 +3,8 @@ import type { Design } from './sensitive-design.ts';
 
 /**
  * Solves G b = r for a symmetric positive semi-definite G with a diagonal of ones (or zeros), by Cholesky
- * factorisation with pivoting. If columns are linearly dependent, only the first pivots get a coefficient, and the
- * other columns get 0. Takes O(m^3) time and works on a copy of `gram`.
+ * factorisation with pivoting. If columns are linearly dependent, only the columns that are pivoted first get a
+ * coefficient, and the others get 0. Takes O(m^3) time and works on a copy of `gram`.
  * @param gram [m, m], row-major
  * @param right [m]
  */
@@ -79,7 +79,7 @@ function forward(factor: Float64Array, used: readonly number[], right: Float64Ar
   return middle;
 }
 
-/** The regression of a feature on the columns of a design. */
+/** The result of a regression of a feature on several columns and on indicators of strata. */
 export interface Regression {
   /** One coefficient per column; 0 for linearly dependent columns. */
   readonly coefficients: Float64Array;
@@ -90,15 +90,15 @@ export interface Regression {
 }
 
 /**
- * If the share of a column's spread within the strata is below this value, the column is treated as a function of the
- * strata.
+ * If the spread of a column within the strata is below this share of its total spread, the column is treated as a
+ * function of the strata.
  */
 const DEPENDENT = 1e-10;
 
 /**
  * Fits a least-squares regression of a feature on centred columns and indicators of strata. The means of the strata are
- * first subtracted from both sides (Frisch, Waugh and Lovell), which leaves one equation per column. A second pass over
- * the residuals corrects rounding errors. Takes O(rows columns^2) time.
+ * first subtracted from the feature and from the columns (Frisch, Waugh and Lovell). One equation per column then
+ * remains. A second pass over the residuals corrects rounding errors. Takes O(rows columns^2) time.
  * @param feature [rows]
  * @param weights [rows], above 0; equal weights if omitted
  */
@@ -126,7 +126,8 @@ export function regress(feature: Float64Array, design: Design, weights: Float64A
 }
 
 /**
- * Computes the coefficients of columns in units of their spread, by least squares and a second pass on the residuals.
+ * Computes coefficients for columns that are divided by their spread, by least squares and a second pass over the
+ * residuals.
  */
 function solveTwice(within: readonly Within[], target: Float64Array, weights: Float64Array | undefined): Float64Array {
   const gram = gramOf(within, weights);
@@ -147,7 +148,7 @@ interface InOwnUnit {
   readonly unit: number;
 }
 
-/** Divides values by a power of two near the largest value. The division is exact, and squares stay finite. */
+/** Divides values by a power of two that is near the largest value. The division is exact, and squares stay finite. */
 function inOwnUnit(values: Float64Array): InOwnUnit {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const unit = largest > 0 ? 2 ** Math.max(-1021, Math.min(1022, Math.floor(Math.log2(largest)))) : 1;
@@ -156,7 +157,7 @@ function inOwnUnit(values: Float64Array): InOwnUnit {
 
 interface Centred {
   readonly inside: Float64Array;
-  /** One mean per stratum; NaN for a stratum without rows. */
+  /** The mean of each stratum; NaN for a stratum without rows. */
   readonly means: Float64Array;
   readonly mean: number;
 }
