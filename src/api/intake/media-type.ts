@@ -1,10 +1,10 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { ServiceProblem, shorten } from '../problem/service-problem.ts';
 
-/** The maximum length of text from a client in a message. */
+/** The maximum number of characters of a client's text that an error message quotes. */
 const MAX_SHOWN = 80;
 
-/** The hint on how to send a form. */
+/** A suggestion that shows how to send a form. */
 export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.yml'.";
 
 /** A parsed content type. */
