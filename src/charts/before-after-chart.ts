@@ -26,7 +26,7 @@ type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 
-/** The vertical distance of the dots of each side from the middle of the row, as a share of the row height. */
+/** The vertical distance between the dots of a side and the middle of the row, as a share of the row height. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
 const STYLES = {
@@ -161,7 +161,9 @@ function changeLabel({ before, after }: ComparedGroup, unit: Unit): string {
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
-/** Returns the largest minus the smallest value of one side; undefined if there are fewer than two values. */
+/**
+ * Returns the difference between the largest and the smallest value of one side; undefined for fewer than two values.
+ */
 function gapOf(groups: readonly ComparedGroup[], side: Side): number | undefined {
   const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);

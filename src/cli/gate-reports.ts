@@ -26,10 +26,10 @@ export async function writeGateReports(report: GateReport, junit: string | undef
   }
 }
 
-/** Options that do not determine a result, and URLs, which may contain secrets. */
+/** The options that are not reported: options without effect on the result, and URLs, which may contain secrets. */
 const NOT_SETTINGS = new Set(['json', 'quiet', 'verbose', 'out', 'junit', 'webhook']);
 
-/** Returns the options that were given, by name, so that a report shows how to reproduce it. */
+/** Returns the given options by name, so that a report shows how to reproduce its results. */
 export function settingsOf(options: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(options).flatMap(([name, value]: [string, unknown]) =>

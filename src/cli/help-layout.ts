@@ -5,7 +5,9 @@ import { type Command, Help } from 'commander';
 /** The maximum width of help, since longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-/** The narrowest column for the descriptions of options. In narrower terminals, they are below their options. */
+/**
+ * The minimum width of the column of option descriptions. If there is less space, each description is below its option.
+ */
 const MIN_DESCRIPTION = 40;
 
 /** The indentation of a description below its option. */

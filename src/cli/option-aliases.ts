@@ -20,16 +20,16 @@ const OUTPUTS: readonly { readonly names: readonly string[]; readonly extensions
   { names: ['out-plot'], extensions: ['.svg', '.png', '.html'] },
 ];
 
-/** The formats that the option `--out` writes, by its placeholder and the names of their own options. */
+/** The formats that `--out` can write, by the placeholder of `--out`. Each format is named by its own option. */
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   '--out <report>': ['out-json', 'report-md', 'report-html'],
   '--out <reports>': ['out-json', 'report-md', 'report-html', 'out-csv'],
 };
 
-/** The options that were typed under another name, by command: their own flag, and the flag that was typed. */
+/** For each command, the options that the user typed under another name: the standard flag, and the typed flag. */
 const typedFlags = new WeakMap<Command, Map<string, string>>();
 
-/** Returns the flag that the user typed, for each option of a command that was typed under another name. */
+/** Returns the options of a command that the user typed under another name, each with the typed flag. */
 export function typedFlagsOf(command: Command | undefined): ReadonlyMap<string, string> {
   return (command && typedFlags.get(command)) ?? new Map<string, string>();
 }
@@ -103,8 +103,8 @@ function outputsOf({ options }: Command): OutputOption[] {
 }
 
 /**
- * Gives the value of `--out` to the option for the format of its extension, if the command has no `--out` of its own.
- * Also checks that a file named by an option for one format has its extension.
+ * Passes the value of `--out` to the option for its file format, unless the command defines `--out` itself. Also checks
+ * that each file of a format option has the extension of that format.
  */
 export function assignOutput(command: Command, values: { readonly out?: unknown }): void {
   const out = [values.out].flat().at(-1) as string | undefined;

@@ -136,8 +136,8 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the command-line option for a parameter of the library. For a command that reads a configuration, it may be a
- * key of the configuration instead. Returns undefined if the parameter has neither.
+ * Returns the command-line option for a parameter of the library. For a command that reads a configuration, the result
+ * may be a configuration key. Returns undefined if there is neither an option nor a key.
  */
 function optionOf(parameter: string, command: Command | undefined): string | undefined {
   if (parameter === 'applyPipeline') return "'evenhand pipeline'";

@@ -37,9 +37,11 @@ export const SCORE_THRESHOLD = 0.5;
 export interface AttributeStatistics {
   /** With `average: 'macro'`, the statistics of the first class. */
   readonly stats: GroupStats;
-  /** With `average: 'macro'`, the statistics of each class against the rest. */
+  /** With `average: 'macro'`, the statistics of each class against all other classes. */
   readonly classes?: readonly MacroClass[] | undefined;
-  /** The statistics of the same rows crossed with the levels of a control feature, without rows that have no level. */
+  /**
+   * The statistics of the same rows, crossed with the levels of a control feature. Rows without a level are excluded.
+   */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
 }
 
@@ -52,7 +54,7 @@ interface MacroClass extends ClassStats {
 export interface OutcomeClasses {
   /** The classes of the decisions and, if true labels are used, the classes of the true labels. */
   readonly all: readonly string[];
-  /** The classes of decisions. Metrics that need no true labels average over these classes. */
+  /** The classes of decisions. The classes of the decisions. Metrics that need no true labels average over them. */
   readonly predicted: readonly string[];
 }
 
@@ -105,8 +107,8 @@ export interface FileValidation {
   /** The combined verdict of all gates on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
   /**
-   * How the labels of predictions and true labels were interpreted. Present if a positive label was given or texts
-   * counted as missing.
+   * How the labels of predictions and true labels were interpreted. Present only if a positive label was given, or if
+   * some texts counted as missing values.
    */
   readonly labels?: ReadLabels | undefined;
   /** With a control feature, the rates of each attribute within its levels. */
@@ -149,7 +151,7 @@ export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof 
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
 
 /**
- * Returns each kind of statistics that a request needs. Call this function before the rows are read, since reading may
+ * Returns the kinds of statistics that a request needs. Call this function before the rows are read, since reading may
  * take long.
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
@@ -186,7 +188,7 @@ function assertAverage(
 }
 
 /**
- * Computes metrics and verdicts from the statistics, one metric in each step.
+ * Computes metrics and verdicts from the statistics. Each step computes one metric.
  * @yields {void} before each metric
  * @throws {DataValidationError} if there are more replicates than `maxDraws` allows
  */
@@ -284,7 +286,7 @@ function* measure(
   };
 }
 
-/** Returns the statistics of a metric: of the binary outcome, or of each class that it averages over. */
+/** Returns the statistics for a metric: those of the binary outcome, or those of each class in the average. */
 function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly ClassStats[] {
   const [, statistics] = own.find(([kind]) => kind === metricKind(definition)) as OwnStatistics[number];
   const { stats, classes } = statistics;
@@ -292,7 +294,9 @@ function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly Cla
   return metricNeedsTruth(definition) ? classes : classes.filter(({ isPredicted }) => isPredicted);
 }
 
-/** Removes the records of how labels were interpreted, since the metrics already contain the warnings about labels. */
+/**
+ * Removes the descriptions of how labels were interpreted, because the metrics already contain warnings about labels.
+ */
 function withoutReadings(stats: StatsByKind): StatsByKind {
   return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }

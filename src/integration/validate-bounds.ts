@@ -22,7 +22,7 @@ export interface ValidateBounds {
    */
   readonly maxDraws?: number | undefined;
   /**
-   * Stops the work at its next step: between attributes, between metrics, or within a query.
+   * A signal that stops the work at the next step: between attributes, between metrics, or within a query.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;

@@ -44,7 +44,7 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
    * undefined are missing values.
    */
   readonly yPred?: ColumnSource | undefined;
-  /** Scores. Without yPred, `scoreThreshold` turns them into decisions. */
+  /** Scores. If `yPred` is missing, `scoreThreshold` turns the scores into decisions. */
   readonly yScore?: ColumnSource | undefined;
   /** True labels, or true numbers. With true labels, equalized odds is measured too. */
   readonly yTrue?: ColumnSource | undefined;
@@ -76,7 +76,7 @@ const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsS
   control: true,
 };
 
-/** All input names. The schema reads options next to columns, so it cannot reject unknown names itself. */
+/** All input names. The schema contains options and columns together, so it cannot reject unknown names itself. */
 const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
   ...COLUMN_NAMES,
   ...Object.fromEntries(Object.keys(rowOptionsSchema.shape).map((name) => [name, true as const])),
@@ -276,7 +276,7 @@ interface Codes {
 
 /**
  * Checks that the attributes have at most `maxGroups` groups: each by itself, crossed, and within the levels of a
- * control feature. If the number of rows is within the limit, groups are not counted. Counting stops at the limit.
+ * control feature. If there are at most `maxGroups` rows, the groups are not counted. Counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 function assertFewRowGroups(
@@ -348,7 +348,7 @@ interface DecisionColumns
   readonly control: NamedGroups | undefined;
 }
 
-/** Columns of groups by their names, and how their labels were read. */
+/** The columns of groups by name, and descriptions of how their labels were interpreted. */
 interface NamedGroups {
   readonly columns: ReadonlyMap<string, CategoricalColumn>;
   readonly readings: readonly ColumnReading[];
@@ -383,8 +383,8 @@ function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededSta
 }
 
 /**
- * Returns the kind of values as which predictions are read. Scores are read as scores, even if a threshold turns them
- * into decisions.
+ * Returns the kind of values that predictions contain. Scores count as scores even if a threshold turns them into
+ * decisions.
  */
 function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']): GroupStats['kind'] {
   return kind === 'classification' && yPred === undefined && yScore !== undefined ? 'scores' : kind;
@@ -430,7 +430,7 @@ function pick(columns: ReadonlyMap<string, CategoricalColumn>, names: readonly s
   return Object.fromEntries(names.map((name) => [name, columns.get(name) as CategoricalColumn]));
 }
 
-/** Returns predictions and truth. If scores are turned into decisions, both are 0 and 1. */
+/** Returns predictions and truth. If a threshold turns scores into decisions, decisions and true labels are 0 and 1. */
 function outcomes(columns: DecisionColumns, kind: GroupStats['kind']): Omit<MetricRows, 'sensitive' | 'nanPolicy'> {
   const { yPred, yScore, yTrue, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, scoreThreshold } = columns;
   if (yPred !== undefined || yScore === undefined || kind !== 'classification') {

@@ -5,8 +5,8 @@ import { inWords } from '../metrics/metric-markdown.ts';
 import type { GateChange, MetricChange, ValidationChanges } from './validation-changes.ts';
 
 /**
- * Describes what changed since an earlier validation. Differences that make the validations hard to compare come first,
- * then the values.
+ * Describes what changed since an earlier validation. Differences in data and options come first, because they make the
+ * validations hard to compare.
  */
 export function changeBlocks({ warnings, gates, metrics, groups }: ValidationChanges): ReportBlock[] {
   const attributes = new Set([...metrics, ...gates].map(({ attribute }) => attribute));

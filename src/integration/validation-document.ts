@@ -186,7 +186,7 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
 
 /**
  * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
- * once.
+ * only once.
  */
 function metricNotes(entries: readonly Entry[], { frames, measures }: ReportedValidation): ReportBlock[] {
   const ofMetrics = joinedNotes(
@@ -216,7 +216,7 @@ function joinedNotes(all: readonly AttributeNotes[]): string[] {
   return Array.from(having, ([text, own]) => (own.size === count ? text : `${listed([...own])}: ${text}`));
 }
 
-/** Returns each excluded group with its largest number of rows and every reason. */
+/** Returns each excluded group once, with its largest number of rows and all reasons for the exclusion. */
 function exclusionNotes(entries: readonly Entry[]): string[] {
   const found = new Map<string, { n: number; readonly reasons: Set<string> }>();
   const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
@@ -243,7 +243,7 @@ function droppedNote(entries: readonly Entry[]): string[] {
       ];
 }
 
-/** Returns the groups of each attribute for a terminal, in one table each. */
+/** Returns a table of groups for each attribute, for a terminal. */
 function groupSummary(validation: ReportedValidation, entries: readonly Entry[]): ReportSection {
   const blocks = Object.keys(validation.attributes).flatMap((attribute): ReportBlock[] => {
     const name = labelText(attribute);
@@ -340,7 +340,10 @@ function gapText(measure: string, gaps: MeasureValues): string {
   return measure === 'count' ? tableCount(gap) : tableNumber(gap);
 }
 
-/** Returns a frame as a table of groups by measures, with the values of all rows, the differences and the ratios. */
+/**
+ * Returns a frame as a table with a row for each group and a column for each measure. It includes the values of all
+ * rows, the differences and the ratios.
+ */
 export function measureTable(
   caption: string,
   frame: MetricFrame,

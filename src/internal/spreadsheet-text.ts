@@ -16,7 +16,7 @@ export function markCell(text: string): string {
   return (FORMULA.test(text) && !NUMBER.test(text)) || MARKED.test(text) ? `'${text}` : text;
 }
 
-/** Removes the mark of {@link markCell} from a cell; returns any other text unchanged. */
+/** Removes the apostrophe that {@link markCell} added to a cell; returns any other text unchanged. */
 export function unmarkCell(cell: string): string {
   return cell.startsWith("'") && MARKED.test(cell) ? cell.slice(1) : cell;
 }

@@ -4,7 +4,7 @@ import { losesDigits } from './label-text.ts';
 export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** A description of the problem that completes a sentence which begins with the pointer. */
+  /** The description of the problem. It follows the pointer in a sentence. */
   readonly reason: string;
   readonly suggestion: string;
 }
@@ -25,8 +25,8 @@ const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The number of characters from which a number may lose digits in a float64. A shorter number without an exponent has
- * at most 15 digits, and float64 can represent it exactly.
+ * The minimum number of characters of a number that may lose digits as a float64. A shorter number without an exponent
+ * has at most 15 digits, and float64 can represent it exactly.
  */
 const SHORTEST_LOSSY = 16;
 

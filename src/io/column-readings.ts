@@ -17,13 +17,16 @@ import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } fr
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
-/** A column of labels or numbers that is reduced, such as decisions, scores or weights. Attributes are not included. */
+/**
+ * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
+ * are not included.
+ */
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
   /**
-   * The kind of values. Labels are mapped to 0, 1 or missing. In a column of numbers, only texts that mean a missing
-   * value are replaced.
+   * The kind of values. In a column of labels, each label becomes 0, 1 or missing. In a column of numbers, only texts
+   * that mean a missing value are replaced.
    */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
@@ -35,8 +38,8 @@ export interface OutcomeColumn {
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
 /**
- * Opens a source, reads the positive labels and missing texts of its outcomes, and reduces it. `reduce` receives the
- * source with missing texts as NULL, and returns one reduction per attribute.
+ * Opens a source, finds the positive labels and the texts that mean a missing value, and then calls `reduce`. `reduce`
+ * receives the source with missing texts as NULL, and returns one reduction per attribute.
  * @returns the reductions, with a description of how labels and texts were interpreted
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
@@ -138,8 +141,8 @@ async function readOutcomes(
 }
 
 /**
- * Finds groups that look like missing values, and texts that `naValues` made missing. The source is scanned again only
- * if there are such groups or texts.
+ * Finds groups whose names look like missing values, and texts that count as missing because of `naValues`. The source
+ * is scanned again only if there are such groups or texts.
  */
 async function readGroups(
   session: SqlSession,
@@ -179,8 +182,8 @@ interface Counted {
 }
 
 /**
- * The maximum number of labels that are kept for each column. A column with more distinct values does not contain
- * labels.
+ * The maximum number of distinct labels that are counted for each column. A column with more distinct values does not
+ * contain labels.
  */
 const MAX_LABELS = 10_000;
 

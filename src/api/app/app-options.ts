@@ -117,7 +117,7 @@ export interface ServiceApp extends Koa {
   close(drainMillis?: number): Promise<void>;
 }
 
-/** The options with their defaults filled in. All processes of a service have the same settings. */
+/** The options with their defaults filled in. They are the same in all processes of a service. */
 export type ServiceSettings = Omit<
   Service,
   'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'

@@ -74,7 +74,10 @@ export class ConnectionGiver {
 /** The action after a worker has ended: start another one after a pause, or give up. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
-/** If a worker ends before this time, it has ended early. The replacement of such a worker will probably fail too. */
+/**
+ * The lifetime in milliseconds below which a worker has ended early. The replacement of such a worker will probably
+ * fail too.
+ */
 const QUICK_MILLIS = 5_000;
 
 /** The maximum number of consecutive workers that end early. After that, workers are no longer replaced. */

@@ -160,7 +160,10 @@ function codingOf({ headers }: IncomingMessage): string {
   return coding === 'identity' ? '' : coding;
 }
 
-/** Returns whether the body is compressed. Throws if the compression is not supported. */
+/**
+ * Returns whether the body is compressed. Throws if the body cannot be read, is too large, or has an unsupported
+ * compression.
+ */
 function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
   if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
   if (request.destroyed) throw clientGone();

@@ -24,8 +24,8 @@ export function inheritedEnvironment(env: Environment): Record<string, string> {
 }
 
 /**
- * Returns the key and the address of each provider whose name occurs in the text of a configuration. A configuration
- * must contain the name of the provider that it uses.
+ * Returns the keys and addresses of all providers whose names occur in the text of a configuration. The provider of the
+ * configuration is always among them.
  */
 export function providerEnvironment(config: string, env: Environment): Record<string, string> {
   const variables = API_PROVIDERS.filter((provider) => config.includes(provider)).flatMap(variablesOf);

@@ -11,7 +11,7 @@ import { answerEventStream, HEARTBEAT_MILLIS } from './run-events.ts';
 /** The maximum number of clients that follow the dashboard. Each client holds a connection. */
 const MAX_FOLLOWERS = 100;
 
-/** The maximum number of unsent bytes. A client that does not read is disconnected. */
+/** The maximum number of bytes that wait to be sent to a client. Above it, the client is disconnected. */
 const MAX_WAITING_BYTES = 64 * 2 ** 10;
 
 /**
@@ -67,8 +67,8 @@ export interface DashboardEventsOptions {
 
 /**
  * Handles GET /dashboard/events: sends an event `changed` immediately and after each change of the monitor, as
- * server-sent events, until the client disconnects or the service ends. A client that reconnects with the last event's
- * ID does not get the same event again.
+ * server-sent events, until the client disconnects or the service ends. A client that reconnects sends the ID of its
+ * last event, and does not get that event again.
  */
 export function dashboardEventsRoute(service: Service, options: DashboardEventsOptions = {}): Handler {
   const { monitorFolder, clock, notReady } = service;

@@ -5,7 +5,10 @@ import { unavailable, unknownRun } from '../problem/service-problem.ts';
 import { isFinal, type RunEvent } from '../runs/runs.ts';
 import { runIdOf } from './results.ts';
 
-/** The interval of heartbeats. Proxies close connections that are idle for long. */
+/**
+ * The time in milliseconds between two comments in an idle event stream. Without comments, a proxy would close the
+ * connection.
+ */
 export const HEARTBEAT_MILLIS = 15_000;
 
 /** Options of an event stream. */

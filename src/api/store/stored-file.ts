@@ -20,8 +20,7 @@ export function idOfFileName(name: string): string | undefined {
 }
 
 /**
- * Returns the file text of an entry, with the checksum as last member; undefined for a value that JSON cannot
- * represent.
+ * Returns the text for the file of an entry, with a checksum at the end; undefined if JSON cannot represent the value.
  */
 export function fileTextOf(id: string, value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined;

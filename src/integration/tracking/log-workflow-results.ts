@@ -11,8 +11,8 @@ import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions, trackRun 
  * - tags: the verdict and the warnings
  * - files, if the server accepts them
  *
- * `final.m` is the worst value over attributes. `final.attribute.m`, with its interval and groups, is the value of one
- * attribute, named as in {@link logFairnessMetrics}. The function does not throw; failures of the server are handled as
+ * `final.m` is the worst value over attributes. `final.attribute.m` is the value for one attribute; its interval and
+ * groups are named as in {@link logFairnessMetrics}. The function does not throw; failures of the server are handled as
  * in {@link logFairnessMetrics}.
  * @returns whether everything was logged
  */

@@ -4,7 +4,7 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Describes in two sentences what each training method constrains, and its limits. */
+/** For each training method, two sentences that describe what the method constrains and what it cannot do. */
 export const METHOD_WORDS: Readonly<Record<TrainingMethod, string>> = {
   reductions:
     'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the training rows, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',

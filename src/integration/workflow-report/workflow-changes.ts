@@ -86,7 +86,7 @@ export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string 
   return `${subject} went from ${tableValue(before.value, unit)} to ${tableValue(after.value, unit)}: ${change} on the same ${counted(final.n, 'held-out row')}.`;
 }
 
-/** The accuracy of decisions, or the error of the values of a regression. */
+/** The names and the format of a model's accuracy or, for a regression, its error. */
 interface Performance {
   readonly name: string;
   readonly value: number;
@@ -122,7 +122,7 @@ export function metricChange(metric: string, before: number, after: number): str
 /** The level of the accuracy interval if no metric has an interval. */
 const LEVEL = 0.95;
 
-/** Returns the table of every metric before and after, and the reasons of undefined values. */
+/** Returns a table of all metrics before and after, and the reasons for undefined values. */
 export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
   return [changeTable(findings), ...noteBlocks('Undefined values:', undefinedReasons(findings))];
 }
@@ -163,7 +163,7 @@ function valueAndInterval(result: MetricResult | undefined): [value: string, int
   return [tableNumber(result.value), result.ci === null ? 'none' : rangeText(result.ci)];
 }
 
-/** Returns the accuracy of decisions, or the error of values, in the columns of the table. */
+/** Returns the table row for the accuracy of decisions or the error of a regression. */
 function performanceRow(before: WorkflowMetrics, after: WorkflowMetrics, level: number): string[][] {
   const [from, to] = [performanceOf(before), performanceOf(after)];
   if (from === undefined || to === undefined) return [];

@@ -165,7 +165,7 @@ const HOW_TO_READ: readonly string[] = [
   'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows are excluded and listed with their counts; exclusion does not mean that they are treated fairly.',
 ];
 
-/** Builds the report of a workflow: the verdict, the changes, each step, each attribute. */
+/** Builds the report of a workflow: the verdict, the changes, the steps and the attributes. */
 export function workflowDocument(findings: WorkflowFindings): ReportDocument {
   return {
     title: 'Fairness workflow',
@@ -219,7 +219,7 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
   ];
 }
 
-/** Summarizes one step of a workflow; with several attributes, by the worst value of each metric. */
+/** Summarizes one step of a workflow. With several attributes, each metric is shown with its worst value. */
 function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
   const { n } = metrics;
   const level = levelOf(metrics);

@@ -108,7 +108,7 @@ function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledW
   ];
 }
 
-/** Groups with fewer training rows get a warning, since their rates are mostly chance. */
+/** The number of training rows below which a group gets a warning, because its rates are mostly chance. */
 const FEW_ROWS = DEFAULT_MIN_GROUP_SIZE;
 
 /** Returns a warning about small groups. Reductions constrain every group; network trainers have their own warnings. */

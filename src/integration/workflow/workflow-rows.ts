@@ -42,7 +42,10 @@ export interface WorkflowRows {
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
   readonly features: readonly string[];
   readonly nDropped: number;
-  /** For each attribute, the rows that have a group but lack the target or another sensitive attribute. */
+  /**
+   * For each attribute, the rows that have a group of this attribute but no target, or no value of another sensitive
+   * attribute.
+   */
   readonly missing: Readonly<Record<string, MissingRows>>;
   readonly warnings: readonly string[];
 }
@@ -103,7 +106,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
 }
 
 /**
- * Checks that the method gives probabilities of the label if the metric needs such probabilities.
+ * Checks that the method predicts probabilities of the label, if the metric requires them.
  * @throws {ConfigValidationError} if the metric needs probabilities of the label and the method does not give them
  */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
@@ -187,7 +190,7 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   });
 }
 
-/** The seed of the permutation test of missing rows, independent of the seed of the workflow. */
+/** The seed of the permutation test for missing rows. It does not depend on the seed of the workflow. */
 const MISSING_SEED = 42;
 
 /**

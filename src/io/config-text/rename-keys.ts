@@ -19,7 +19,7 @@ export type Rename = (value: unknown, path: KeyPath) => unknown;
 /** For each key of a mapping, the function that renames keys within its value. */
 type Inner = ReadonlyMap<string, Rename>;
 
-/** Renames the declared keys of one mapping. The schema rejects all other keys. */
+/** Renames the keys of one mapping that the schema declares. The schema rejects all other keys. */
 export function renameKeys(
   value: unknown,
   path: KeyPath,
@@ -83,7 +83,7 @@ export function renameEach(rename: Rename, renaming: Renaming): Rename {
   };
 }
 
-/** Assigns the positions of a value to its copy. */
+/** Stores the positions of a value for its copy with renamed keys. */
 export function copyPositions<Copy extends object>(from: object, to: Copy, { indices: places }: Renaming): Copy {
   const found = places.get(from);
   if (found !== undefined) places.set(to, found);
