@@ -233,7 +233,7 @@ export function knownMetric(name: string): MetricDefinition {
 }
 
 /**
- * Returns what has this name.
+ * Returns the metric or measure with this name.
  * @throws {ValueError} if there is no such metric or measure
  */
 export function known<T>(name: string, what: 'metric' | 'measure', find: (name: string) => T): T {

@@ -17,7 +17,7 @@ export type NativeBackend = 'node' | 'node-gpu';
 /** The version of TensorFlow on PyPI against which the addon is compiled. */
 const TENSORFLOW_VERSION = '2.21.0';
 
-/** The version of the npm packages. It must equal the version of TensorFlow.js. */
+/** The version of the npm packages. It must be equal to the version of TensorFlow.js. */
 const PACKAGE_VERSION = '4.22.0';
 
 /** The oldest version of glibc for which PyPI has a wheel of this version of TensorFlow. */
@@ -53,7 +53,7 @@ export interface InstallBackendOptions {
   /** A function that is called at each step, and during the download. */
   readonly onProgress?: OnProgress | undefined;
   /**
-   * Runs programs. The function that runs programs. Tests pass a fake.
+   * The function that runs programs. Tests pass a fake.
    * @defaultValue starts a process
    */
   readonly runTool?: RunTool | undefined;

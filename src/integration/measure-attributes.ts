@@ -54,7 +54,7 @@ interface MacroClass extends ClassStats {
 export interface OutcomeClasses {
   /** The classes of the decisions and, if true labels are used, the classes of the true labels. */
   readonly all: readonly string[];
-  /** The classes of decisions. The classes of the decisions. Metrics that need no true labels average over them. */
+  /** The classes of the decisions. Metrics that need no true labels average over these classes. */
   readonly predicted: readonly string[];
 }
 

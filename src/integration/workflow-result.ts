@@ -133,8 +133,7 @@ export interface WorkflowFindings {
 /** The findings of a workflow, and its model, pipeline and data. Frozen. */
 export interface WorkflowResult extends WorkflowFindings {
   /**
-   * The constrained model. The final model. A model of a reduction expects encoded features, and a model of a trainer
-   * expects a table.
+   * The constrained model. A model of a reduction expects encoded features, and a model of a trainer expects a table.
    */
   readonly model: SavableModel;
   /** The pipeline, fitted on the training rows. */

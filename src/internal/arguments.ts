@@ -99,7 +99,7 @@ const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
  * English. Therefore, a lowercase word is replaced only if `certain` lists the word, and the word is in parentheses or
  * after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
- * @param certain names that are certainly parameters wherever they occur in the text
+ * @param certain parameter names that certainly occur in the text
  */
 export function renameParameters(
   text: string,

@@ -18,7 +18,8 @@ export interface DuckDbLimits {
 const storage = new AsyncLocalStorage<DuckDbLimits>();
 
 /**
- * Runs work with limits on the databases that it opens. Without limits, DuckDB may use most of the machine's memory.
+ * Runs work, and applies limits to all databases that the work opens. Without limits, DuckDB may use most of the
+ * machine's memory.
  */
 export function withDuckDbLimits<T>(limits: DuckDbLimits, work: () => Promise<T>): Promise<T> {
   return storage.run(limits, work);

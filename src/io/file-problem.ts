@@ -19,7 +19,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export interface FileProblem {
   /** The system's error code, such as `ENOSPC`; empty if the error has no code. */
   readonly code: string;
-  /** The meaning of the code for messages, such as 'the disk is full'; undefined for rare codes. */
+  /** An explanation of the code for messages, such as 'the disk is full'; undefined for rare codes. */
   readonly reason: string | undefined;
 }
 

@@ -22,7 +22,7 @@ const DATA_FILE = /^[^._].*\.(?:(?:csv|tsv)(?:\.gz)?|parquet)$/i;
 const WILDCARD = /[*?[]/;
 
 /**
- * Finds the files that a source names. A path that exists is read as it is, even if it contains `*`, `?` or `[`. A
+ * Finds the files that a source names. An existing path is taken literally, even if it contains `*`, `?` or `[`. A
  * folder means all CSV and Parquet files in the folder and its subfolders, except hidden files (names that begin with
  * `.` or `_`). Subfolders named `key=value` are partitions if they are below the folder, or match the part of a glob
  * from its first wildcard on.
@@ -58,7 +58,7 @@ function isList(source: object): source is readonly string[] {
 /** The files that one path names. */
 interface Expanded {
   readonly files: readonly DataFile[];
-  /** How the files relate to the path; undefined if the path is a file. */
+  /** A description of how the files belong to the path; undefined if the path is a file. */
   readonly how?: 'in' | 'matching';
 }
 
@@ -134,7 +134,7 @@ function partitionOf(path: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Throws if two names refer to the same file, because its rows would count twice. */
+/** Throws if two names refer to the same file, because the rows of this file would count twice. */
 async function assertDistinct(files: readonly DataFile[]): Promise<void> {
   const names = new Map<string, string>();
   for (const { path, name } of files) {

@@ -23,8 +23,8 @@ export async function countArrays(columns: ArrayColumns<never>): Promise<(Weight
 }
 
 /**
- * Computes moments of arrays per group in DuckDB: the moments of predictions p and, if given, of true values t and of
- * the errors.
+ * Computes moments for each group in DuckDB: of the predictions p and, if true values t are given, also of t and of the
+ * errors.
  */
 export async function sumArrayMoments(
   columns: ArrayColumns<'p'> & { readonly t?: Float64Array | undefined },

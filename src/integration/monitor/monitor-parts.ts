@@ -113,10 +113,7 @@ export interface MonitorParts extends MonitorPaths {
   readonly policy: MonitorPolicy;
 }
 
-/**
- * The default timestamp column. The default timestamp column. It is used if the request names no column and the data
- * contain this column.
- */
+/** The default timestamp column. It is used if the request names no column and the data contain this column. */
 export const USUAL_TIMESTAMP = 'timestamp';
 
 const MINUTE_MILLIS = 60_000;

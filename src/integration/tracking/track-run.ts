@@ -58,7 +58,7 @@ export interface TrackingOptions {
   readonly step?: number | undefined;
   /** Tags of the run, in addition to the tags that the package sets itself. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Parameters of the run. Parameters of the run. The server rejects a new value for an existing parameter. */
+  /** Parameters of the run. The server rejects a new value for an existing parameter. */
   readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
    * The prefix of the name of each metric, such as 'holdout.'.

@@ -13,7 +13,10 @@ export interface DryRunPart {
   readonly template: string;
   /** The number of prompts of this part. */
   readonly planned: number;
-  /** The number of prompts of this part whose request an earlier prompt of the plan already needs. */
+  /**
+   * The number of prompts of this part that need no request, because an earlier prompt of the plan has the same
+   * request.
+   */
   readonly shared: number;
   /** The number of prompts of this part whose answers are cached or recorded. */
   readonly cached: number;

@@ -83,10 +83,10 @@ const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
  * Returns the price of a model, in US dollars per million tokens of input and of output.
  *
  * `local` and `replay` cost nothing. For other providers, the price comes from `prices` in the configuration, by the
- * model's full name. If it is not there, the price for `openai` and `anthropic` comes from a built-in table of list
- * prices with their date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the
- * release. Otherwise, its price is unknown. The price of a `compatible` server is known only from the configuration.
- * Discounts for batches and cached input are ignored.
+ * full name of the model. For `openai` and `anthropic`, the fallback is a built-in table of list prices with their
+ * date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise,
+ * its price is unknown. The price of a `compatible` server is known only from the configuration. Discounts for batches
+ * and cached input are ignored.
  * @returns null if the price is unknown; a price of 0 means that the model is free
  * @example
  * ```ts

@@ -37,7 +37,7 @@ function error(message: string): PairProblem {
   return { severity: 'error', message };
 }
 
-/** Finds changes of words that are not a value, a name, a pronoun or an article. */
+/** Finds differences between two prompts that are not in a value, a name, a pronoun or an article. */
 function strayChanges(changes: readonly WordChange[], first: Variant, second: Variant): PairProblem[] {
   const [allowedFirst, allowedSecond] = [allowedWords(first), allowedWords(second)];
   return changes
@@ -88,7 +88,7 @@ function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
   return [...strangePronouns(variant, other), ...wrongArticles(variant, other), ...wrongVerbs(variant)];
 }
 
-/** Finds pronouns in a variant that have another gender than its value. */
+/** Finds pronouns in a variant whose gender differs from the gender of the variant's value. */
 function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   const [own, others] = [pronounsOf(variant.group), pronounsOf(other.group)];
   if (own === undefined || others === undefined || own === others) return [];
@@ -166,8 +166,8 @@ const MAX_SHOWN_LENGTH = 300;
  * ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by more
  * than a tenth, and doubled spaces in both prompts.
  *
- * The function compares only words. The function cannot check whether two values are equally usual in a sentence, or
- * whether two names are equally common. Prompts without a dimension are not checked.
+ * The function compares only words. It cannot check whether two values are equally natural in a sentence, or whether
+ * two names are equally common. Prompts without a dimension are not checked.
  * @throws {ConfigValidationError} if there are errors. The error contains the rejected pairs; `context.findings` lists
  * all findings
  * @example

@@ -24,7 +24,7 @@ export interface ParsedTemplate {
   readonly problems: readonly TemplateProblem[];
 }
 
-/** The placeholder for a name from a pool. Without pools, a dimension may have this name. */
+/** The placeholder for a name from a pool. If there are no pools, a dimension may have this name. */
 export const NAME = 'name';
 
 /** Matches a literal brace, a placeholder, a single brace, or text without braces. */

@@ -66,7 +66,7 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  * male value, the template has one prompt for each of these two values ({@link substituteGender}).
  *
  * The author of the pools must ensure that names at the same index are equally common, and that they suggest the same
- * age and wealth. This function cannot check this.
+ * age and wealth. This function cannot check these requirements.
  * @param evaluator the name of the evaluator that needs the answers
  * @returns the prompts in a fixed order: templates, dimensions, items, values, repeats
  * @throws {ConfigValidationError} if a template cannot be filled, or if the plan has more than a million prompts
@@ -111,9 +111,9 @@ export function planCounterfactual(
 /** Prompts that differ in one dimension's value. */
 interface Item {
   readonly id: string;
-  /** The id of the item without the name. Items with the same `alike` ask the same question about different names. */
+  /** The id of the item without the name. It is the same for items that ask the same question about different names. */
   readonly alike: string;
-  /** The independent unit: a name, or a template if there are no names. */
+  /** The unit that counts as independent: a name, or a template if there are no names. */
   readonly unit: string;
   readonly variants: readonly {
     readonly group: string | null;
