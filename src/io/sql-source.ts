@@ -67,8 +67,7 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
 }
 
 /**
- * Returns repeated column names. Names must be checked outside a subquery, where a second column `a` is not renamed to
- * `a_1`.
+ * Returns repeated column names. A subquery would hide repeated names, because it renames a second column `a` to `a_1`.
  */
 async function findRepeated(
   session: SqlSession,

@@ -176,9 +176,9 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
 }
 
 /**
- * Reads the counts and sums of deviations of one group. The deviations d (with weights w, sum W) are from rounded
- * means. The rounding error h = sum w d / sum w is corrected here: m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum
- * w d^2 + 2 W h^3.
+ * Reads the counts and sums of deviations of one group. The deviations d are from rounded means, w are the weights, and
+ * W is their sum. The rounding error h = sum w d / sum w of the mean is corrected here: m2 = sum w d^2 - W h^2 and m3 =
+ * sum w d^3 - 3 h sum w d^2 + 2 W h^3.
  */
 export function readMoments(
   numbers: readonly number[],

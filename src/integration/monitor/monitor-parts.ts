@@ -21,7 +21,7 @@ import { type MonitorPolicy, type MonitorState, readState } from './monitor-stat
 /** The maximum size of an alert file that is searched. Alert files are usually much smaller, since alerts are rare. */
 const MAX_ALERT_BYTES = 64 * 1024 * 1024;
 
-/** For each key, the number of records with this key that the file already contains. */
+/** For each key, the number of records in the file that are not yet matched by a new record. */
 type Expected = Map<string, number>;
 
 /**

@@ -86,7 +86,7 @@ export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string 
   return `${subject} went from ${tableValue(before.value, unit)} to ${tableValue(after.value, unit)}: ${change} on the same ${counted(final.n, 'held-out row')}.`;
 }
 
-/** The accuracy of a model or, for a regression, its error, with a name and a unit. */
+/** The accuracy of a model or, for a regression, its error. It is given with a name and a unit. */
 interface Performance {
   readonly name: string;
   readonly value: number;

@@ -95,8 +95,8 @@ export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
 }
 
 /**
- * Normalizes an address. Adds the missing version to an address of Anthropic. Users often omit it, because Anthropic's
- * SDKs accept such addresses.
+ * Normalizes an address. If an address of Anthropic has no version, the version is added. Users often omit the version,
+ * because Anthropic's SDKs accept such addresses.
  */
 function toBaseUrl(provider: ApiProvider, url: URL): string {
   const address = url.href.replace(/\/+$/, '');
@@ -207,7 +207,7 @@ export interface LiveAccessOptions {
    */
   readonly live?: boolean | undefined;
   /**
-   * The environment variables. The environment variables, which contain the keys and the permission for requests.
+   * The environment variables, which contain the keys and the permission for requests.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;

@@ -23,7 +23,7 @@ interface ApiDialect {
 }
 
 /**
- * OpenAI's chat completions. The API of OpenAI, which compatible servers also offer.
+ * OpenAI's API for chat completions. Compatible servers offer the same API.
  *
  * `max_tokens` is sent to OpenAI as `max_completion_tokens`, because its newer models require this name. Other servers
  * receive `max_tokens`, because most servers support only this name. If an answer contains no text (such as a tool
@@ -181,7 +181,7 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** The params of a request. The params of a request, separated by their use. */
+/** The params of a request, separated by their use. */
 interface RequestParams {
   /** The system prompt; null if there is no system prompt. */
   readonly system: string | null;

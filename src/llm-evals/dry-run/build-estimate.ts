@@ -132,7 +132,7 @@ function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
 
 /** A request that a part of the plan needs. */
 export interface PlannedRequest {
-  /** Identifies the request. The key of the request. Requests with the same key receive the same answer. */
+  /** The key of the request. Requests with the same key share one answer. */
   readonly key: string;
   readonly prompt: string;
   /** Whether an earlier request, of this part or another, has the same key. */

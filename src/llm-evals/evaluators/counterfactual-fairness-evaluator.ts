@@ -136,9 +136,7 @@ const FEATURES: readonly AnswerFeature[] = [
   { metric: 'decision_gap', measure: 'yes_rate', isRate: true, of: ({ text }) => readDecision(text) },
 ];
 
-/**
- * Creates the distance functions. A cache of texts without gendered words, and of the distances between pairs of texts.
- */
+/** Creates the distance functions. They cache the neutralized texts, and the distance of each pair of texts. */
 function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;

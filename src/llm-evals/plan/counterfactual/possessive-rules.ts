@@ -88,7 +88,7 @@ function isQuality(word: string): boolean {
   return ADJECTIVES.has(word) || /(?:ful|less|ous|\w{4}able|\w{3}ible|\w{4}ed)$/.test(word);
 }
 
-/** Words of direction. Words of direction. A word before them that can be a noun or a verb is a verb. */
+/** Words of direction. If a word before them can be a noun or a verb, it is a verb. */
 const DIRECTIONS = wordSet('to away across into down out through off past around toward towards along from');
 
 /** Verbs after which "back" and "home" are directions. */
