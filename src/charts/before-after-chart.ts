@@ -87,8 +87,8 @@ const RIGHT = 132;
 
 /**
  * Draws two dots with intervals for each group: a hollow dot for the value before a change, and a filled dot for the
- * value after it. The group with the largest value after the change is at the top. A line above the plot states the
- * gaps before and after the change.
+ * value after the change. The group with the largest value after the change is at the top. A line above the plot states
+ * the gaps before and after the change.
  *
  * A group with only one of the two values has one dot. A group without values is not drawn. If there are more than 40
  * groups, only the 20 groups with the lowest and the 20 groups with the highest values are drawn. In this case, the
@@ -149,8 +149,8 @@ function byValue(a: ComparedGroup, b: ComparedGroup): number {
 }
 
 /**
- * Returns the value that determines the position of a group: the value after the change or, if there is no such value,
- * the value before the change.
+ * Returns the value that determines the position of a group: the value after the change, or the value before the change
+ * if the later value is missing.
  */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;

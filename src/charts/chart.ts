@@ -150,8 +150,8 @@ export interface ChartText {
 }
 
 /**
- * The maximum widths of a title and of a line under it, as a number of lower-case letters. The widths apply to charts
- * with the width {@link CHART_WIDTH}.
+ * The maximum widths of a title and of a line under the title, as numbers of lower-case letters. The widths apply to
+ * charts with the width {@link CHART_WIDTH}.
  */
 const HEADLINE_WIDTHS = { title: 78, line: 108 };
 

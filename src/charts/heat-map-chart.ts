@@ -30,8 +30,8 @@ const MIN_CELL = 72;
 const MIN_WIDTH = 740;
 
 /**
- * The maximum widths of the title, of a line under it, of a row label and of a column label, as numbers of lower-case
- * letters.
+ * The maximum widths, as numbers of lower-case letters: of the title, a line under the title, a row label and a column
+ * label.
  */
 const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;

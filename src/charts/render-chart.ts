@@ -58,8 +58,8 @@ function stacked(charts: readonly Chart[], panels: readonly string[]): string {
 }
 
 /**
- * Makes the ids of a chart unique among the charts of a page, because the ids of every chart start at 0. The pattern
- * matches only attributes, because quotation marks in texts are escaped.
+ * Renames the element ids of a chart, so that no two charts on a page have the same id. In each chart, ids start at 0.
+ * The pattern matches only attributes, because quotation marks in texts are escaped.
  */
 export function withOwnIds(svg: string, picture: number): string {
   return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);

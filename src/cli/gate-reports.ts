@@ -6,8 +6,8 @@ import { flagName } from './option-parsers.ts';
 import { warn } from './output.ts';
 
 /**
- * Writes the gates of a run as JUnit XML, if a file was requested, and appends them to the summary of the step if the
- * run is part of a GitHub Actions workflow. A problem with the summary never makes the run fail.
+ * Writes the gate results of a run as JUnit XML, if a file was requested. In a GitHub Actions workflow, also appends
+ * them to the summary of the step. A problem with the summary never makes the run fail.
  */
 export async function writeGateReports(report: GateReport, junit: string | undefined): Promise<void> {
   const summary = process.env['GITHUB_STEP_SUMMARY'] ?? '';

@@ -123,7 +123,7 @@ async function loadSource(options: TrainingCommandOptions): Promise<TrainingSour
   return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
-/** The maximum number of groups in the table of groups; if there are more groups, the table is omitted. */
+/** The maximum number of groups for which the table of groups is shown. */
 const MAX_GROUPS = 16;
 
 /** Returns the result of a training for the terminal: the prediction task, the rows, the given blocks and warnings. */

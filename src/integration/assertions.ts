@@ -180,8 +180,8 @@ function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decid
 }
 
 /**
- * Returns the value without its direction: the absolute value of a difference, or the smaller of a ratio and its
- * inverse.
+ * Returns the value without its direction. For a difference, this is the absolute value; for a ratio, it is the smaller
+ * of the ratio and its inverse.
  */
 function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetric, 'value' | 'ci'> {
   const size = isRatio ? (ratio: number): number => Math.min(ratio, 1 / ratio) : Math.abs;

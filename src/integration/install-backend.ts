@@ -406,9 +406,7 @@ async function compile({ library }: Place, folder: string, runTool: RunTool): Pr
   await rm(path.join(folder, 'headers'), { recursive: true, force: true });
 }
 
-/**
- * Returns the folder of Node-API's headers: from this installation of Node, or from the npm package with these headers.
- */
+/** Returns the folder with the header files of Node-API, from this installation of Node.js or from an npm package. */
 async function nodeHeaders(folder: string, runTool: RunTool): Promise<string> {
   const own = path.resolve(process.execPath, '../../include/node');
   if (existsSync(path.join(own, 'node_api.h'))) return own;

@@ -267,7 +267,7 @@ function attributesOf(names: readonly string[], intersections: readonly (readonl
   return [...names.map((name) => [name]), ...intersections.map((parts) => [...parts])];
 }
 
-/** Codes of the rows of a column, and the number of distinct codes. */
+/** The code of each row in a column, and the number of distinct codes. */
 interface Codes {
   readonly name: string;
   readonly codes: ArrayLike<number>;

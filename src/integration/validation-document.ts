@@ -464,7 +464,7 @@ function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
   ];
 }
 
-/** Returns a table of the labels of each column, with the interpretation and the number of rows of each label. */
+/** For each column, returns a table of its labels, with the interpretation and the row count of each label. */
 export function labelBlocks(labels: FileValidation['labels'] = {}): ReportTable[] {
   const columns = [
     ['predictions', labels.y_pred],

@@ -41,9 +41,9 @@ const NOTHING = {
 const COLUMNS = ['attribute', 'metric', ...(Object.keys(NOTHING) as (keyof typeof NOTHING)[])] as const;
 
 /**
- * Returns a validation as a tidy table: for each attribute and metric one row with its value, one row for each group
- * and measure, and one row for each excluded group. Rows of requested measures have no metric. Undefined values and
- * infinite ends of intervals are missing values.
+ * Returns a validation as a tidy table. Each attribute and metric has one row for the value, one for each group and
+ * measure, and one for each excluded group. Rows of requested measures have no metric. Undefined values and infinite
+ * ends of intervals are missing values.
  */
 export function validationTable({ attributes, measures }: ReportedValidation): Table {
   const rows = Object.entries(attributes).flatMap(([attribute, metrics]) => [

@@ -32,8 +32,8 @@ const SHORTEST_LOSSY = 16;
 
 /**
  * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: `JSON.parse`
- * would keep only the last value. The second case is a group label or an id that is a number with more digits than
- * float64 can represent: two labels could become equal. The text is read once, in O(characters).
+ * would keep only the last value. The second case is a number with too many digits for float64 that is a group label or
+ * an id: two labels could become equal. The text is read once, in O(characters).
  * @param text a JSON text that `JSON.parse` has accepted
  * @param labelKeys the top-level keys whose numbers are labels or ids
  * @returns the first problem, or undefined if there is none

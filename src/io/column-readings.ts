@@ -79,8 +79,8 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
 }
 
 /**
- * Returns a SQL condition that is true if a value is one of the texts; undefined if the column cannot contain any of
- * the texts.
+ * Returns a SQL condition that is true if a value equals one of the texts; undefined if the column can contain none of
+ * them.
  */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);

@@ -54,8 +54,8 @@ const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
 };
 
 /**
- * Opens files and runs a query over their rows. If a later row does not fit the column types of the first rows, the
- * types are inferred from all rows, and the query runs again.
+ * Opens files and runs a query over their rows. Column types are inferred from the first rows. If a later row does not
+ * fit, they are inferred from all rows, and the query runs again.
  * @param run builds and runs the query from the columns of the files
  * @throws {DataValidationError} if a file is missing, empty, ragged or unreadable, or the columns of the files differ
  */

@@ -8,7 +8,7 @@ const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';
 const SHORTEST_LOSSY = 16;
 
 /**
- * Returns the relation of a file. In a text file, numeric group columns are read as text: as numbers, long labels would
+ * Returns the relation of a file. In a text file, numeric group columns are read as text. As numbers, long labels would
  * be rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
  * @param labels the columns that name groups
  * @throws {DataValidationError} if a group in JSON lines is a number with too many digits to be read exactly

@@ -23,7 +23,7 @@ export interface FileProblem {
   readonly reason: string | undefined;
 }
 
-/** Returns the code and the reason of an error that a function of `node:fs` threw while it opened or wrote a file. */
+/** Returns the code and the reason of an error that `node:fs` threw when a file was opened or written. */
 export function fileProblemOf(cause: unknown): FileProblem {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   return { code, reason: REASONS[code] };

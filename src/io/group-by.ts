@@ -126,7 +126,10 @@ export function toNumbers(values: readonly unknown[]): number[] {
   return values.map((value) => (value === null ? NaN : Number(value)));
 }
 
-/** Returns the sums of the columns of a result, from the index `from` up to but not including `to`. */
+/**
+ * Returns the sum of each column of a result. The columns are those from the index `from` up to, but not including,
+ * `to`.
+ */
 export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
   const sums = new Array<number>(to - from).fill(0);
   for (const row of rows) sums.forEach((sum, index) => (sums[index] = sum + Number(row[from + index])));
@@ -134,8 +137,8 @@ export function sumColumns(rows: readonly (readonly unknown[])[], from: number, 
 }
 
 /**
- * Returns the grouping query. A row of its result has the values and the GROUPING flags of the columns, the keys, the
- * sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
+ * Returns the grouping query. Each row of the result contains the values and the GROUPING flags of the columns, the
+ * keys, the sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
  */
 function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
   const { attributes, keys, sums, checks } = query;

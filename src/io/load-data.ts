@@ -171,7 +171,7 @@ async function readTable(
 }
 
 /**
- * Returns a column of texts in which each number has a decimal point instead of a decimal comma, as all other code
+ * Returns a column of texts in which decimal commas of numbers are replaced by decimal points, which all other code
  * expects. The numbers of a column are texts if the column also contains other texts, for example NA.
  * @throws {DataValidationError} if a number contains a point
  */

@@ -138,12 +138,12 @@ interface MomentsQuery {
 }
 
 /**
- * Returns SQL for the moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true value `t` and, if
- * weighted, a weight `w`.
+ * Returns SQL that computes the moments of each group. The rows have `g0`, `g1` …, a prediction `p`, a true value `t`
+ * and, if weighted, a weight `w`.
  *
- * The query first computes the means of all groups, and then the sums of deviations from these means, because raw sums
- * of squares would lose precision by cancellation. A row of the result contains the group, a flag for complete rows,
- * and the values that {@link readMoments} reads.
+ * The query first computes the means of all groups, and then the sums of deviations from these means. Sums of the raw
+ * squares would lose precision by cancellation. A row of the result contains the group, a flag for complete rows, and
+ * the values that {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
   const groups = outputs.map((_, index) => `g${String(index)}`);

@@ -6,7 +6,10 @@ import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
 import type { KeptRun, Runs } from '../runs/runs.ts';
 
-/** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
+/**
+ * The methods that one side of a channel offers, by name. Each method is a function with one argument. Arguments and
+ * results are plain data.
+ */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
 
 /** The context that the handler of a call receives. */

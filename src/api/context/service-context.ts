@@ -21,7 +21,7 @@ export interface ServiceLimits {
    */
   readonly arrayItems: number;
   /**
-   * The maximum number of bytes of a form field that is not a file, such as a configuration.
+   * The maximum size in bytes of a form field without a file, such as a configuration.
    * @defaultValue 262144 (256 KiB)
    */
   readonly fieldBytes: number;

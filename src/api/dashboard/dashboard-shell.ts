@@ -72,8 +72,8 @@ function withHash(policy: string): string {
 }
 
 /**
- * The style of the bar above the dashboard: the colours of the reports, with a dark scheme if the user's system prefers
- * one. Colour is never the only way to convey information.
+ * The style of the bar above the dashboard. It has the colours of the reports, and a dark scheme if the user's system
+ * prefers dark colours. Colour is never the only way to convey information.
  */
 const SHELL_STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa;

@@ -17,7 +17,7 @@ const OWN_VARIABLES = new Set([
 
 /**
  * Returns the variables that workers and threads of the service inherit. All other variables stay in the primary
- * process, for example keys of providers and of the service, and addresses of tracking servers.
+ * process. Examples are API keys and the addresses of tracking servers.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => OWN_VARIABLES.has(name) || SYSTEM_VARIABLES.test(name));

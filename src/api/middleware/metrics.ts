@@ -16,7 +16,7 @@ function processMetrics(): Registry {
   return registry;
 }
 
-/** The metrics of one process in a form that can be merged with the metrics of other processes. */
+/** The metrics of one process, as plain data that can be merged with the data of other processes. */
 export type MetricsJson = readonly unknown[];
 
 /** Metrics in the format of Prometheus. */

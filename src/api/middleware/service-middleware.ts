@@ -41,8 +41,8 @@ export function routeOfPath(path: string): string {
 export type ServiceMiddleware = (context: ServiceContext, next: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Counts a request by its key, or by its address if it has no valid key, and reports the remaining allowance in
- * `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).
+ * Counts a request for its API key or, without a valid key, for its address. The headers `RateLimit-Limit`,
+ * `RateLimit-Remaining` and `RateLimit-Reset` (seconds) report the remaining requests.
  * @throws {ServiceProblem} 429 above the limit
  */
 export async function countRequest(limiter: RateLimiter, context: ServiceContext): Promise<void> {

@@ -66,8 +66,8 @@ export interface DashboardEventsOptions {
 }
 
 /**
- * Handles GET /dashboard/events: sends an event `changed` immediately and after each change of the monitor, as
- * server-sent events, until the client disconnects or the service ends. A client that reconnects sends the ID of its
+ * Handles GET /dashboard/events: sends server-sent events. The event `changed` is sent immediately and after each
+ * change of the monitor, until the client disconnects or the service ends. A client that reconnects sends the ID of its
  * last event, and does not get that event again.
  */
 export function dashboardEventsRoute(service: Service, options: DashboardEventsOptions = {}): Handler {

@@ -50,7 +50,8 @@ export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalT
 }
 
 /**
- * Logs an evaluation like {@link logLlmEvalResults}; returns the run's identifier and URL, or the reason of failure.
+ * Logs an evaluation like {@link logLlmEvalResults}; returns the identifier and URL of the run, or the reason why the
+ * logging failed.
  */
 export async function trackLlmEval(
   result: LlmEvalResult,

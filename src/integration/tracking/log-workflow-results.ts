@@ -26,7 +26,8 @@ export async function logWorkflowResults(
 }
 
 /**
- * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason of failure.
+ * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason why the
+ * logging failed.
  */
 export async function trackWorkflow(
   findings: WorkflowFindings,

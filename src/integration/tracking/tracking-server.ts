@@ -225,8 +225,8 @@ const MAX_RETRY_AFTER_SECONDS = 999_999;
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
- * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three
- * times, after 250, 500 and 1000 milliseconds or after the time that Retry-After requests.
+ * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, the function retries up to
+ * three times. It waits 250, 500 and 1000 milliseconds, or the time in the Retry-After header.
  */
 export function callerOf(server: TrackingServer, options: CallServerOptions): CallServer {
   return async (call) => {

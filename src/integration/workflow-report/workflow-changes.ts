@@ -55,7 +55,7 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
   return `${message}${caution}${location}`;
 }
 
-/** Describes the change of the judged metric in words, since the sign of a percentage is easily misread. */
+/** Describes in words how the judged metric changed, because the sign of a percentage is easily misread. */
 function improvement(validation: ValidationResult, attributes: number): string {
   const { metric, baselineMetricValue: from, finalMetricValue: to, improvementPercent: percent } = validation;
   const which = attributes < 2 ? '' : ` (the worst of ${String(attributes)} attributes)`;
@@ -76,7 +76,7 @@ function percentText(percent: number): string {
   return `${Number(size) === 0 ? '' : percent < 0 ? '\u2212' : '+'}${size}%`;
 }
 
-/** Describes the change of accuracy, or of the error, which is the cost of a constraint. */
+/** Describes the cost of a constraint: how much the accuracy or the error changed. */
 export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string {
   const [before, after] = [performanceOf(baseline), performanceOf(final)];
   if (before === undefined || after === undefined) return '';

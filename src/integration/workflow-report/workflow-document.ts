@@ -88,7 +88,7 @@ interface Excluded {
   readonly steps: Set<string>;
 }
 
-/** Returns the groups of an attribute, or single rates of groups, that a metric excludes before or after. */
+/** Returns what a metric excludes before or after: groups of an attribute, or single rates of groups. */
 function exclusionBlocks(
   attribute: string,
   baseline: WorkflowMetrics['attributes'],

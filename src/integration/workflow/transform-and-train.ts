@@ -31,8 +31,8 @@ export interface TrainedWorkflow extends Pick<
 }
 
 /**
- * Runs step 2: fits the pipeline on the training rows only, trains on the transformed rows with the encoding of the
- * first step, and measures on the held-out rows.
+ * Runs step 2. The pipeline is fitted on the training rows only. A model is trained on the transformed rows with the
+ * encoding of the first step, and measured on the held-out rows.
  */
 export async function transformAndTrain(
   config: PipelineConfig,

@@ -194,7 +194,7 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
 const MISSING_SEED = 42;
 
 /**
- * Returns the excluded rows of each attribute's groups, and a warning if the share of excluded rows differs between
+ * Returns the number of excluded rows in each group, and a warning if the share of excluded rows differs between
  * groups.
  */
 function leftOutRows(

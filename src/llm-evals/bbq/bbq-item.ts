@@ -60,7 +60,7 @@ export interface BbqItem {
   readonly right: number;
   /** Index of the answer that says "unknown". */
   readonly unknown: number;
-  /** Index of the answer that names the person of the stereotyped group; null if it cannot be determined. */
+  /** Index of the answer that names the stereotyped person; null if this answer cannot be determined. */
   readonly target: number | null;
   /** The reason why `target` is null; null if `target` is not null. */
   readonly targetProblem: BbqTargetProblem | null;

@@ -162,10 +162,10 @@ const BIAS: Readonly<Record<BbqCondition, BbqMeasure>> = {
  * the dimension of the metrics.
  *
  * Items of one template are similar, so templates are the independent units. Intervals come from a jackknife over
- * templates ({@link clusterInterval}). The p-value of a bias score comes from a sign-flip test: biased minus unbiased
- * answers are counted per template, and the sign of a template's difference is flipped. Missing answers and answers
- * that cannot be parsed are counted in `exclusions`. Answers to items whose target cannot be determined are included in
- * accuracies, and counted as excluded from bias scores.
+ * templates ({@link clusterInterval}). The p-value of a bias score comes from a sign-flip test: for each template, the
+ * number of unbiased answers is subtracted from the number of biased answers, and the sign of this difference is
+ * flipped. Missing answers and answers that cannot be parsed are counted in `exclusions`. Answers to items whose target
+ * cannot be determined are included in accuracies, and counted as excluded from bias scores.
  * @param transcripts answers to prompts of BBQ
  */
 export function scoreBbq(transcripts: readonly Transcript[], settings: ScoreSettings): LlmMetricResult[] {

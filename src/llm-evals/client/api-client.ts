@@ -140,7 +140,7 @@ function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnsw
 const CHAT_FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter'];
 
 /**
- * Reads the content of a message: a text, or a list of blocks as some servers return it. Returns undefined for other
+ * Reads the content of a message, which is a text or, from some servers, a list of blocks. Returns undefined for other
  * content.
  */
 function readContent(content: unknown): string | undefined {

@@ -96,13 +96,13 @@ const BBQ_ANSWER = 15;
 const FREE_ANSWER = 200;
 
 /**
- * Estimates the number of tokens of one answer to a prompt of a part.
+ * Estimates how many tokens one answer to a prompt in a part of the plan has.
  *
  * The ceiling is `maxTokens`. If there are at least 20 known answers, the expected value is their mean and the low
  * value is their lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for other prompts, and the low
  * value is half the expected value. No value is above the ceiling.
  * @param template the part's name; the names of BBQ's parts start with `bbq`
- * @param known the numbers of output tokens of known answers of the same kind
+ * @param known the number of output tokens of each known answer of the same kind
  */
 function answerTokens(template: string, known: readonly number[], maxTokens: number): EstimateRange {
   const expected = expectedTokens(template, known);
@@ -148,7 +148,7 @@ export interface PlannedPart {
   readonly template: string;
   readonly requests: readonly PlannedRequest[];
   /**
-   * The numbers of output tokens of known answers to prompts of this part.
+   * The number of output tokens of each known answer to a prompt of this part.
    * @defaultValue the known answers of the complete plan
    */
   readonly knownOutputTokens?: readonly number[] | undefined;

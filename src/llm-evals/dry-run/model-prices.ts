@@ -8,7 +8,7 @@ export interface ListedPrice {
   readonly source: string;
 }
 
-/** Models that share one price: the name of the family, the prices, and the names of the family's dated releases. */
+/** A family of models with the same price: its name, the prices, and the names of its dated releases. */
 type PriceRow = readonly [name: string, input: number, output: number, releases?: readonly string[]];
 
 /**
@@ -80,7 +80,7 @@ const FREE = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to 
 const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
 
 /**
- * Returns the price of a model, in US dollars per million tokens of input and of output.
+ * Returns the input price and the output price of a model, in US dollars per million tokens.
  *
  * `local` and `replay` cost nothing. For other providers, the price comes from `prices` in the configuration, by the
  * full name of the model. For `openai` and `anthropic`, the fallback is a built-in table of list prices with their

@@ -160,11 +160,11 @@ const MAX_SHOWN = 5;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Checks that the prompts of an item differ only in the dimension's value and in words that depend on the value: a
- * name, pronouns, gendered words, and "a" or "an". The following are errors: other differences; equal prompts; a
- * remaining pronoun of the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb form
- * ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by more
- * than a tenth, and doubled spaces in both prompts.
+ * Checks that the prompts of an item differ only in the value of the dimension and in words that depend on this value.
+ * Such words are a name, pronouns, gendered words, and "a" or "an". The following are errors: other differences; equal
+ * prompts; a remaining pronoun of the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb
+ * form ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by
+ * more than a tenth, and doubled spaces in both prompts.
  *
  * The function compares only words. It cannot check whether two values are equally natural in a sentence, or whether
  * two names are equally common. Prompts without a dimension are not checked.

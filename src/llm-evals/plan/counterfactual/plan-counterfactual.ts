@@ -62,8 +62,8 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  * Each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
  * `repeats` times. If a dimension has a default, it has this default while another dimension is varied. With name
  * pools, the k-th names of all values form an item. The maximum of k is the size of the smallest pool. A template that
- * uses no dimension has one prompt. If such a template has gendered words, and a dimension has exactly a female and a
- * male value, the template has one prompt for each of these two values ({@link substituteGender}).
+ * uses no dimension has one prompt. If such a template has gendered words, and the values of a dimension are one female
+ * and one male value, the template has a prompt for each value ({@link substituteGender}).
  *
  * The author of the pools must ensure that names at the same index are equally common, and that they suggest the same
  * age and wealth. This function cannot check these requirements.

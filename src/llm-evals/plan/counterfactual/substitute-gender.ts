@@ -5,7 +5,7 @@ import { isObjective, isPossessivePronoun, type WordContext } from './possessive
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];
 
-/** Matches phrases such as "he or she" and "his/her". Such a phrase is replaced by one of its two words. */
+/** Matches phrases such as "he or she" and "his/her". Such phrases are replaced by one of their two words. */
 const EITHER = /(?<![\p{L}\p{N}])(she|hers?|herself|he|him|his|himself)(?:\s+or\s+|\/)(she|hers?|herself|he|him|his|himself)(?![\p{L}\p{N}])/giu; // prettier-ignore
 
 const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
