@@ -154,8 +154,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * Returns the labels, and lines that connect distant labels with their points. Positions are given as axis values, so
- * that they remain correct if the chart has a different width.
+ * Returns the labels and, for labels that are far from their points, connecting lines. Positions are given as axis
+ * values, so that they remain correct if the chart has a different width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];

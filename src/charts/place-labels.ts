@@ -26,7 +26,7 @@ export interface LabelPosition {
 /** The minimum distance from a point's centre to its label. */
 const NEAREST = 11;
 
-/** The maximum distance at which a label needs no line to its point. */
+/** The maximum distance between a label and its point without a connecting line. */
 const PLAIN = 18;
 
 /** The maximum distance from a point's centre to its label. */

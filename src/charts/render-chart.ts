@@ -35,7 +35,7 @@ export function chartFormat(savePath: string): ChartFormat {
 }
 
 /**
- * Draws charts below each other in one picture; see {@link renderChart}.
+ * Draws several charts into one picture, each below the previous one; see {@link renderChart}.
  * @param charts the charts, at least one
  */
 export async function renderCharts(charts: readonly Chart[], format: ChartFormat): Promise<string | Uint8Array> {

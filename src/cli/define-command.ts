@@ -81,9 +81,12 @@ interface CommonOptions extends OutputOptions {
 export interface CommandParts<Options extends OutputOptions, Request> {
   readonly name: string;
   readonly description: string;
-  /** A line for each option: its flags, two spaces, its description. */
+  /** A line for each option. Each line contains the flags, two spaces and the description. */
   readonly options?: string;
-  /** Parsers or allowed values, by long option name, for options whose placeholder does not determine them. */
+  /**
+   * Parsers or lists of allowed values, by long option name. They are needed for options whose placeholder has no
+   * parser.
+   */
   readonly parsers?: OptionParsers;
   /** The fields of required options. */
   readonly required?: readonly string[];

@@ -48,7 +48,7 @@ function bold(text: string): string {
 /** Lines that are shown unchanged: commands and their continuations. */
 const COMMAND = /^ *\$|^ {3}/;
 
-/** Lines that start a paragraph, even if the line before does not end one. */
+/** Matches lines that always start a new paragraph, even without a blank line before them. */
 const TITLE = /^(?:Start here|Examples|Exit codes|Environment variables):/;
 
 /** Wraps the paragraphs of a text. */

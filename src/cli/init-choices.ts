@@ -41,9 +41,9 @@ export interface InitChoices {
   readonly scoreThreshold: number | undefined;
   readonly truth: string | undefined;
   readonly sensitive: readonly string[];
-  /** The label that counts as 1 in the decisions; undefined for 0 and 1. */
+  /** The label that counts as 1 in the decisions; undefined if the decisions are 0 and 1. */
   readonly decisionLabel: string | undefined;
-  /** The label that counts as 1 in the true labels; undefined for 0 and 1. */
+  /** The label that counts as 1 in the true labels; undefined if the true labels are 0 and 1. */
   readonly truthLabel: string | undefined;
   readonly weight: string | undefined;
   readonly features: FeatureGuesses;

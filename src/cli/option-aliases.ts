@@ -3,7 +3,8 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 
 /**
- * Groups of names of the same option. A command that has one name of a group also accepts the other names of the group.
+ * Groups of option names with the same meaning. If a command has an option with a name in a group, it also accepts the
+ * other names in this group.
  */
 const SAME_OPTIONS: readonly (readonly string[])[] = [
   ['y-true', 'target'],
@@ -34,7 +35,10 @@ export function typedFlagsOf(command: Command | undefined): ReadonlyMap<string, 
   return (command && typedFlags.get(command)) ?? new Map<string, string>();
 }
 
-/** Adds aliases of options to a command. The aliases are hidden in the list of options, and one line names them all. */
+/**
+ * Adds aliases of options to a command. The help does not list the aliases as options, but mentions all of them in one
+ * line.
+ */
 export function addAliases(command: Command): void {
   const own = new Map(command.options.map((option) => [option.name(), option]));
   const lines: string[] = [];

@@ -39,7 +39,7 @@ export function parseDecimal(text: string): DecimalSeparator {
   return text;
 }
 
-/** Joins names to a text that `parseNames` splits into the same names. */
+/** Joins names to a text that `parseNames` can split into the same names again. */
 export function formatNames(names: readonly string[]): string {
   return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
 }
@@ -49,7 +49,7 @@ export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefi
   readonly repeats: true;
 };
 
-/** Turns a parser of one value into a parser for a repeatable option, which collects all values. */
+/** Converts a parser of one value to a parser for a repeatable option, which collects the values in a list. */
 export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
   const collect = (text: string, earlier: readonly T[] | undefined): T[] => [...(earlier ?? []), parse(text)];
   return Object.assign(collect, { repeats: true as const });

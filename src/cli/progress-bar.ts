@@ -136,7 +136,9 @@ function writeLines({ stream, now, lineSeconds }: ProgressOutput): OnProgress {
   };
 }
 
-/** Returns a function that describes the rate of the current stage and the time left, once they are known. */
+/**
+ * Returns a function that describes the rate and the remaining time of the current stage, as soon as both are known.
+ */
 function measurePace(now: () => number): (event: ProgressEvent) => string[] {
   let start = { stage: '', done: 0, time: now() };
   return ({ stage, done, total }) => {

@@ -28,7 +28,7 @@ export interface TextLayout {
 /** The maximum width of prose, in terminal columns. Longer lines are hard to read. */
 const PROSE_WIDTH = 100;
 
-/** The maximum width of the names of facts. */
+/** The maximum width of the column with the names of facts. */
 const FACT_WIDTH = 40;
 
 type Style = Parameters<typeof styleText>[0];

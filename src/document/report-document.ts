@@ -62,7 +62,7 @@ export interface MarkedText {
 export interface ReportColumn {
   readonly name: string;
   readonly isNumber?: boolean | undefined;
-  /** Whether the column is shown at every width, because it contains the value or the finding. */
+  /** Whether the column is shown even in a narrow terminal, because it contains the value or the finding. */
   readonly isEssential?: boolean | undefined;
   /** Whether long texts are wrapped. Otherwise, long texts are shortened. */
   readonly wraps?: boolean | undefined;

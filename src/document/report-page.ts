@@ -119,7 +119,7 @@ export interface ReportPage {
   readonly style?: string | undefined;
   /**
    * JavaScript code at the end of the page. A script must not contain `</script`, which would end the script element.
-   * The content security policy allows only these scripts, by their hashes.
+   * The content security policy contains the hashes of these scripts and allows no others.
    * @defaultValue none: no script may run
    */
   readonly scripts?: readonly string[] | undefined;

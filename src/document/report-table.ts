@@ -13,7 +13,7 @@ export function cell(content: string | Html, kind: CellKind = 'text'): Html {
   return markup`<td${kind === 'number' && markup` class="number"`}>${content}</td>`;
 }
 
-/** A table with at least this many columns has smaller margins, so that it fits the page. */
+/** The number of columns from which a table has smaller margins, so that the table fits the page. */
 const MANY_COLUMNS = 7;
 
 /** Renders a table that scrolls on a narrow page, also by keyboard. */

@@ -60,7 +60,9 @@ export class FairnessToolkitError extends Error {
     markAsToolkitError(this);
   }
 
-  /** Returns whether a thrown value is an error of this package, even if another copy of the package threw it. */
+  /**
+   * Returns whether a thrown value is an error of this package. The error may come from another copy of the package.
+   */
   static isInstance(error: unknown): error is FairnessToolkitError {
     return error instanceof Error && MARKER in error;
   }

@@ -14,7 +14,7 @@ import {
 /** Matches the names of metrics for which a higher value is better. For all other metrics, a lower value is better. */
 const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
 
-/** Returns whether a gate requires a metric to be at least its threshold, by the name of the metric. */
+/** Returns whether the gate for a metric name requires a value of at least the threshold. */
 export function isHigherBetter(metric: string): boolean {
   return HIGHER_IS_BETTER.test(metric);
 }
@@ -210,7 +210,8 @@ const JUDGE_OPTION_NAMES: OptionNames<JudgeOptions> = { strictMissing: true };
 export interface AssertFairnessOptions extends JudgeOptions {
   /**
    * The comparator between value and threshold.
-   * @defaultValue `<=` for a number; the rule of the gate for a result, so a ratio must be at least its threshold
+   * @defaultValue `<=` if `metric` is a number; if it is a result, the rule of the gate for this metric, so a ratio
+   * must be at least the threshold
    */
   readonly comparator?: string | undefined;
   /**

@@ -87,10 +87,10 @@ export interface InstalledBackend {
  * Installs a native backend on Linux without the download step of the npm package. TensorFlow's library comes from its
  * wheel on PyPI. The addon is compiled from the sources in the npm package.
  *
- * The steps are: check the machine, get the library, get the npm package without its install step, compile the addon,
- * and multiply two matrices. The library is kept in the cache, so that a second installation needs no download. An
- * installed package is replaced only after the new package has multiplied the matrices. An interrupted installation
- * leaves the installed package unchanged, and the next call reuses the finished steps.
+ * It checks the machine, gets the library and the npm package (without running the package's install step), compiles
+ * the addon, and multiplies two matrices. The library is kept in the cache, so that a second installation needs no
+ * download. An installed package is replaced only after the new package has multiplied the matrices. An interrupted
+ * installation leaves the installed package unchanged, and the next call reuses the finished steps.
  * @throws {DependencyError} if something is missing on the machine, or a step fails; the message names the requirement
  * or the step
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
@@ -174,8 +174,8 @@ function hasLibrary(library: string): boolean {
 }
 
 /**
- * Returns the requirements of an installation that the machine does not meet, in the order in which to fix them.
- * Nothing is downloaded.
+ * Returns the requirements that the machine does not meet, in the order in which the user should fix them. Nothing is
+ * downloaded.
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
  */
 export async function missingToInstall(

@@ -45,7 +45,7 @@ export interface AttributeStatistics {
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
 }
 
-/** The statistics of one class, and whether it occurs among the decisions. */
+/** The statistics of one class, and whether the class occurs among the decisions. */
 interface MacroClass extends ClassStats {
   readonly isPredicted: boolean;
 }
@@ -102,7 +102,9 @@ export interface FileValidation {
   readonly threshold: number | null;
   /** The verdict of every gate on every attribute. All must pass. */
   readonly gates: readonly GateVerdict[];
-  /** The metrics of each attribute, by its name: one column, or several joined by `||`. */
+  /**
+   * The metrics of each attribute, by the attribute's name. The name is a column, or several columns joined by `||`.
+   */
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
   /** The combined verdict of all gates on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
@@ -111,7 +113,7 @@ export interface FileValidation {
    * some texts counted as missing values.
    */
   readonly labels?: ReadLabels | undefined;
-  /** With a control feature, the rates of each attribute within its levels. */
+  /** If there is a control feature: the rates of each attribute within the levels of the control feature. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
   /** The requested measures of every group, by attribute; present only if measures were requested. */
   readonly measures?: Readonly<Record<string, MetricFrame>> | undefined;
@@ -302,9 +304,9 @@ function withoutReadings(stats: StatsByKind): StatsByKind {
 }
 
 /**
- * Returns the options for one attribute, and applies the limit on replicates. Intervals and p-values need replicates
- * for every group, also within levels of the control feature, and for every class. Above the limit, requested intervals
- * and p-values are rejected, and intervals that were not requested are omitted.
+ * Returns the options of the metrics for one attribute, and enforces the limit on replicates. Intervals and p-values
+ * need replicates for every group, also within levels of the control feature, and for every class. Above the limit,
+ * requested intervals and p-values are rejected, and intervals that were not requested are omitted.
  * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
 function boundedOptions(

@@ -48,7 +48,10 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
   readonly yScore?: ColumnSource | undefined;
   /** True labels, or true numbers. With true labels, equalized odds is measured too. */
   readonly yTrue?: ColumnSource | undefined;
-  /** One attribute, which is named `sensitive`, or several by their names, each analysed separately. */
+  /**
+   * One attribute, which gets the name `sensitive`, or an object with several attributes by name. Each attribute is
+   * analysed separately.
+   */
   readonly sensitive: ColumnSource | Readonly<Record<string, ColumnSource>>;
   /**
    * Combinations of attributes to cross, in addition to each attribute by itself.
@@ -89,8 +92,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  *
  * `bounds` limit the cost of the validation and can contain a signal that stops it. By default there is no limit.
  *
- * Intervals are computed unless `withCi` is false. Effect sizes and p-values are computed only with their own options.
- * Each gate in `gates` applies to the attributes that it names, or to all attributes if it names none.
+ * Intervals are computed unless `withCi` is false. Effect sizes and p-values are computed only if their options are
+ * set. Each gate in `gates` applies to the attributes that it names, or to all attributes if it names none.
  * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
  *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range
@@ -343,7 +346,7 @@ interface DecisionColumns
       'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
     > {
   readonly sensitive: NamedGroups;
-  /** Names of columns of `sensitive`; several names are crossed. */
+  /** The names of one or more columns of `sensitive`. Several columns are crossed. */
   readonly attributes: readonly (readonly string[])[];
   readonly control: NamedGroups | undefined;
 }

@@ -61,7 +61,7 @@ export function changeBlocks({ warnings, gates, metrics, groups }: ValidationCha
   ];
 }
 
-/** Describes the rule of a gate, or the earlier and the current rule if they differ. */
+/** Describes the rule of a gate. If the rule has changed, describes the earlier and the current rule. */
 function ruleText({ before, after }: GateChange): string {
   const texts = [before, after].flatMap((gate) =>
     gate === null || gate.threshold === null ? [] : [`${gate.comparator ?? ''} ${String(gate.threshold)}`.trim()],

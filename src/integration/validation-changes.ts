@@ -8,8 +8,8 @@ import type { ValidationManifest } from './validation-manifest.ts';
 /** What changed between two validations. */
 export interface ValidationChanges {
   /**
-   * Differences in data, options and version, and metrics that only one of the two validations has. Such differences
-   * can change a value even if the decisions are the same.
+   * Descriptions of differences in data, options and version, and of metrics that only one of the two validations has.
+   * Such differences can change a value even if the decisions are the same.
    */
   readonly warnings: readonly string[];
   readonly gates: readonly GateChange[];

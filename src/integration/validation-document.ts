@@ -206,7 +206,7 @@ interface AttributeNotes {
   readonly texts: readonly string[];
 }
 
-/** Returns each note once. If a note does not apply to all attributes, it starts with the names of its attributes. */
+/** Returns each note once. A note that applies to only some attributes starts with the names of these attributes. */
 function joinedNotes(all: readonly AttributeNotes[]): string[] {
   const count = new Set(all.map(({ attribute }) => attribute)).size;
   const having = new Map<string, Set<string>>();

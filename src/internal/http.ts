@@ -67,7 +67,7 @@ const DATE_FORMATS = [
 /**
  * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. Reads the three
  * formats that RFC 9110, section 5.6.7, requires. `Date.parse` would also accept bare numbers and local times.
- * @param now the current time, in milliseconds since 1970; it determines the century of a two-digit year
+ * @param now the current time, in milliseconds since 1970; this time determines the century of a two-digit year
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const trimmed = text.trim();

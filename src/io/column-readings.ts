@@ -30,7 +30,7 @@ export interface OutcomeColumn {
    */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
-  /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
+  /** Whether `positiveLabel` is one of several classes. If so, a column may contain any number of other labels. */
   readonly isOneOfMany?: boolean | undefined;
 }
 
@@ -67,7 +67,7 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   return withRelation(source, work, attributes.flat());
 }
 
-/** Returns a relation in which the given texts, or the numbers that they denote, are NULL. */
+/** Returns a relation in which values equal to the given texts, or to the numbers in these texts, are NULL. */
 function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlySet<string>>): Relation {
   const replaced = [...missing].flatMap(([name, texts]) => {
     const holds = holdsText(relation, name, texts);

@@ -30,7 +30,10 @@ export function currentDuckDbLimits(): DuckDbLimits | undefined {
   return storage.getStore();
 }
 
-/** Returns limits as settings of DuckDB. Without a spill folder, a query fails if it needs more memory. */
+/**
+ * Returns limits as settings of DuckDB. Because there is no folder for temporary data, a query that needs more memory
+ * fails.
+ */
 export function limitSettings(limits: DuckDbLimits | undefined): Record<string, string> {
   if (limits === undefined) return {};
   const { memoryMegabytes, threads } = limits;

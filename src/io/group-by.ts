@@ -59,7 +59,7 @@ export interface SourceReduction<Part> {
 }
 
 /**
- * Groups the rows of a relation by all attributes in one scan.
+ * Groups the rows of a relation by each attribute. One scan is sufficient for all attributes.
  * @returns the groups of each attribute, in the order of the attributes
  * @throws {DataValidationError} if a check finds an invalid row
  */

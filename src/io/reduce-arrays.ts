@@ -39,7 +39,7 @@ export async function sumArrayMoments(
 }
 
 /**
- * Counts the distinct scores of arrays per group in DuckDB, and returns the step of the grid to which they were
+ * Counts the distinct scores of each group in DuckDB. Also returns the step of the grid to which the scores were
  * rounded.
  */
 export async function countArrayScores(

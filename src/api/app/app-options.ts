@@ -39,7 +39,7 @@ export interface AppOptions {
    */
   readonly corsOrigins?: readonly string[] | undefined;
   /**
-   * Accepted names in the Host header. Restricting the names protects against DNS rebinding.
+   * The host names that a request may have in its Host header. A restriction protects against DNS rebinding.
    * @defaultValue every name is accepted
    */
   readonly allowedHosts?: readonly string[] | undefined;

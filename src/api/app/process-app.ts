@@ -59,7 +59,7 @@ export interface ProcessApp {
   readonly startEnding: () => void;
 }
 
-/** Creates the app of one process from its options and the parts it shares with other processes. */
+/** Creates the app of one process from the options and from the parts that all processes share. */
 export function createProcessApp(options: AppOptions, parts: ProcessParts): ProcessApp {
   const { runs, renderMetrics } = parts;
   const metrics = new ServiceMetrics(() => runs.counts());

@@ -228,7 +228,10 @@ function isLast(event: RunEvent): boolean {
   return event.type === 'status' && ['succeeded', 'failed', 'cancelled'].includes(event.status);
 }
 
-/** Replaces the error for a missing response with an error that names the address. Abort errors are not changed. */
+/**
+ * Replaces the error for a request without a response by an error that contains the address of the service. Abort
+ * errors are not changed.
+ */
 const nameUnreachable: Middleware = {
   onError: ({ error, request }) => {
     if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;

@@ -29,7 +29,7 @@ export class ConnectionGiver {
   readonly #given = new Map<number, { readonly socket: Socket; readonly name: string }>();
   #count = 0;
 
-  /** Hands a connection to the next worker. If there is no worker yet, the first added worker receives it. */
+  /** Hands a connection to the next worker. If there is no worker yet, the connection waits for the first worker. */
   give(socket: Socket): void {
     const [taker, ...others] = this.#takers;
     if (taker === undefined) {

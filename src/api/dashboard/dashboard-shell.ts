@@ -4,9 +4,9 @@ import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
 
 /**
- * The script that runs in the page of a monitor when it is shown in the frame. The script reports the scroll position
- * and the open tables, and restores them from the previous page. The frame has an opaque origin, so the page and the
- * frame cannot read each other's content.
+ * The script that runs in the page of a monitor while the page is shown in the frame. The script reports the scroll
+ * position and the open tables, and restores them from the previous page. The frame has an opaque origin, so the page
+ * and the frame cannot read each other's content.
  */
 const VIEW_KEEPER = `
 (() => {

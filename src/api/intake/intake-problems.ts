@@ -66,7 +66,7 @@ export function noRoomOr(cause: unknown): unknown {
   return noRoomProblem(cause, 'uploads') ?? cause;
 }
 
-/** Returns a 422 problem for a part of a form, or for the body if the name is ''. */
+/** Returns a 422 problem for a form part. The name '' means the complete body. */
 export function badPart(part: string, problem: string, suggestion: string): ServiceProblem {
   return fieldProblem(422, pointerTo(part), `${subjectOf(part)} ${problem}.`, suggestion);
 }

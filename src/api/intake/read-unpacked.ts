@@ -16,7 +16,7 @@ const FREE_BYTES = 16 * 2 ** 20;
 const CHUNK_BYTES = 64 * 2 ** 10;
 
 /**
- * Decompresses gzip data while `consume` reads it, at most one chunk ahead.
+ * Decompresses gzip data while `consume` reads the result. The decompression is at most one chunk ahead.
  * @throws {ServiceProblem} 400 if the data is broken or truncated, 413 for a compression bomb; also any error that
  *   `consume` throws
  */

@@ -154,7 +154,7 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Returns the content coding of a body; '' if it has none. */
+/** Returns the content coding of a body; '' if the body is not encoded. */
 function codingOf({ headers }: IncomingMessage): string {
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
@@ -191,7 +191,7 @@ export interface ReceiveBodyOptions extends BodyLimits {
   readonly withDigest?: boolean | undefined;
 }
 
-/** A body in memory or in a file, with the SHA-256 of its decompressed bytes (hexadecimal) if it was requested. */
+/** A body in memory or in a file. If requested, it comes with the hexadecimal SHA-256 of its decompressed bytes. */
 export type ReceivedBody = (
   | { readonly kind: 'memory'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder }

@@ -30,7 +30,7 @@ interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> 
   readonly fields: readonly string[];
 }
 
-/** The table and fields of a form. */
+/** The table and the fields that a form contains. */
 interface FormParts {
   readonly file: WrittenTable<'csv' | 'parquet'>;
   readonly fields: ReadonlyMap<string, string>;
@@ -216,7 +216,7 @@ function isOfParser(error: unknown): boolean {
   return error instanceof Error && /unexpected end of multipart data|terminated early/i.test(error.message);
 }
 
-/** A received form: fields by name, and the file. */
+/** The content of a received form: the fields by name, and the file. */
 interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
   /** The uploaded table. The file of the table in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
@@ -267,7 +267,8 @@ export async function receiveForm(
 }
 
 /**
- * Returns the Content-Type header in the notation that the parser expects. Throws if the form cannot be read with it.
+ * Returns the Content-Type header in the notation that the parser expects. Throws if the header is not sufficient to
+ * read the form.
  */
 function requireForm(header: string | undefined): string {
   requireMediaType(header, ['multipart/form-data']);

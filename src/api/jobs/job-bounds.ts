@@ -16,7 +16,7 @@ const MIN_MEGABYTES = 512;
 
 const MIN_THREADS = 2;
 
-/** The resources that DuckDB may use in one of several threads. */
+/** The memory and the number of threads that DuckDB may use in one worker thread. */
 export interface ThreadLimits {
   readonly memoryMegabytes: number;
   readonly threads: number;

@@ -86,7 +86,10 @@ function isInside(root: string, target: string): boolean {
   return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Resolves the symbolic links of a path. For a path that does not exist yet, resolves its existing parent folder. */
+/**
+ * Resolves the symbolic links of a path. If the path does not exist yet, the links of its nearest existing parent
+ * folder are resolved.
+ */
 async function realPath(target: string): Promise<string> {
   try {
     return await realpath(target);

@@ -29,8 +29,8 @@ export interface RenderedMetrics {
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * The HTTP methods that have a separate time series. All other methods share one series, so that clients cannot create
- * new series.
+ * The HTTP methods that have a separate time series. All other methods share one time series. Clients therefore cannot
+ * create new series by sending unusual methods.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 

@@ -62,7 +62,7 @@ const QUIET = new Set(['/health', '/ready', '/metrics']);
 /** The maximum length of a logged path. */
 const MAX_CHARACTERS = 200;
 
-/** The logged status if a client disconnected before it received its response, as in nginx. */
+/** The status that is logged if a client disconnected before the response was complete, as in nginx. */
 const CLIENT_GONE = 499;
 
 /**

@@ -73,8 +73,8 @@ function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
 }
 
 /**
- * Removes patterns with Unicode classes, because not every language supports them. The service itself still checks
- * these patterns.
+ * Removes patterns with Unicode classes, because some programming languages do not support such patterns. The service
+ * itself still checks these patterns.
  */
 function readableEverywhere(schema: unknown): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value: unknown) =>
@@ -346,7 +346,9 @@ export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   );
 }
 
-/** Returns the error responses of an operation, by status. Each one is a reference to a component of the document. */
+/**
+ * Returns the error responses of an operation, by status. Each response is a reference to a component of the document.
+ */
 export function problems(...statuses: readonly DocumentedStatus[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${String(status)}` }]),

@@ -91,7 +91,7 @@ export class ServiceProblem extends Error {
     this.headers = headers ?? (status === 503 ? { 'Retry-After': DEFAULT_RETRY_SECONDS } : {});
   }
 
-  /** Returns the problem in the form used in responses and between threads and processes. */
+  /** Returns the problem as JSON, as sent in responses and between threads and processes. */
   toJSON(): ProblemJson {
     const [slug, title] = PROBLEM_KINDS[this.status];
     return {

@@ -16,7 +16,7 @@ interface AssetFile {
   readonly mediaType: string;
   /**
    * The package that contains the file (a development dependency), and the path of the file in this package. The build
-   * copies the file under its name in this list.
+   * copies the file to the name that it has in this list.
    */
   readonly source: readonly [packageName: string, file: string];
 }

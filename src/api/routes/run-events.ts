@@ -36,7 +36,10 @@ export function answerEventStream(
   context.body = stream;
 }
 
-/** The maximum number of clients that follow runs. Each client holds a connection and about half a megabyte. */
+/**
+ * The maximum number of clients that follow runs. Each client occupies one connection and about half a megabyte of
+ * memory.
+ */
 const MAX_FOLLOWERS = 250;
 
 /** Handles GET /results/{run_id}/events: sends the events of a run until its final status, as server-sent events. */

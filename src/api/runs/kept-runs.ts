@@ -60,7 +60,7 @@ export class RunFolders {
     });
   }
 
-  /** Creates the parent folder, and removes folders of unknown runs from it. */
+  /** Creates the parent folder if necessary, and removes the folders of unknown runs in it. */
   async start(isKnown: (runId: string) => Promise<boolean>): Promise<void> {
     await mkdir(this.#filesFolder, { recursive: true });
     const listed = await readdir(this.#filesFolder, { withFileTypes: true });

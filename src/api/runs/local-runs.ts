@@ -137,8 +137,9 @@ export interface LocalRunsOptions {
 }
 
 /**
- * Manages the runs in the process that owns them. A store holds their records, and a runner executes their jobs. Past
- * events are sent before `follow` resolves; for a run that has ended, only its final status is sent.
+ * Manages the runs in the process that owns them. The records of the runs are in a store, and a runner executes the
+ * jobs of the runs. Past events are sent before `follow` resolves; for a run that has ended, only its final status is
+ * sent.
  */
 export class LocalRuns implements Runs {
   readonly #parts: ActiveRunsParts;
@@ -286,7 +287,7 @@ export class LocalRuns implements Runs {
     return this.#parts.kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
   }
 
-  /** Returns whether a run is still a valid answer to its request. */
+  /** Returns whether a stored run can be returned when its request is repeated. */
   async #isUsable(runId: string): Promise<boolean> {
     const record = await this.get(runId);
     if (record === undefined || record.status === 'cancelled') return false;

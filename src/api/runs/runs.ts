@@ -122,8 +122,8 @@ export interface RunRequest {
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Whether the client waits for the result without knowing the ID of the run. If so, client errors and cancellations
-   * by a disconnect are reported but not stored, so that they do not displace other results.
+   * Whether the client waits for the result without knowing the ID of the run. If so, the store does not contain runs
+   * that failed because of the client or were cancelled when it disconnected. They would displace other results.
    */
   readonly isWaitedFor?: boolean | undefined;
   /**
@@ -175,7 +175,7 @@ export interface Runs {
   /** Cancels an active run, or deletes an ended run with its files. */
   remove(runId: string): Promise<Removal>;
   /**
-   * Sends each event of a run after the given ID until its final status, past events first.
+   * Sends all events of a run that follow the given ID, up to the final status. Past events are sent first.
    * @returns undefined for an unknown run
    */
   follow(runId: string, after: number, onEvent: (event: RunEvent) => void): Promise<Unfollow | undefined>;

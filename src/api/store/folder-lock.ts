@@ -20,10 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/**
- * Returns the error for a folder or file that cannot be used. An error that already has this form is returned
- * unchanged.
- */
+/** Returns the error for a folder or file that cannot be used. A `DataValidationError` is returned unchanged. */
 export function cannotUse(location: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
@@ -66,8 +63,8 @@ export interface FolderLock {
 }
 
 /**
- * Locks a folder for this process with a file that contains the process ID. A lock whose process has ended is taken
- * over. Processes on other machines that share the folder are not detected.
+ * Locks a folder for this process with a file that contains the process ID. If the process of an existing lock has
+ * ended, this process takes over the lock. Processes on other machines that share the folder are not detected.
  * @throws {DataValidationError} if another process uses the folder, or the lock file cannot be written
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {

@@ -137,7 +137,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
   }
 }
 
-/** The byte limit, with the option names of the cache. */
+/** The limit on the total size, as options of the cache. */
 interface ByteBound<Value> {
   readonly maxSize: number;
   readonly sizeCalculation: (box: Box<Value>) => number;

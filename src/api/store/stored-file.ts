@@ -12,7 +12,7 @@ export function fileNameOf(id: string): string {
   return `${id}${EXTENSION}`;
 }
 
-/** Returns the ID of an entry from its file name; undefined if the name does not belong to a file of the store. */
+/** Returns the ID of the entry for a file name; undefined if the store does not use such names. */
 export function idOfFileName(name: string): string | undefined {
   if (!name.endsWith(EXTENSION)) return undefined;
   const id = name.slice(0, -EXTENSION.length);

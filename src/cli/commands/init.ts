@@ -134,7 +134,7 @@ async function init(
   remarkWritten([out], options);
 }
 
-/** If no question can be asked, throws one error that lists all missing options. */
+/** Without a terminal for questions, throws one error that lists all missing options. */
 function assertComplete(file: string | undefined, given: GivenAnswers, acceptsGuesses: boolean): void {
   const { sensitive, yPred, yTrue, score } = given;
   const isMeasurable = [yPred, yTrue, score].some((name) => name !== undefined);

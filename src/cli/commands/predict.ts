@@ -87,7 +87,7 @@ async function withNumbers(table: Table, csv: FoundFiles): Promise<Table> {
   );
 }
 
-/** Returns whether a text is an integer with leading zeros, or one too large for a number to hold exactly. */
+/** Returns whether a text is an integer with leading zeros, or an integer that a float64 cannot represent exactly. */
 function isIdentifier(text: string): boolean {
   return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
 }

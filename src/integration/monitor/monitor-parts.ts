@@ -68,8 +68,8 @@ async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSin
 }
 
 /**
- * Returns a key of all records taken at the same time. The key consists of their cumulative values, since times can
- * differ between runs.
+ * Returns a key that identifies the records of one point in time. The key consists of their cumulative values, because
+ * the times can differ between runs.
  */
 function recordsKey(records: readonly MonitoringRecord[]): string {
   const overall = records.filter(({ window }) => window === 'cumulative');
@@ -94,7 +94,7 @@ function takeKey(expected: Expected, key: string): boolean {
   return times > 0;
 }
 
-/** The saved state of a run, and the outputs that stay open during it. */
+/** The saved state of an earlier run, and the outputs that stay open during this run. */
 export interface MonitorPaths {
   /** The state of an earlier run; undefined if there is none. */
   readonly saved: MonitorState | undefined;

@@ -65,7 +65,7 @@ function strangeLabel(
 /** The maximum number of lines that are searched for the first event, which shows the names of the fields. */
 const MAX_HELD = 10_000;
 
-/** All lines of a stream, and the first event, if it was found among the first lines. */
+/** All lines of a stream. Also contains the first event, if one of the first lines is an event. */
 interface LinesWithFirst {
   readonly lines: AsyncIterable<string>;
   readonly event: Readonly<Record<string, unknown>> | undefined;
@@ -143,8 +143,8 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
 }
 
 /**
- * Monitors a stream as requested: replays a file, or follows lines of events until they end. The dashboard and the
- * state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
+ * Monitors the events of a request: replays a file, or reads lines with events until the input ends. The dashboard and
+ * the state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
  * refresh tries again.
  * @throws {ConfigValidationError | ValueError} if the request is invalid, before any line is read
  * @throws {DataValidationError} if data cannot be read, or nothing in the input can be counted

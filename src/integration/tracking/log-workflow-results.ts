@@ -38,7 +38,10 @@ export async function trackWorkflow(
   }, options);
 }
 
-/** Adds a workflow: its settings as parameters, its results as metrics, the verdict as tags. */
+/**
+ * Adds a workflow to the content of a run: settings become parameters, results become metrics, and the verdict becomes
+ * tags.
+ */
 function addWorkflow(entries: RunEntries, findings: WorkflowFindings, prefix: string): void {
   addParams(entries, findings);
   addMeasured(entries, `${prefix}baseline`, findings.baselineMetrics);

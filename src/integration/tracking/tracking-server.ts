@@ -112,7 +112,7 @@ function nonEmpty(text: string | undefined): string | undefined {
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * Returns a response's JSON; null if it is empty, as after an upload.
+ * Returns the JSON of a response; null if the response is empty, as after an upload.
  * @throws {TrackingFailure} for a status other than 2xx, or content that is not a JSON object
  */
 function readAnswer(response: Response, text: string): unknown {

@@ -46,7 +46,9 @@ const TERMS: Readonly<Record<string, string>> = {
   eta: 'Weight of the penalty (eta)',
 };
 
-/** Lists the parameters of a constraint as names and values, without tolerances that do not apply to the constraint. */
+/**
+ * Lists the names and values of a constraint's parameters. Tolerances that do not apply to the constraint are omitted.
+ */
 export function constraintTerms(constraint: Readonly<Record<string, unknown>> | null): [name: string, value: string][] {
   const unused = constraint?.['fairness'] === 'demographic_parity' ? 'eo_tol' : 'dp_tol';
   return Object.entries(constraint ?? {}).flatMap(([name, value]): [string, string][] =>

@@ -68,7 +68,10 @@ function inOrder(points: readonly TradeOffPoint[]): TradeOffPoint[] {
   return Object.keys(KINDS).flatMap((kind) => points.filter((point) => point.kind === kind));
 }
 
-/** Returns the threshold on the axis of unfairness; for a ratio, its distance from 1. */
+/**
+ * Returns the position of the threshold on the axis of unfairness. For a ratio, this is the distance of the threshold
+ * from 1.
+ */
 function thresholdOf(
   threshold: number | null,
   isRatio: boolean,

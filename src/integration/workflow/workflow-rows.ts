@@ -19,7 +19,7 @@ import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../gates.ts';
 
-/** The judged metric if a configuration names no metric. */
+/** The metric that the gate checks if the configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
 
 /** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */

@@ -66,7 +66,7 @@ export function problemsError(
 
 /** The properties of one kind of configuration: texts for messages, and rules for reading keys. */
 export interface ConfigDialect {
-  /** Alternative names of keys, and the keys that they mean. */
+  /** A map from alternative names of keys to the standard names. */
   readonly aliases: ReadonlyMap<string, string>;
   /** Keys whose values are read as text, exactly as written: 1.0 stays '1.0'. */
   readonly textKeys: readonly string[];

@@ -41,7 +41,7 @@ interface PathInText {
   readonly source: string | undefined;
 }
 
-/** Finds a path in the source text. A missing key gets the position of its container. */
+/** Finds a path in the source text. For a missing key, the position is that of the mapping that lacks the key. */
 function findInText(root: unknown, path: KeyPath, positions: YamlPositions, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
   let position = positionsOf(root, positions)?.at;

@@ -9,7 +9,7 @@ export interface Renaming {
   readonly faults: PathProblem[];
   /** Whether declared keys may also be in camelCase. */
   readonly allowsCamelCase: boolean;
-  /** Alternative names of keys, and the keys that they mean. */
+  /** A map from alternative names of keys to the standard names. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
@@ -65,8 +65,8 @@ function givenTwice(path: KeyPath, first: string, second: string, position: Entr
 }
 
 /**
- * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of the
- * mapping itself are names from the data, so they stay unchanged.
+ * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of such a
+ * mapping are names from the data, so these keys are not renamed.
  */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {

@@ -14,7 +14,7 @@ const HOW_TO_ANSWER = 'Reply with one of the three answers, exactly as it is wri
 /**
  * Formats a question of BBQ as a prompt.
  *
- * The order of the parts is the one that BBQ's authors used for UnifiedQA. `race` has the question, the answers and the
+ * The parts are in the order that BBQ's authors used for UnifiedQA. `race` has the question, the answers and the
  * context. `arc` has the context, the question and the answers. `qonly` has the question and the answers but no
  * context, so that "unknown" is always the correct answer. Each part is a line. The last line tells a chat model how to
  * answer.

@@ -27,7 +27,7 @@ const SAME_GROUP: readonly (readonly string[])[] = [
 const CANONICAL = new Map(SAME_GROUP.flatMap((names) => names.map((name) => [name, names[0] as string] as const)));
 
 /**
- * Finds the answer that names the person of a stereotyped group.
+ * Finds the answer that names the stereotyped person: the person who belongs to a stereotyped group.
  *
  * An answer names this person if one of the following is a stereotyped group: the group of the answer, a part of that
  * group's name ("F-Black", "trans_F"), or the words for the person ("Japanese", whose group BBQ gives as a region).

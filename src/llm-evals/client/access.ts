@@ -39,7 +39,7 @@ const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
   compatible: hostOf('EVENHAND_LLM', null),
 };
 
-/** @param prefix the beginning of the names of the provider's environment variables */
+/** @param prefix the text with which the names of the provider's environment variables begin */
 function hostOf(prefix: string, official: string | null): ApiHost {
   return { keyVariable: `${prefix}_API_KEY`, addressVariable: `${prefix}_BASE_URL`, official };
 }
@@ -59,7 +59,7 @@ export function variablesOf(provider: ApiProvider): readonly [key: string, addre
   return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
 }
 
-/** Returns a provider's key from the environment, or null if it is not set or empty. */
+/** Returns the key of a provider from the environment; null if the variable is not set or empty. */
 function keyOf(provider: ApiProvider, env: Environment): string | null {
   const variable = HOSTS[provider].keyVariable;
   const key = env[variable]?.trim() ?? '';

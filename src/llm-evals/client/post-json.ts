@@ -11,7 +11,7 @@ import { type Environment, redactSecrets } from './secrets.ts';
 /** The maximum number of characters of a server's message that an error shows. */
 const MAX_SHOWN = 200;
 
-/** The address of a client's requests, with their headers and settings. */
+/** The address, the headers and the settings with which a client sends its requests. */
 export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
   readonly address: string;
   /** The headers. The headers include the key, so they are never shown. */

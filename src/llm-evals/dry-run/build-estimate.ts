@@ -101,7 +101,7 @@ const FREE_ANSWER = 200;
  * The ceiling is `maxTokens`. If there are at least 20 known answers, the expected value is their mean and the low
  * value is their lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for other prompts, and the low
  * value is half the expected value. No value is above the ceiling.
- * @param template the part's name; the names of BBQ's parts start with `bbq`
+ * @param template the name of the part; it starts with `bbq` if the part belongs to BBQ
  * @param known the number of output tokens of each known answer of the same kind
  */
 function answerTokens(template: string, known: readonly number[], maxTokens: number): EstimateRange {
@@ -141,7 +141,7 @@ export interface PlannedRequest {
   readonly isCached: boolean;
 }
 
-/** One template of one evaluator, with the answers that it needs. */
+/** A part of a plan: one template of one evaluator, with the requests that the template needs. */
 export interface PlannedPart {
   readonly evaluator: string;
   /** The part's name. The names of BBQ's parts start with `bbq`, and short answers are expected for them. */

@@ -69,7 +69,7 @@ export interface DryRunEstimate extends DryRunFields {
   toMarkdown(): string;
 }
 
-/** Formats a number as reports show it, rounded to a whole number with separators. */
+/** Formats a number for reports: rounded to a whole number, with thousands separators. */
 export function countText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }

@@ -17,7 +17,7 @@ interface PairProblem {
 /** The maximum difference in length without a warning, as a share of the pair's mean length. */
 const MAX_LENGTH_DIFFERENCE = 0.1;
 
-/** Words that end in -s and may follow "they" but are not verbs. */
+/** Words that end in -s and may follow "they", although they are not verbs. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
 
 /** Finds all problems of two variants of one item. */

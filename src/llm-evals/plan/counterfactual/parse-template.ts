@@ -6,7 +6,7 @@ import { PRONOUN_FORMS, pronounsOf } from './pronouns.ts';
 export interface Placeholder {
   /** The dimension, or `name`. */
   readonly dimension: string;
-  /** The requested form of the pronoun; null for the value itself. */
+  /** The pronoun form that the placeholder requests; null if it requests the value itself. */
   readonly form: string | null;
   /** The placeholder as written. */
   readonly written: string;

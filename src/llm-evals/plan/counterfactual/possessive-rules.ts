@@ -36,7 +36,7 @@ const GIVING = wordSet(`
 /** Verbs of duration: "It took her three hours." */
 const TAKING = wordSet('take takes took taking');
 
-/** Verbs of appointing, and the positions that may follow them: "elected her president". */
+/** Verbs that mean to appoint a person, and the positions that may follow them: "elected her president". */
 const APPOINTING = wordSet('appoint appoints appointed elect elects elected name named make made crown crowned');
 const POSTS = wordSet('chair president director captain chief head leader treasurer secretary mayor speaker partner');
 
