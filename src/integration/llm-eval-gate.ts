@@ -137,8 +137,8 @@ export interface AssertLlmFairnessOptions extends Pick<JudgeLlmEvalOptions, 'met
    */
   readonly allowUndefined?: boolean | undefined;
   /**
-   * Whether an evaluation that ended early may pass, based on the answers received. An evaluation ends early if its
-   * budget is used up.
+   * Whether an evaluation that ended early may pass, based on the answers received. An evaluation ends early, for
+   * example, if its budget is used up.
    * @defaultValue false
    */
   readonly allowStopped?: boolean | undefined;

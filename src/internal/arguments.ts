@@ -36,8 +36,8 @@ function maxDistance(wrong: string, name: string): number {
 }
 
 /**
- * Returns whether a text abbreviates a name: the text has at least three letters, starts with the first letter of the
- * name, and its other letters occur in the name in the same order.
+ * Returns whether a text abbreviates a name: the text has at least three letters, starts with the same letter, and its
+ * letters occur in the name in the same order.
  */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;

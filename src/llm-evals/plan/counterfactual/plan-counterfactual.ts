@@ -61,9 +61,9 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  *
  * Each item has one prompt for every value of D, so the prompts of an item differ only in this value. Each prompt is
  * asked `repeats` times. If a dimension has a default, this default is used while another dimension is varied. With
- * name pools, the k-th item consists of the k-th name of each value. The maximum of k is the size of the smallest pool.
- * A template that uses no dimension has one prompt. If such a template has gendered words, and the values of a
- * dimension are one female and one male value, the template has a prompt for each value ({@link substituteGender}).
+ * name pools, the index k selects the k-th name of every value. The maximum of k is the size of the smallest pool. A
+ * template that uses no dimension has one prompt. If such a template has gendered words, and the values of a dimension
+ * are one female and one male value, the template has a prompt for each value ({@link substituteGender}).
  *
  * The author of the pools must ensure that names at the same index are equally common, and that they suggest the same
  * age and wealth. This function cannot check these requirements.
