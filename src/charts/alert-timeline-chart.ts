@@ -17,7 +17,7 @@ export interface TimelineAlert {
   readonly isOpen: boolean;
 }
 
-/** The shapes of the marks, which distinguish them without colour. */
+/** The shapes of the event marks. Different shapes distinguish the events without colour. */
 const SYMBOLS: Readonly<Record<TimelineMark, string>> = {
   suspected: 'circle',
   raised: 'triangle',
@@ -35,7 +35,7 @@ export function markColour(mark: TimelineMark): 'alarm' | 'calm' | 'main' {
 
 const ROW_HEIGHT = 56;
 
-/** The maximum length of a label above its line. A label of this length also fits a narrow chart. */
+/** The maximum length of a label above its line. Labels of this length fit even into a narrow chart. */
 const LABEL_LETTERS = 40;
 
 /**

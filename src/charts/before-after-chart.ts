@@ -26,7 +26,7 @@ type ComparedRow = GroupRow<ComparedGroup>;
 
 type Side = 'before' | 'after';
 
-/** The vertical distance of the dots of each side from the middle of the row, as a share of the row height. */
+/** The vertical distance between the dots of a side and the middle of the row, as a share of the row height. */
 const SHIFT = { before: 0.17, after: -0.17 } as const;
 
 const STYLES = {
@@ -87,8 +87,8 @@ const RIGHT = 132;
 
 /**
  * Draws two dots with intervals for each group: a hollow dot for the value before a change, and a filled dot for the
- * value after it. The group with the largest value after the change is at the top. A line above the plot states the
- * gaps before and after the change.
+ * value after the change. The group with the largest value after the change is at the top. A line above the plot states
+ * the gaps before and after the change.
  *
  * A group with only one of the two values has one dot. A group without values is not drawn. If there are more than 40
  * groups, only the 20 groups with the lowest and the 20 groups with the highest values are drawn. In this case, the
@@ -149,8 +149,8 @@ function byValue(a: ComparedGroup, b: ComparedGroup): number {
 }
 
 /**
- * Returns the value that determines the position of a group: the value after the change or, if there is no such value,
- * the value before the change.
+ * Returns the value that determines the position of a group: the value after the change, or the value before the change
+ * if the later value is missing.
  */
 export function sortValueOf({ before, after }: ComparedGroup): number {
   return after?.value ?? before?.value ?? 0;
@@ -161,7 +161,9 @@ function changeLabel({ before, after }: ComparedGroup, unit: Unit): string {
   return `${shown(before)} \u2192 ${shown(after)}`;
 }
 
-/** Returns the largest minus the smallest value of one side; undefined if there are fewer than two values. */
+/**
+ * Returns the difference between the largest and the smallest value of one side; undefined for fewer than two values.
+ */
 function gapOf(groups: readonly ComparedGroup[], side: Side): number | undefined {
   const values = groups.flatMap((group) => group[side]?.value ?? []).filter(Number.isFinite);
   return values.length < 2 ? undefined : Math.max(...values) - Math.min(...values);

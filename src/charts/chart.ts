@@ -1,6 +1,6 @@
 import type { Palette } from './palette.ts';
 
-/** The maximum width of a label in a chart, in lower-case letters. */
+/** The maximum width of a label in a chart, as a number of lower-case letters. */
 const LABEL_WIDTH = 28;
 
 /** Widths of characters relative to a lower-case letter. The first matching pattern determines the width. */
@@ -16,7 +16,7 @@ const WIDTHS: readonly (readonly [pattern: RegExp, width: number])[] = [
 /** Matches control characters, halves of surrogate pairs, and characters that change the text direction. */
 const UNPRINTABLE = /[\p{Cc}\p{Surrogate}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFFFE\uFFFF]+/gu;
 
-/** Returns a label on one line, cut with an ellipsis between characters if it is too long for a chart. */
+/** Returns a label on one line. If the label is too long for a chart, it is cut and ends with an ellipsis. */
 export function shortenLabel(label: string, width: number = LABEL_WIDTH): string {
   const text = label.replaceAll(UNPRINTABLE, ' ').replaceAll(/\s+/g, ' ').trim();
   if (text === '') return '(blank)';
@@ -27,7 +27,7 @@ export function shortenLabel(label: string, width: number = LABEL_WIDTH): string
   return `${characters.slice(0, cut).join('').trimEnd()}\u2026`;
 }
 
-/** Estimates the width of a text, in lower-case letters. */
+/** Estimates the width of a text, as a number of lower-case letters. */
 export function labelWidth(text: string): number {
   return widthOf(charactersOf(text));
 }
@@ -49,10 +49,10 @@ export function countLabel(n: number): string {
   return `n = ${n.toLocaleString('en-US', isLong ? { notation: 'compact', maximumSignificantDigits: 4 } : {})}`;
 }
 
-/** The number of groups drawn at each end of a chart if there are more than twice as many groups. */
+/** The number of groups drawn at the top and at the bottom of a chart if not all groups fit. */
 export const DRAWN_AT_EACH_END = 20;
 
-/** A row of a chart. In the row that counts the omitted groups, `group` is undefined. */
+/** A row of a chart. If `group` is undefined, the row shows the number of omitted groups. */
 export interface GroupRow<Group> {
   readonly label: string;
   readonly group: Group | undefined;
@@ -60,7 +60,7 @@ export interface GroupRow<Group> {
 
 /**
  * Returns a row for each group. If there are many groups, returns only the first and the last groups, with a row
- * between them that counts the omitted groups.
+ * between them that shows the number of omitted groups.
  */
 export function bothEnds<Group extends { readonly label: string }>(sorted: readonly Group[]): GroupRow<Group>[] {
   const rows = sorted.map((group): GroupRow<Group> => ({ label: group.label, group }));
@@ -111,7 +111,7 @@ const AXIS_COLOURS = { line: COLOURS.other as string, grid: COLOURS.grid as stri
 /** The options that every chart on a white background has. */
 export const FRAME = frame({ surface: '#ffffff', ink: COLOURS.ink });
 
-/** Returns lines over a plot, without labels and tooltips. */
+/** Returns options for lines over a plot that have no labels and no tooltips. */
 export function plotLines(lineStyle: object, data: readonly unknown[]): Record<string, unknown> {
   return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
 }
@@ -121,7 +121,7 @@ export function linesOnly(name: string, markLine: object): object {
   return { name, type: 'line', data: [], silent: true, markLine };
 }
 
-/** Returns the lines and labels of an axis of numbers. */
+/** Returns the style of the lines and labels of a numeric axis. */
 export function axisLines(label: object, colours = AXIS_COLOURS): object {
   return {
     axisLabel: label,
@@ -150,8 +150,8 @@ export interface ChartText {
 }
 
 /**
- * The maximum widths of a title and of a line under it, as a number of lower-case letters. The widths apply to charts
- * with the width {@link CHART_WIDTH}.
+ * The maximum widths of a title and of a line under the title, as numbers of lower-case letters. The widths apply to
+ * charts with the width {@link CHART_WIDTH}.
  */
 const HEADLINE_WIDTHS = { title: 78, line: 108 };
 
@@ -160,7 +160,7 @@ export function title(text: string): Record<string, unknown> {
   return { text, left: 16, top: 12, textStyle: { ...font(16, COLOURS.ink), fontWeight: 700 } };
 }
 
-/** Returns a title with lines of text under it, each cut to its maximum width. */
+/** Returns a title and the lines of text under it. Each text is cut to its maximum width. */
 export function headline(name: string, lines: readonly string[], widths = HEADLINE_WIDTHS): unknown {
   return {
     ...title(shortenLabel(name, widths.title)),
@@ -185,7 +185,7 @@ export function bottomLegend(data: readonly unknown[]): Record<string, unknown> 
   };
 }
 
-/** The margin of an axis at each end, as a share of the range of the data. */
+/** The free space at each end of an axis, as a share of the range of the data. */
 const MARGIN = 0.06;
 
 /** The ends of an axis. */

@@ -36,10 +36,7 @@ interface ChartedMeasure {
 
 /** Texts of the chart. */
 interface GroupValuesText {
-  /**
-   * The first line under the title. The second line shows the gap between the groups with the smallest and the largest
-   * value.
-   */
+  /** The first line under the title. A second line shows the difference between the largest and the smallest value. */
   readonly subtitle?: string | undefined;
 }
 
@@ -143,7 +140,10 @@ export function groupDots(name: string, data: readonly unknown[]): object {
 /** A row of a chart of values. */
 export type Row = GroupRow<ChartedGroup>;
 
-/** Widths in pixels of a lower-case letter, of the counts, of the space around labels, and of the values. */
+/**
+ * The widths of a lower-case letter, of the column of counts, of the space around labels, and of the column of values,
+ * in pixels.
+ */
 const LETTER = 7;
 const COUNTS = 92;
 const SPACE = 36;
@@ -220,7 +220,7 @@ interface WhiskerStyle {
 }
 
 /**
- * Returns the lines of intervals. The caps at the ends of the intervals are data points, so that the range of the axis
+ * Returns the lines of intervals. The ends of the intervals are drawn as data points, so that the range of the axis
  * includes them.
  */
 export function whiskers(unit: Unit, all: readonly Whisker[], { name, color, capHeight, z }: WhiskerStyle): unknown {
@@ -250,7 +250,7 @@ export function intervals(unit: Unit, rows: readonly Row[]): unknown {
   return whiskers(unit, all, { name: 'intervals', color: COLOURS.main, capHeight: 9, z: 3 });
 }
 
-/** If there are too many groups to draw all of them, returns a note about which groups are drawn. */
+/** Returns a note that says which groups are drawn, if there are too many groups to draw all of them. */
 export function omission(groups: number, values: string): string | undefined {
   if (groups <= 2 * DRAWN_AT_EACH_END) return undefined;
   const each = String(DRAWN_AT_EACH_END);

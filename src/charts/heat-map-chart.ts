@@ -30,8 +30,8 @@ const MIN_CELL = 72;
 const MIN_WIDTH = 740;
 
 /**
- * The maximum widths of the title, of a line under it, of a row label and of a column label, as numbers of lower-case
- * letters.
+ * The maximum widths, as numbers of lower-case letters: of the title, a line under the title, a row label and a column
+ * label.
  */
 const WIDTHS = { title: 62, line: 92 };
 const ROW_WIDTH = 40;
@@ -45,9 +45,9 @@ const WEAK = ['#f4f7fa', '#dcebf5', '#b9d7ea'];
 const STRONG = ['#fde0b6', '#fbbd70', '#ec9338'];
 
 /**
- * Draws a table of values from 0 to 1 with the number in every cell. Cells below the threshold are blue. Cells at or
- * above the threshold are orange, and their numbers are bold. The rows with the largest values come first. If there are
- * more than 60 rows, only the first 60 are drawn, and the chart contains a note.
+ * Draws a table of values from 0 to 1. Each cell contains its value as a number. Cells below the threshold are blue.
+ * Cells at or above the threshold are orange, and their numbers are bold. The rows with the largest values come first.
+ * If there are more than 60 rows, only the first 60 are drawn, and the chart contains a note.
  */
 export function heatMapChart(map: HeatMap, text: ChartText = {}): Chart {
   const order = strongestFirst(map);
@@ -104,7 +104,7 @@ function cellsOf({ values, threshold }: HeatMap, drawn: readonly number[]): unkn
   );
 }
 
-/** Returns the legend of colours and their ranges, below the plot. */
+/** Returns the legend below the plot: each colour with its range of values. */
 function legend(threshold: number): unknown {
   return {
     type: 'piecewise',

@@ -20,7 +20,7 @@ export interface ChartedEpoch {
   readonly lambdas: readonly number[];
 }
 
-/** The marks in the chart. */
+/** The epoch and the tolerance that the chart marks. */
 export interface HistoryChartMarks {
   readonly bestEpoch: number;
   /** The tolerance, drawn as a line; null if there is no tolerance. */
@@ -37,7 +37,7 @@ const DASHES = ['solid', [6, 4], [2, 3]] as const;
 
 /**
  * Draws two plots over the epochs. The upper plot shows the gap in decisions, with the tolerance as a dashed line. The
- * lower plot shows the multipliers. Both plots mark the epoch whose weights were kept.
+ * lower plot shows the multipliers. Both plots mark the epoch whose weights the model has.
  */
 export function historyChart(history: readonly ChartedEpoch[], { bestEpoch, tolerance }: HistoryChartMarks): Chart {
   const count = history[0]?.lambdas.length ?? 0;

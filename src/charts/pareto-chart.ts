@@ -39,10 +39,10 @@ const FONT_SIZE = 12;
 const LETTER = 0.62 * FONT_SIZE;
 
 /**
- * Draws accuracy against demographic parity difference. Better points are further up or further to the left.
- * Undominated points are filled and connected, and dominated points are hollow. Thin crosses show intervals. The label
- * of a point is its eta. Labels do not overlap: a label without enough space is omitted. The tooltip of a point shows
- * all its numbers.
+ * Draws the accuracy of each point against its demographic parity difference. Better points are further up or further
+ * to the left. Undominated points are filled and connected, and dominated points are hollow. Thin crosses show
+ * intervals. The label of a point is its eta. Labels do not overlap: a label without enough space is omitted. The
+ * tooltip of a point shows all its numbers.
  */
 export function paretoChart(points: readonly ParetoChartPoint[], text: ChartText = {}): Chart {
   const front = points.filter((point) => !point.dominated).sort((a, b) => a.dpDiff - b.dpDiff);
@@ -101,7 +101,7 @@ export function paretoChart(points: readonly ParetoChartPoint[], text: ChartText
   };
 }
 
-/** Returns the interval crosses as thin lines below the points. */
+/** Returns the two intervals of each point as thin crossing lines, drawn behind the points. */
 function intervals(points: readonly ParetoChartPoint[]): unknown {
   const lines = points.flatMap(({ accuracy, dpDiff, accuracyCi, dpDiffCi }) => [
     [
@@ -120,7 +120,7 @@ function intervals(points: readonly ParetoChartPoint[]): unknown {
   return thinLines('intervals', lines, { color: COLOURS.mainSoft, width: 0.75, opacity: 0.6 }, 1);
 }
 
-/** Returns lines between values of the axes. */
+/** Returns lines between positions that are given as axis values. */
 function thinLines(name: string, lines: readonly (readonly number[][])[], style: object, z: number): unknown {
   const ends = lines.map(([from, to]) => [{ coord: from }, { coord: to }]);
   return linesOnly(name, { ...plotLines({ type: 'solid', ...style }, ends), z });
@@ -154,8 +154,8 @@ function tooltipOf(point: ParetoChartPoint): string {
 }
 
 /**
- * Returns the labels, and lines that connect distant labels with their points. Positions are given as axis values, so
- * that they remain correct if the chart has a different width.
+ * Returns the labels and, for labels that are far from their points, connecting lines. Positions are given as axis
+ * values, so that they remain correct if the chart has a different width.
  */
 function labels(points: readonly ParetoChartPoint[], xAxis: AxisRange, yAxis: AxisRange): unknown[] {
   const [across, down] = [PLOT.right - PLOT.left, PLOT.bottom - PLOT.top];

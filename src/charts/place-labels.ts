@@ -19,14 +19,14 @@ export interface Rectangle {
 export interface LabelPosition {
   readonly x: number;
   readonly y: number;
-  /** Whether the label is so far from its point that a line should join them. */
+  /** Whether the label is so far from its point that a line connects the two. */
   readonly isFar: boolean;
 }
 
 /** The minimum distance from a point's centre to its label. */
 const NEAREST = 11;
 
-/** The maximum distance at which a label needs no line to its point. */
+/** The maximum distance between a label and its point without a connecting line. */
 const PLAIN = 18;
 
 /** The maximum distance from a point's centre to its label. */
@@ -35,8 +35,8 @@ const FARTHEST = 200;
 const STEP = 9;
 
 /**
- * The directions in which positions for a label are tried, in order: first to the upper right, last along the interval
- * crosses.
+ * The directions in which positions for a label are tried. The upper right is first; the directions of the interval
+ * lines are last.
  */
 const DIRECTIONS = [-45, 45, -135, 135, -65, 65, -115, 115, -25, 25, -155, 155, -90, 90, 0, 180].map((degrees) => [
   Math.cos((degrees * Math.PI) / 180),
@@ -46,7 +46,7 @@ const DIRECTIONS = [-45, 45, -135, 135, -65, 65, -115, 115, -25, 25, -155, 155, 
 /** The minimum distance between two labels, in pixels. */
 const GAP = 3;
 
-/** Half the width of the mark of a point. */
+/** Half the width of the symbol that is drawn for a point. */
 const MARK = 7;
 
 /**
@@ -55,7 +55,7 @@ const MARK = 7;
  * label, the label is omitted. Labels are placed in the order of the points.
  *
  * Takes O(points^2) time for a fixed number of candidate positions.
- * @returns for each point, the position of its label, or null if the label is omitted
+ * @returns the position of each point's label, in the order of the points; null for an omitted label
  */
 export function placeLabels(points: readonly LabelledPoint[], area: Rectangle): (LabelPosition | null)[] {
   const taken: Rectangle[] = [];

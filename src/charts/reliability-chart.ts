@@ -31,7 +31,7 @@ export interface ReliabilityPanel {
   readonly n: number;
   /** Bins in order of score. */
   readonly before: readonly ReliabilityDot[];
-  /** Bins of the same rows after calibration. */
+  /** The bins of the same rows after calibration. */
   readonly after?: readonly ReliabilityDot[] | undefined;
 }
 
@@ -54,10 +54,10 @@ const LABEL_LETTER = 7.4;
 const DASHES = 'path://M0 0h5v1.6h-5z M9 0h5v1.6h-5z M18 0h5v1.6h-5z';
 
 /**
- * Draws a panel for each group, with the share of positives against the mean score of each bin. On the diagonal, the
- * share equals the mean score. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2, 0.5 and 1 that
- * includes every dot. Intervals are cut off at the end of the scale. If there are more than 16 groups, only the 16
- * largest groups are drawn, and the chart contains a note.
+ * Draws a panel for each group. For each bin, a dot shows the share of positives against the mean score. On the
+ * diagonal, the share equals the mean score. All panels have the same scale, from 0 to the smallest of 0.05, 0.1, 0.2,
+ * 0.5 and 1 that includes every dot. Intervals are cut off at the end of the scale. If there are more than 16 groups,
+ * only the 16 largest groups are drawn, and the chart contains a note.
  */
 export function reliabilityChart(panels: readonly ReliabilityPanel[], text: ReliabilityChartText = {}): Chart {
   const drawn = largest(panels);
@@ -145,11 +145,11 @@ interface PanelPosition {
   readonly left: number;
   readonly top: number;
   readonly width: number;
-  /** Whether the panel is the first of its row. The first panel of a row has the labels of the vertical axis. */
+  /** Whether the panel is the first of its row. Only the first panel of a row shows the labels of the vertical axis. */
   readonly isFirst: boolean;
   /**
-   * Whether there is no other panel below this panel. The lowest panel of a column has the labels of the horizontal
-   * axis.
+   * Whether there is no other panel below this panel. Only the lowest panel of a column shows the labels of the
+   * horizontal axis.
    */
   readonly isLowest: boolean;
 }
@@ -211,7 +211,7 @@ function columnsFor(count: number): number {
   return count <= 9 ? 3 : 4;
 }
 
-/** The step between the labels of an axis, for each upper end of the axis. */
+/** The distance between two labels of an axis, by the upper end of the axis. */
 const SCALE_STEPS: ReadonlyMap<number, number> = new Map([
   [0.05, 0.01],
   [0.1, 0.02],

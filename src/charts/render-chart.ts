@@ -13,7 +13,10 @@ export type ChartFormat = 'svg' | 'png' | 'html';
 
 const FORMATS: readonly ChartFormat[] = ['svg', 'png', 'html'];
 
-/** The number of pixels per unit of length in a PNG. A value of 2 makes the image sharp on high-density screens. */
+/**
+ * The number of pixels in a PNG image for each unit of length in the chart. A value of 2 makes the image sharp on
+ * high-density screens.
+ */
 const PNG_SCALE = 2;
 
 /**
@@ -32,7 +35,7 @@ export function chartFormat(savePath: string): ChartFormat {
 }
 
 /**
- * Draws charts below each other in one picture; see {@link renderChart}.
+ * Draws several charts into one picture, each below the previous one; see {@link renderChart}.
  * @param charts the charts, at least one
  */
 export async function renderCharts(charts: readonly Chart[], format: ChartFormat): Promise<string | Uint8Array> {
@@ -55,8 +58,8 @@ function stacked(charts: readonly Chart[], panels: readonly string[]): string {
 }
 
 /**
- * Makes the ids of a chart unique among the charts of a page, because the ids of every chart start at 0. Only
- * attributes match the pattern, because quotes in text are escaped.
+ * Renames the element ids of a chart, so that no two charts on a page have the same id. In each chart, ids start at 0.
+ * The pattern matches only attributes, because quotation marks in texts are escaped.
  */
 export function withOwnIds(svg: string, picture: number): string {
   return svg.replaceAll(/="(url\(#)?zr-/g, (_, url: string | undefined) => `="${url ?? ''}zr${String(picture)}-`);
@@ -156,7 +159,7 @@ ${boxes.join('\n')}
 const INHERITED: ReadonlySet<string> = new Set(Object.getOwnPropertyNames(Object.prototype));
 
 /**
- * Returns the given option with an invisible space after every text that is the name of an inherited property.
+ * Returns the chart option with an invisible space after each text that is also the name of an inherited property.
  *
  * The renderer caches the widths of texts in a plain object whose keys are the texts (zrender 6.1, core/LRU). For the
  * label `__proto__`, the renderer finds Object.prototype, treats it as a cache entry and modifies it for the whole
@@ -172,8 +175,8 @@ export function withoutInheritedNames<T>(value: T): T {
 }
 
 /**
- * Returns the parts of ECharts that charts need, as one script for a page. The script contains no text that would end
- * its script element or that the HTML parser would change.
+ * Returns the parts of ECharts that charts need, as one script for a page. No text in the script ends the script
+ * element early, and the HTML parser does not change any part of it.
  */
 export async function readEchartsScript(): Promise<string> {
   return decodeUtf8(await readFile(builtFile('vendor/echarts-page.js')), 'The script of ECharts')
@@ -182,7 +185,7 @@ export async function readEchartsScript(): Promise<string> {
     .replaceAll('<!--', '<\\!--');
 }
 
-/** Returns data as JavaScript that contains no text that would end its script element. */
+/** Returns data as JavaScript code in which no text can end the script element early. */
 export function toScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -12,14 +12,14 @@ import {
 import { type Dash, DASHES, LIGHT, type Palette } from './palette.ts';
 import { chartValue, type Unit } from '../internal/format.ts';
 
-/** The margin before the first and after the last time, as a share of the time range. */
+/** The free space before the first time and after the last time, as a share of the time range. */
 const MARGIN = 0.01;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The formats of time labels. Each entry has the minimum length of the time range for which its format is used. */
+/** The formats of time labels. A format is used if the time range has at least the length in its entry. */
 const FORMATS: readonly (readonly [least: number, format: string])[] = [
   [900 * DAY, '{yyyy}'],
   [90 * DAY, '{MMM} {yyyy}'],
@@ -112,8 +112,7 @@ export interface TimelineStyle {
 const PLOT = 230;
 
 /**
- * The share of times at the start of the chart whose bands do not affect the range of the axis. Bands are wide early in
- * a stream.
+ * The share of the earliest times whose bands do not affect the range of the axis. Bands are wide early in a stream.
  */
 const SETTLED = 0.5;
 
@@ -153,7 +152,8 @@ export function timelineBandChart(timeline: BandTimeline, style: TimelineStyle =
 }
 
 /**
- * Returns a row of data for each time: the time, then the value, the lower end and the height of the band of each line.
+ * Returns a data row for each time. The row contains the time and, for each line, the value, the lower end of the band
+ * and its height.
  */
 function rowsOf({ times, lines, unit }: BandTimeline): (number | null)[][] {
   return times.map((time, row) => [
@@ -264,8 +264,8 @@ function rounded(value: number): number {
 }
 
 /**
- * Returns whether any value has no value directly before or after it. A line cannot show such a value, so it needs a
- * dot.
+ * Returns whether there is a value without a neighbouring value directly before or after it. A line cannot show such a
+ * value, so it needs a dot.
  */
 function hasLonePoint(values: readonly (number | null)[]): boolean {
   const isMissing = (value: number | null | undefined): boolean => value === null || value === undefined;

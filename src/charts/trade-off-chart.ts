@@ -31,7 +31,7 @@ export interface TradeOffChartText {
   readonly thresholdLabel?: string | undefined;
 }
 
-/** The style of points of each kind, from back to front. */
+/** The style of the points of each kind. Kinds that are drawn in front come last. */
 const KINDS = [
   { kind: 'candidate', name: 'predictor of the mixture', size: 7, fill: COLOURS.mainSoft, edge: COLOURS.mainSoft },
   { kind: 'baseline', name: 'baseline', size: 12, fill: '#ffffff', edge: COLOURS.quiet },

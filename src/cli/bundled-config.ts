@@ -5,9 +5,9 @@ import { builtFile } from '../internal/packages.ts';
 import { type OutputOptions, remark } from './output.ts';
 
 /**
- * Returns the path of the configuration that `--config` names. A file of the user always takes precedence. Otherwise,
- * `adult`, `adult.yml` and `config/adult.yml` name a configuration that comes with the package, and a remark is
- * printed. Any other name is returned unchanged.
+ * Returns the path of the configuration for the value of `--config`. An existing file of the user always takes
+ * precedence. Otherwise, `adult`, `adult.yml` and `config/adult.yml` name a configuration that comes with the package,
+ * and a remark is printed. Any other name is returned unchanged.
  */
 export function findConfig(given: string, options: OutputOptions): string {
   if (existsSync(given)) return given;

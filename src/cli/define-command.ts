@@ -20,7 +20,7 @@ import { runningLine } from './progress-bar.ts';
 
 const DECIMAL = '--decimal <mark>  decimal separator of numbers in text files: . or , (default: .)';
 
-/** The lines of options that several commands have: their flags, two spaces, their description. */
+/** The lines that define options of several commands. Each line contains the flags, two spaces and the description. */
 export const OPTION = {
   csv: `--csv <data>  rows: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat to read several files with the same columns as one data set
 ${DECIMAL}`,
@@ -51,7 +51,7 @@ const OUTPUT_OPTIONS = `
 --quiet  print only results, warnings and errors; no progress and no information
 --verbose  print debug messages on stderr`;
 
-/** Converts the text of an option to its value. `earlier` is the value from previous uses of the same option. */
+/** Converts the text of an option to its value. `earlier` is the value so far, if the option occurs several times. */
 type OptionParser = (text: string, earlier: never) => unknown;
 
 /** Parsers or allowed values, by name. */
@@ -81,22 +81,22 @@ interface CommonOptions extends OutputOptions {
 export interface CommandParts<Options extends OutputOptions, Request> {
   readonly name: string;
   readonly description: string;
-  /** A line for each option: its flags, two spaces, its description. */
+  /** A line for each option. Each line contains the flags, two spaces and the description. */
   readonly options?: string;
-  /** Parsers or allowed values, by long option name, for options whose placeholder does not determine them. */
+  /**
+   * Parsers or lists of allowed values, by long option name. They are needed for options whose placeholder has no
+   * parser.
+   */
   readonly parsers?: OptionParsers;
   /** The fields of required options. */
   readonly required?: readonly string[];
-  /**
-   * Loads the schema that validates the options. In the schema, the field for the columns of --sensitive is
-   * `attributes`.
-   */
+  /** Loads the schema that validates the options. In the schema, the field for `--sensitive` is named `attributes`. */
   readonly schema?: () => Promise<z.ZodType<Request>>;
   /** Examples and exit codes, shown at the end of the help. */
   readonly help?: string;
   /** Whether the command runs until it is stopped. Such a command does not report how long it has been running. */
   readonly isOpenEnded?: boolean;
-  /** Sets the log level, if the command does not use the default rule. */
+  /** Sets the log level, for commands that do not use the default log level. */
   readonly prepare?: (options: Options) => Promise<void>;
   /**
    * Runs the command.
@@ -146,13 +146,13 @@ export function defineCommand<Options extends CommonOptions, Request = undefined
   });
 }
 
-/** Returns a request with files in place of their paths. */
+/** Returns a request in which the found files replace the paths. */
 function withFound<Request>(request: Request, found: object): Request {
   if (typeof request !== 'object' || request === null) return request;
   return { ...request, ...Object.fromEntries(Object.entries(found).filter(([field]) => field in request)) };
 }
 
-/** Finds the files of the input options that were given, and runs work with them in place of the paths. */
+/** Finds the files of all given input options, and runs the work with these files instead of the paths. */
 async function withInputs(
   fields: readonly string[],
   values: CommonOptions,

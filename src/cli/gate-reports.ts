@@ -6,8 +6,8 @@ import { flagName } from './option-parsers.ts';
 import { warn } from './output.ts';
 
 /**
- * Writes the gates of a run as JUnit XML, if a file was requested, and appends them to the summary of the step if the
- * run is part of a GitHub Actions workflow. A problem with the summary never makes the run fail.
+ * Writes the gate results of a run as JUnit XML, if a file was requested. In a GitHub Actions workflow, also appends
+ * them to the summary of the step. A problem with the summary never makes the run fail.
  */
 export async function writeGateReports(report: GateReport, junit: string | undefined): Promise<void> {
   const summary = process.env['GITHUB_STEP_SUMMARY'] ?? '';
@@ -26,10 +26,10 @@ export async function writeGateReports(report: GateReport, junit: string | undef
   }
 }
 
-/** Options that do not determine a result, and URLs, which may contain secrets. */
+/** The options that are not reported: options without effect on the result, and URLs, which may contain secrets. */
 const NOT_SETTINGS = new Set(['json', 'quiet', 'verbose', 'out', 'junit', 'webhook']);
 
-/** Returns the options that were given, by name, so that a report shows how to reproduce it. */
+/** Returns the given options by name, so that a report shows how to reproduce its results. */
 export function settingsOf(options: object): Record<string, string> {
   return Object.fromEntries(
     Object.entries(options).flatMap(([name, value]: [string, unknown]) =>

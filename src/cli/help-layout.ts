@@ -5,7 +5,9 @@ import { type Command, Help } from 'commander';
 /** The maximum width of help, since longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-/** The narrowest column for the descriptions of options. In narrower terminals, they are below their options. */
+/**
+ * The minimum width of the column of option descriptions. If there is less space, each description is below its option.
+ */
 const MIN_DESCRIPTION = 40;
 
 /** The indentation of a description below its option. */
@@ -46,7 +48,7 @@ function bold(text: string): string {
 /** Lines that are shown unchanged: commands and their continuations. */
 const COMMAND = /^ *\$|^ {3}/;
 
-/** Lines that start a paragraph, even if the line before does not end one. */
+/** Matches lines that always start a new paragraph, even without a blank line before them. */
 const TITLE = /^(?:Start here|Examples|Exit codes|Environment variables):/;
 
 /** Wraps the paragraphs of a text. */

@@ -12,7 +12,7 @@ import type { Table } from '../table/index.ts';
 import { flagName, formatNames, parseNames, parseNumber } from './option-parsers.ts';
 import type { Prompt } from './prompt.ts';
 
-/** The options of `init` that answer a question, as the user typed them. */
+/** The values of the `init` options that answer questions, as the user typed them. */
 export interface GivenAnswers {
   readonly yPred?: string;
   readonly score?: string;
@@ -28,22 +28,22 @@ export interface GivenAnswers {
 
 /** Defines how a question is answered if no option gives the answer. */
 export interface AnswerMode {
-  /** Asks the user; undefined without a terminal. */
+  /** The prompt that asks the user; undefined without a terminal. */
   readonly prompt: Prompt | undefined;
   /** Whether guesses are accepted without asking. */
   readonly acceptsGuesses: boolean;
 }
 
-/** The choices for a first configuration and its commands. */
+/** The user's choices, from which the first configuration and the suggested commands are created. */
 export interface InitChoices {
   readonly decision: string | undefined;
   readonly score: string | undefined;
   readonly scoreThreshold: number | undefined;
   readonly truth: string | undefined;
   readonly sensitive: readonly string[];
-  /** The label that counts as 1 in the decisions; undefined for 0 and 1. */
+  /** The label that counts as 1 in the decisions; undefined if the decisions are 0 and 1. */
   readonly decisionLabel: string | undefined;
-  /** The label that counts as 1 in the true labels; undefined for 0 and 1. */
+  /** The label that counts as 1 in the true labels; undefined if the true labels are 0 and 1. */
   readonly truthLabel: string | undefined;
   readonly weight: string | undefined;
   readonly features: FeatureGuesses;
@@ -59,7 +59,7 @@ interface Question {
   /** Information that helps the user to answer. The hint is shown if there is no guess. */
   readonly hint?: string;
   readonly isRequired?: boolean;
-  /** Whether the guess follows from other answers, so that the user need not confirm it. */
+  /** Whether the guess is certain because of earlier answers, so that the user is not asked. */
   readonly isDerived?: boolean;
   /** Throws if the answer is invalid. */
   readonly check: (answer: string) => void;
@@ -92,7 +92,8 @@ export class ColumnChooser {
 
   /**
    * Makes all choices.
-   * @throws {ConfigValidationError} if an option is invalid, or an answer is missing and cannot be asked for
+   * @throws {ConfigValidationError} if an option is invalid, or an answer is missing and there is no terminal to ask
+   * the user
    * @throws {PromptClosed} if the user ends the dialogue before all questions are answered
    */
   async choose(): Promise<InitChoices> {
@@ -196,7 +197,7 @@ export class ColumnChooser {
     return names;
   }
 
-  /** Returns the label of a column that counts as 1; undefined for 0 and 1. */
+  /** Returns the label that counts as 1 in a column; undefined if the labels are 0 and 1. */
   async #label(column: string, field: 'positiveLabel' | 'yTruePositiveLabel'): Promise<string | undefined> {
     const { isNeeded, label: guess, counts } = guessPositiveLabel(this.#table.column(column));
     if (!isNeeded && this.#given[field] === undefined) return undefined;
@@ -216,7 +217,7 @@ export class ColumnChooser {
     return label;
   }
 
-  /** Returns the threshold of scores; undefined for scores from 0 to 1, for which 0.5 is the default. */
+  /** Returns the threshold for scores; undefined if all scores are from 0 to 1, where the default of 0.5 applies. */
   async #scoreThreshold(score: string): Promise<number | undefined> {
     const values = this.#table.numeric(score).values.filter((value) => !Number.isNaN(value));
     const [least, most] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity] as [number, number]); // prettier-ignore

@@ -10,7 +10,7 @@ const MAX_BYTES = 16 * 1024 ** 3;
 export type InputFiles = Readonly<Record<string, FoundFiles>>;
 
 /**
- * Finds the files that the input options name, and runs work with them. The rows of stdin are written to a private
+ * Finds the files for all input options, and runs the given work with them. The rows of stdin are written to a private
  * temporary file, since DuckDB reads a file several times. The file is removed afterwards, also at Ctrl-C or SIGTERM.
  * @param paths the paths of each input option, by the name of its field
  */
@@ -57,7 +57,7 @@ async function assertStdin(paths: readonly string[]): Promise<void> {
       });
 }
 
-/** Returns files in which the temporary file is called stdin. */
+/** Replaces the name of the temporary file by `stdin` in a list of files. */
 function nameStdin({ files, title, ...found }: FoundFiles, paths: readonly string[], spooled: string): FoundFiles {
   return {
     ...found,

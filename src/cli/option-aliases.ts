@@ -3,7 +3,8 @@ import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
 
 /**
- * Groups of names of the same option. A command that has one name of a group also accepts the other names of the group.
+ * Groups of option names with the same meaning. If a command has an option with a name in a group, it also accepts the
+ * other names in this group.
  */
 const SAME_OPTIONS: readonly (readonly string[])[] = [
   ['y-true', 'target'],
@@ -20,21 +21,24 @@ const OUTPUTS: readonly { readonly names: readonly string[]; readonly extensions
   { names: ['out-plot'], extensions: ['.svg', '.png', '.html'] },
 ];
 
-/** The formats that the option `--out` writes, by its placeholder and the names of their own options. */
+/** The formats that `--out` can write, by the placeholder of `--out`. Each format is named by its own option. */
 const REPORTS: Readonly<Record<string, readonly string[]>> = {
   '--out <report>': ['out-json', 'report-md', 'report-html'],
   '--out <reports>': ['out-json', 'report-md', 'report-html', 'out-csv'],
 };
 
-/** The options that were typed under another name, by command: their own flag, and the flag that was typed. */
+/** For each command, the options that the user typed under another name: the standard flag, and the typed flag. */
 const typedFlags = new WeakMap<Command, Map<string, string>>();
 
-/** Returns the flag that the user typed, for each option of a command that was typed under another name. */
+/** Returns the options of a command that the user typed under another name, each with the typed flag. */
 export function typedFlagsOf(command: Command | undefined): ReadonlyMap<string, string> {
   return (command && typedFlags.get(command)) ?? new Map<string, string>();
 }
 
-/** Adds aliases of options to a command. The aliases are hidden in the list of options, and one line names them all. */
+/**
+ * Adds aliases of options to a command. The help does not list the aliases as options, but mentions all of them in one
+ * line.
+ */
 export function addAliases(command: Command): void {
   const own = new Map(command.options.map((option) => [option.name(), option]));
   const lines: string[] = [];
@@ -103,8 +107,8 @@ function outputsOf({ options }: Command): OutputOption[] {
 }
 
 /**
- * Gives the value of `--out` to the option for the format of its extension, if the command has no `--out` of its own.
- * Also checks that a file named by an option for one format has its extension.
+ * Passes the value of `--out` to the option for its file format, unless the command defines `--out` itself. Also checks
+ * that each file of a format option has the extension of that format.
  */
 export function assignOutput(command: Command, values: { readonly out?: unknown }): void {
   const out = [values.out].flat().at(-1) as string | undefined;

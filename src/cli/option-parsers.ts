@@ -33,13 +33,13 @@ export function parseNames(text: string): string[] {
   return names;
 }
 
-/** Parses the decimal separator of numbers. */
+/** Parses the option that sets the decimal separator of numbers. */
 export function parseDecimal(text: string): DecimalSeparator {
   if (text !== '.' && text !== ',') throw new InvalidArgumentError(`The decimal separator must be a point or a comma.`);
   return text;
 }
 
-/** Joins names to a text that `parseNames` splits into the same names. */
+/** Joins names to a text that `parseNames` can split into the same names again. */
 export function formatNames(names: readonly string[]): string {
   return names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
 }
@@ -49,7 +49,7 @@ export type RepeatableParser<T> = ((text: string, earlier: readonly T[] | undefi
   readonly repeats: true;
 };
 
-/** Turns a parser of one value into a parser for a repeatable option, which collects all values. */
+/** Converts a parser of one value to a parser for a repeatable option, which collects the values in a list. */
 export function repeatable<T>(parse: (text: string) => T): RepeatableParser<T> {
   const collect = (text: string, earlier: readonly T[] | undefined): T[] => [...(earlier ?? []), parse(text)];
   return Object.assign(collect, { repeats: true as const });
@@ -71,8 +71,8 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
 }
 
 /**
- * Checks that required options were given. Commander checks for missing options before unknown options. Commander would
- * therefore report a misspelt option only as missing.
+ * Checks that required options were given. Commander would report a misspelt option only as missing, because it checks
+ * for missing options before unknown ones.
  * @throws {ConfigValidationError} if options are missing; the message names them
  */
 export function requireOptions(options: object, fields: readonly string[]): void {
@@ -90,7 +90,7 @@ function joinNames(names: readonly string[]): string {
   return `${others === '' ? '' : `${others} and `}${names.at(-1) ?? ''}`;
 }
 
-/** Returns the option for a field, as the user types it: `minGroupSize` is `--min-group-size`. */
+/** Returns the command-line option for a field: `--min-group-size` for `minGroupSize`. */
 export function flagName(field: string): string {
   return `--${toSnakeCase(field).replaceAll('_', '-')}`;
 }

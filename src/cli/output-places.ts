@@ -26,7 +26,7 @@ function assertDistinct(paths: readonly string[]): void {
 type Input = string | FoundFiles | undefined;
 
 /**
- * Checks that no output overwrites an input file, or replaces a folder that contains one.
+ * Checks that no output overwrites an input file or replaces a folder that contains an input file.
  * @throws {ConfigValidationError} if an output would replace an input; the message names both
  */
 function assertInputsKept(outputs: readonly string[], inputs: readonly Input[]): void {
@@ -67,7 +67,7 @@ export async function assertOutputs(
 
 /**
  * Checks that the extension of a file does not belong to another format.
- * @throws {ConfigValidationError} if it does; the message names the option
+ * @throws {ConfigValidationError} if the extension belongs to another format; the message names the option
  */
 export function assertExtension(option: string, path: string | undefined, form: 'Markdown' | 'JSON'): void {
   if (path === undefined) return;
@@ -131,7 +131,7 @@ interface ReportWriterOptions {
    */
   readonly takesTables?: boolean;
   /**
-   * Whether to write texts that a spreadsheet would run as formulas unchanged.
+   * Whether texts that a spreadsheet would run as formulas are written unchanged.
    * @defaultValue false
    */
   readonly raw?: boolean | undefined;

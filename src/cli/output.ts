@@ -39,7 +39,7 @@ export function asOneLine(text: string): string {
   return text.replaceAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g, '⏎');
 }
 
-/** Clears the line that is drawn on stderr; undefined if there is none. */
+/** The function that clears the current line on stderr; undefined if there is no such line. */
 let clearLine: (() => void) | undefined;
 
 /** Registers a line on stderr, such as a progress bar, that the next output replaces. */
@@ -76,7 +76,7 @@ async function showsLoggedWarnings(): Promise<boolean> {
   return (process.env['EVENHAND_LOG_FILE'] ?? '') === '' && getLogger().isLevelEnabled('warn');
 }
 
-/** The narrowest and the widest terminal that results are fitted to. */
+/** The minimum and maximum terminal widths to which results are fitted. */
 const [MIN_WIDTH, MAX_WIDTH] = [40, 160];
 
 /** The width of a terminal that does not report its width. */
@@ -91,7 +91,10 @@ export function terminalLayout(
   return { width: stream.isTTY ? columns : Infinity, colours: showsColours(stream, env) };
 }
 
-/** Follows FORCE_COLOR, then NO_COLOR, NODE_DISABLE_COLORS and TERM, as Node.js does. */
+/**
+ * The result depends on the variables FORCE_COLOR, NO_COLOR, NODE_DISABLE_COLORS and TERM, in this order, as in
+ * Node.js.
+ */
 function showsColours({ isTTY }: Pick<WriteStream, 'isTTY'>, env: NodeJS.ProcessEnv): boolean {
   if (!isTTY && env['FORCE_COLOR'] === undefined) return false;
   return WriteStream.prototype.getColorDepth.call(process.stdout, env) > 1;

@@ -9,7 +9,10 @@ import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { clearTransientLine, withoutControls } from './output.ts';
 
-/** The commands in the order of the help. A command is loaded only if it is needed, because loading all takes time. */
+/**
+ * The commands in the order of the help. Each command is loaded only when it is needed, because loading all commands
+ * would take too long.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   validate: async () => (await import('./commands/validate.ts')).validateCommand(),
   'run-pipeline': async () => (await import('./commands/run-pipeline.ts')).runPipelineCommand(),
@@ -136,8 +139,8 @@ const OPTION_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the command-line option for a parameter of the library. For a command that reads a configuration, it may be a
- * key of the configuration instead. Returns undefined if the parameter has neither.
+ * Returns the command-line option for a parameter of the library. For a command that reads a configuration, the result
+ * may be a configuration key. Returns undefined if there is neither an option nor a key.
  */
 function optionOf(parameter: string, command: Command | undefined): string | undefined {
   if (parameter === 'applyPipeline') return "'evenhand pipeline'";

@@ -33,8 +33,8 @@ export interface ProgressOutput {
 let current: ProgressEvent | undefined;
 
 /**
- * Returns a callback that shows progress on stderr: as a bar on a terminal, otherwise as a line at regular intervals.
- * With --quiet, it shows nothing.
+ * Returns a callback that shows progress on stderr: a bar on a terminal, otherwise a line at regular intervals. With
+ * `--quiet`, the callback shows nothing.
  */
 export function progressBar({ quiet }: OutputOptions, output: ProgressOutput = standardOutput()): OnProgress {
   const show = quiet === true ? undefined : output.stream.isTTY === true ? drawBar(output) : writeLines(output);
@@ -86,13 +86,18 @@ function drawBar({ stream, now }: ProgressOutput): OnProgress {
   };
 }
 
-/** Draws a line that the next output replaces. The line is shorter than the terminal, so that it never wraps. */
+/**
+ * Draws a temporary line. The next output replaces this line. The line is shorter than the terminal, so that it never
+ * wraps.
+ */
 function drawLine(stream: ProgressOutput['stream'], line: string): void {
   stream.write(`\r\x1b[2K${line.slice(0, widthOf(stream))}`);
   setTransientLine(() => stream.write('\r\x1b[2K'));
 }
 
-/** Returns the width of a line, with space for the ^C that a terminal shows if the user interrupts. */
+/**
+ * Returns the maximum width of a line. It leaves space for the `^C` that a terminal shows when the user presses Ctrl-C.
+ */
 function widthOf({ columns }: ProgressOutput['stream']): number {
   return (columns === undefined || columns === 0 ? 80 : columns) - 3;
 }
@@ -131,7 +136,9 @@ function writeLines({ stream, now, lineSeconds }: ProgressOutput): OnProgress {
   };
 }
 
-/** Returns a function that describes the rate of the current stage and the time left, once they are known. */
+/**
+ * Returns a function that describes the rate and the remaining time of the current stage, as soon as both are known.
+ */
 function measurePace(now: () => number): (event: ProgressEvent) => string[] {
   let start = { stage: '', done: 0, time: now() };
   return ({ stage, done, total }) => {
@@ -190,8 +197,8 @@ export interface Interrupt {
 }
 
 /**
- * Makes the first Ctrl-C stop the run and keep its answers. A second Ctrl-C ends the process immediately. The second
- * signal must have no listener, because a listener could not run while the process scores answers.
+ * Makes the first Ctrl-C stop the run without losing the answers received so far. A second Ctrl-C ends the process
+ * immediately. The second signal has no listener, because a listener would not run while the process scores answers.
  */
 export function catchInterrupt(): Interrupt {
   const controller = new AbortController();
@@ -210,7 +217,9 @@ export function catchInterrupt(): Interrupt {
   return { signal: controller.signal, ignore, release };
 }
 
-/** Shows progress. After the last answer, when nothing is left to cancel, Ctrl-C ends the process immediately. */
+/**
+ * Shows progress. After the last answer, there is nothing left to cancel, so Ctrl-C then ends the process immediately.
+ */
 export function untilDone(draw: OnProgress | undefined, { ignore }: Interrupt): OnProgress {
   return (progress) => {
     draw?.(progress);

@@ -14,11 +14,11 @@ export interface Prompt {
   readonly close: () => void;
 }
 
-/** Reports that the user ended the questions. */
+/** The error that is thrown if the user ends the dialogue. */
 export class PromptClosed extends Error {}
 
 /**
- * Opens a prompt on stdin and stderr, so that stdout has only the result.
+ * Opens a prompt on stdin and stderr. Questions do not go to stdout, because it contains only the result.
  * @param completions the words that Tab completes at the end of a line
  */
 export function openPrompt(completions: () => readonly string[]): Prompt {

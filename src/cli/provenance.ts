@@ -4,8 +4,8 @@ import { machineClock } from '../internal/machine-clock.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
 
 /**
- * Returns where a report comes from. The function reads the input files, so start it before the work and await it
- * afterwards.
+ * Returns the origin of a report: its date, its command and its input files. The function reads the input files. Call
+ * it before the work starts, and await the result after the work.
  * @param call the arguments of the program
  * @param inputs the input files
  */
@@ -26,7 +26,8 @@ export async function provenanceOf(
 }
 
 /**
- * Returns the date of reports: now, or the seconds since 1970 in SOURCE_DATE_EPOCH, which makes a report reproducible.
+ * Returns the date for reports. If SOURCE_DATE_EPOCH is set (seconds since 1970), it replaces the current time, so that
+ * reports are reproducible.
  * @throws {ConfigValidationError} if the variable is not a number of seconds
  */
 function reportDate(): Date {

@@ -64,7 +64,7 @@ interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pi
   readonly title: string;
   /** Loads the functions of the trainer. */
   readonly load: () => Promise<Trainer<Options, Result>>;
-  /** Returns blocks that describe the result and the cost of the training. */
+  /** Returns the report blocks that describe the result and the cost of the training. */
   readonly describe: (result: Result, seconds: number) => readonly ReportBlock[];
 }
 
@@ -123,7 +123,7 @@ async function loadSource(options: TrainingCommandOptions): Promise<TrainingSour
   return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
-/** The maximum number of groups in the table of groups; if there are more groups, the table is omitted. */
+/** The maximum number of groups for which the table of groups is shown. */
 const MAX_GROUPS = 16;
 
 /** Returns the result of a training for the terminal: the prediction task, the rows, the given blocks and warnings. */
@@ -152,7 +152,7 @@ export function quoted(names: readonly string[], separator: string): string {
   return names.map((name) => `'${name}'`).join(separator);
 }
 
-/** Returns tables that compare a model without and with a constraint, overall and by group. */
+/** Returns tables that compare the models with and without the constraint, for all rows and for each group. */
 export function comparisonTables(result: TrainingJobResult): ReportTable[] {
   return [
     comparisonTable('On held-out rows, which neither model was trained on', result.baseline, result.final),
@@ -194,7 +194,7 @@ function measures(before: DecisionQuality, after: DecisionQuality): string[][] {
   ];
 }
 
-/** Returns two values as in `0.250 → 0.200`. */
+/** Formats a change of a value: `0.250 → 0.200`. */
 export function beforeAfter(before: number, after: number, digits: number): string {
   return `${formatNumber(before, digits)} → ${formatNumber(after, digits)}`;
 }

@@ -177,7 +177,7 @@ function sideToHtml({ name, asked, said }: ReportSide): Html {
 }
 
 /**
- * Draws a static chart for a page. Attributes and styles that only interactive or separate SVG files need are removed.
+ * Draws a static chart for a page. Attributes and styles that a static chart inside a page does not need are removed.
  */
 export async function drawSvg(chart: Chart): Promise<string> {
   const svg = String(await renderChart(chart, 'svg'));

@@ -82,8 +82,8 @@ function text(plain: string): string {
 const LINE_LETTERS = 100;
 
 /**
- * Renders a pair as Markdown. The answers are in code fences. In a code fence, nothing is markup, and addresses do not
- * become links.
+ * Renders a pair as Markdown. The answers are in code fences. There, Markdown does not interpret the text, and
+ * addresses do not become links.
  */
 function pairToMarkdown({ title, sides }: ReportPair): string[] {
   return [`**${text(title)}**`, ...sides.flatMap(sideToMarkdown)];
@@ -105,7 +105,7 @@ function pieceToMarkdown({ text: shown, isMarked }: MarkedText): string {
   return `${space(before)}${isMarked && inner !== '' ? `**${escaped}**` : escaped}${space(after)}`;
 }
 
-/** Returns the space that must be written outside the emphasis. Emphasized text must not begin or end with a space. */
+/** Returns the space that must be moved out of emphasized text, which must not begin or end with a space. */
 function space(between: string): string {
   return between === '' ? '' : ' ';
 }
@@ -115,7 +115,7 @@ function unlinked(markdown: string): string {
   return markdown.replaceAll('://', '\\://').replaceAll(/\b(www)\./gi, '$1\\.');
 }
 
-/** Puts lines into a code fence. The fence is longer than any fence within the lines. */
+/** Encloses lines in a code fence. Its markers are longer than any fence marker within the lines. */
 function fenced(language: 'text' | 'sh', lines: readonly string[]): string {
   const longest = Math.max(2, ...(lines.join('\n').match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -18,8 +18,8 @@ import { displayWidth, padText, wrapText } from './text-width.ts';
 /** The layout of a report as text. */
 export interface TextLayout {
   /**
-   * The maximum width of tables, in terminal columns; Infinity if nothing must be cut. Prose is wrapped at this width
-   * or at 100 columns, whichever is smaller.
+   * The maximum width of tables, in terminal columns; Infinity if nothing is cut. Prose is wrapped at this width or at
+   * 100 columns, whichever is smaller.
    */
   readonly width: number;
   readonly colours: boolean;
@@ -28,7 +28,7 @@ export interface TextLayout {
 /** The maximum width of prose, in terminal columns. Longer lines are hard to read. */
 const PROSE_WIDTH = 100;
 
-/** The maximum width of the names of facts. */
+/** The maximum width of the column with the names of facts. */
 const FACT_WIDTH = 40;
 
 type Style = Parameters<typeof styleText>[0];
@@ -41,8 +41,8 @@ const VERDICT_STYLES: Readonly<Record<ReportVerdict['kind'], Style>> = {
 };
 
 /**
- * Renders a report as plain text for a terminal or a pipe. The verdict comes first, tables fit the width, and charts
- * and empty titles are omitted.
+ * Renders a report as plain text for a terminal or a pipe. The verdict comes first. Tables are fitted to the width.
+ * Charts and empty sections are omitted.
  */
 export function documentToText(report: ReportDocument, layout: TextLayout): string {
   const { title, subject, verdict, sections, made } = report;
@@ -102,7 +102,7 @@ function blockToText(block: ReportBlock, layout: TextLayout): string[] {
   }
 }
 
-/** Wraps a text of data or prose. */
+/** Wraps a text to the width of prose. */
 function prose(text: string, { width }: TextLayout): string[] {
   const plain = plainText(text);
   return plain === '' ? [] : wrapText(plain, Math.min(width, PROSE_WIDTH));

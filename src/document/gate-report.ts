@@ -4,7 +4,7 @@ import { VERSION } from '../internal/version.ts';
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
 import { labelText, plainText } from './report-text.ts';
 
-/** One gate on one attribute, for the reports of continuous integration. */
+/** The result of one gate for one attribute, as shown in reports for continuous integration. */
 export interface GateCase {
   /** The subject of the gate: an attribute, or a part of the run. */
   readonly attribute: string;
@@ -32,8 +32,8 @@ export interface GateReport {
 }
 
 /**
- * The XML elements and types of tests that did not pass. An undefined metric could not be measured, so its test is an
- * error in JUnit.
+ * The XML element and type for each kind of test that did not pass. An undefined metric could not be measured, so its
+ * test is an error in JUnit.
  */
 const OUTCOMES = {
   fail: { element: 'failure', type: 'FairnessAssertionError' },
@@ -75,7 +75,7 @@ function outcomeXml(status: GateCase['status'], message: string): Html | false {
   return markup`      <${element} message="${message}" type="${type}">${message}</${element}>\n`;
 }
 
-/** The maximum number of rows in a summary. GitHub drops a summary above 1 MiB. */
+/** The maximum number of rows in a summary. GitHub discards a summary that is larger than 1 MiB. */
 const MAX_ROWS = 100;
 
 /** The words for a verdict, in the order of the rows. */
@@ -114,7 +114,7 @@ export function gateReportToSummary({ command, passed, cases }: GateReport): str
 
 /**
  * Escapes a text for a table cell. An empty comment prevents GitHub from turning addresses and mentions into links.
- * Escape characters do not prevent this.
+ * Backslashes would not prevent this.
  */
 function summaryText(text: string): string {
   const escaped = escapeMarkdown(text.replaceAll('&', '&amp;'));

@@ -23,13 +23,16 @@ export function provenanceLines({ date, inputs, rows }: Provenance): [name: stri
   ];
 }
 
-/** Returns the sentence under the provenance of an HTML page. */
+/** Returns the sentence that follows the provenance in an HTML page. */
 export function reproducibleSentence(provenance: Provenance | undefined): string {
   const date = provenance === undefined ? '' : ', except for the date';
   return `The same data, version and options reproduce this page byte for byte${date}.`;
 }
 
-/** Matches arguments that a shell does not change. An argument that starts with `~` or `=` is quoted too. */
+/**
+ * Matches arguments that a shell reads literally, so that they need no quotes. An argument that starts with `~` or `=`
+ * is quoted too.
+ */
 const PLAIN = /^[\w@%+:,./-][\w@%+=:,./-]*$/;
 
 /**

@@ -17,7 +17,7 @@ export type ReportBlock =
   /** A chart, shown only in formats with images. All numbers of the chart must also be in a table. */
   | { readonly kind: 'picture'; readonly chart: () => Chart | Promise<Chart> };
 
-/** A named value with a comment. */
+/** A name and its value, optionally with a remark. */
 export interface ReportFact {
   readonly name: string;
   readonly value: string;
@@ -51,10 +51,10 @@ export interface ReportSide {
   readonly said: string;
 }
 
-/** A piece of text. The pieces of a side are joined without spaces. */
+/** A piece of text. The parts of the prompt, which are joined without spaces. */
 export interface MarkedText {
   readonly text: string;
-  /** Whether this piece differs from the text of the other side. */
+  /** Whether this part differs from the other prompt. */
   readonly isMarked: boolean;
 }
 
@@ -62,9 +62,9 @@ export interface MarkedText {
 export interface ReportColumn {
   readonly name: string;
   readonly isNumber?: boolean | undefined;
-  /** Whether the column is shown at every width, because it contains the value or the finding. */
+  /** Whether the column is shown even in a narrow terminal, because it contains the value or the finding. */
   readonly isEssential?: boolean | undefined;
-  /** Whether long texts are wrapped. If false, long texts are shortened. */
+  /** Whether long texts are wrapped. Otherwise, long texts are shortened. */
   readonly wraps?: boolean | undefined;
 }
 
@@ -116,14 +116,14 @@ export function valueColumn(name: string): ReportColumn {
   return { name, isNumber: true, isEssential: true };
 }
 
-/** Returns a note with the first items, or an empty list if there are no items. */
+/** Returns a list with a note that contains the first items; an empty list if there are no items. */
 export function noteBlocks(title: string, items: readonly string[]): ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: 'note', title, items: cutItems(items) }];
 }
 
 /**
- * Returns the pieces of a prompt, shortened if they are long. If an unmarked piece is shortened, the text next to
- * marked pieces is kept.
+ * Returns the parts of a prompt. Long parts are shortened. In a long part without differences, the text next to the
+ * differences is kept.
  */
 export function shownPieces(pieces: readonly MarkedText[]): MarkedText[] {
   const last = pieces.length - 1;

@@ -118,8 +118,8 @@ export interface ReportPage {
   /** Additional CSS rules, added after the rules that all reports share. */
   readonly style?: string | undefined;
   /**
-   * JavaScript code at the end of the page. A script must not contain the text that ends a script element. The content
-   * security policy allows only these scripts, by their hashes.
+   * JavaScript code at the end of the page. A script must not contain `</script`, which would end the script element.
+   * The content security policy contains the hashes of these scripts and allows no others.
    * @defaultValue none: no script may run
    */
   readonly scripts?: readonly string[] | undefined;

@@ -1,9 +1,9 @@
 import { type Html, markup } from '../internal/html.ts';
 
-/** The kind of a cell, which sets its alignment. */
+/** The kind of content in a cell, which determines the alignment of the cell. */
 export type CellKind = 'text' | 'number';
 
-/** Renders a header cell. Text from the data keeps its own writing direction. */
+/** Renders a header cell. The writing direction of the text does not affect the surrounding text. */
 export function headerCell(text: string, scope: 'col' | 'row', kind: CellKind = 'text'): Html {
   return markup`<th scope="${scope}"${kind === 'number' && markup` class="number"`}><bdi>${text}</bdi></th>`;
 }
@@ -13,7 +13,7 @@ export function cell(content: string | Html, kind: CellKind = 'text'): Html {
   return markup`<td${kind === 'number' && markup` class="number"`}>${content}</td>`;
 }
 
-/** A table with at least this many columns has smaller margins, so that it fits the page. */
+/** The number of columns from which a table has smaller margins, so that the table fits the page. */
 const MANY_COLUMNS = 7;
 
 /** Renders a table that scrolls on a narrow page, also by keyboard. */

@@ -13,7 +13,7 @@ const SHOWN_BETWEEN = 240;
 const STEERING = /(?![\n\t\u200C\u200D])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}\uFFFE\uFFFF]/gu;
 
 /**
- * Matches the excess combining marks on a letter that has more marks than any writing system needs. Without this limit,
+ * If a letter has more combining marks than any writing system needs, matches the additional marks. Without this limit,
  * the marks could cover the neighbouring lines.
  */
 const PILED_MARKS = /(\p{M}{4})\p{M}+/gu;
@@ -53,7 +53,7 @@ function endOf(text: string, letters: number): string {
     .trimStart();
 }
 
-/** Removes the first half of a surrogate pair at the end of a text. */
+/** Removes an incomplete surrogate pair at the end of a text. */
 function complete(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }
@@ -64,7 +64,7 @@ const TEXT_WIDTH = 2000;
 /** The maximum length of a label in a report. */
 const REPORT_LABEL_WIDTH = 100;
 
-/** Returns a text on one line, without characters that do not print or that change the text direction. */
+/** Returns a text on one line, without invisible characters and characters that change the text direction. */
 export function plainText(text: string): string {
   return text.trim() === '' ? '' : shortenLabel(text, TEXT_WIDTH);
 }

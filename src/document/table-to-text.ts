@@ -5,14 +5,18 @@ import { cutText, displayWidth, padText, wrapText } from './text-width.ts';
 /** The space between two columns. */
 const GAP = '  ';
 
-/** The width in terminal columns to which the text of a cell is shortened before columns of the table are left out. */
+/**
+ * The width in terminal columns to which texts are shortened first. If the table is still too wide, columns are left
+ * out.
+ */
 const MIN_TEXT = 16;
 
 /** The maximum length of a word that is not broken, in columns that wrap. */
 const MAX_WORD = 28;
 
 /**
- * The width in terminal columns to which text is shortened if only the first column and the essential columns are left.
+ * The width in terminal columns to which texts are shortened in a table with only the first column and the essential
+ * columns.
  */
 const MIN_LAST = 6;
 
@@ -108,7 +112,7 @@ function wordWidth({ cells, wraps }: TextColumn): number {
   return wraps === true ? Math.min(MAX_WORD, widest(cells.flatMap((cell) => cell.split(' ')))) : 0;
 }
 
-/** The smallest width of a column in a table that does not fit. */
+/** The minimum width of a column in a table that is too wide. */
 function minWidth(column: TextColumn): number {
   return column.isNumber === true
     ? widest([...column.name.split(' '), ...column.cells])

@@ -3,7 +3,7 @@ import { eastAsianWidth } from 'get-east-asian-width';
 /** Splits text into units that a reader sees as one character, such as a letter with its combining marks. */
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Matches characters that take no terminal column. */
+/** Matches characters that occupy no terminal column. */
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Surrogate}]*$/u;
 
 // A regular expression literal with the flag v requires a newer compiler target.
@@ -41,8 +41,7 @@ export function cutText(text: string, width: number): string {
 
 /**
  * Splits a text into lines of at most `width` columns, at spaces.
- * @param breaksWords whether to break words that are longer than a line; if false, such words are kept complete on
- *   longer lines
+ * @param breaksWords whether words that are longer than a line are broken; if false, such a word is on a longer line
  */
 export function wrapText(text: string, width: number, breaksWords = false): string[] {
   const lines: string[] = [];

@@ -32,7 +32,8 @@ function markAsToolkitError(error: Error): void {
 }
 
 /**
- * The base class of all errors that this package throws on purpose. Each error has a stable `code` (docs/errors.md).
+ * The base class of the errors that this package throws for invalid input, missing packages and failed operations. Each
+ * error has a stable `code` (docs/errors.md).
  *
  * Use `FairnessToolkitError.isInstance(error)` to test for errors of this package. Unlike `instanceof`, the method also
  * works if two copies of the package are loaded.
@@ -59,7 +60,9 @@ export class FairnessToolkitError extends Error {
     markAsToolkitError(this);
   }
 
-  /** Returns whether a thrown value is an error of this package, even if another copy of the package threw it. */
+  /**
+   * Returns whether a thrown value is an error of this package. The error may come from another copy of the package.
+   */
   static isInstance(error: unknown): error is FairnessToolkitError {
     return error instanceof Error && MARKER in error;
   }
@@ -110,7 +113,10 @@ export class LLMClientError extends FairnessToolkitError {}
 /** Thrown if only cached answers are allowed and the requested answer is not in the cache. */
 export class CacheMissError extends FairnessToolkitError {}
 
-/** `AssertionError` without `code`. Node's types fix `code` to `ERR_ASSERTION`, but this package uses its own codes. */
+/**
+ * `AssertionError` without `code`. The type declarations of Node.js allow only the code `ERR_ASSERTION`, but this
+ * package uses its own codes.
+ */
 const CodelessAssertionError = AssertionError as unknown as new (
   options: ConstructorParameters<typeof AssertionError>[0],
 ) => Error & Omit<AssertionError, 'code'>;

@@ -14,7 +14,7 @@ import {
 /** Matches the names of metrics for which a higher value is better. For all other metrics, a lower value is better. */
 const HIGHER_IS_BETTER = /_ratio$|^bbq_accuracy/;
 
-/** Returns whether a gate requires a metric to be at least its threshold, by the name of the metric. */
+/** Returns whether the gate for a metric name requires a value of at least the threshold. */
 export function isHigherBetter(metric: string): boolean {
   return HIGHER_IS_BETTER.test(metric);
 }
@@ -180,8 +180,8 @@ function missingWords({ missing }: JudgedMetric, unevenlyMissing: boolean, decid
 }
 
 /**
- * Returns the value without its direction: the absolute value of a difference, or the smaller of a ratio and its
- * inverse.
+ * Returns the value without its direction. For a difference, this is the absolute value; for a ratio, it is the smaller
+ * of the ratio and its inverse.
  */
 function sizeOf({ value, ci }: JudgedMetric, isRatio: boolean): Pick<JudgedMetric, 'value' | 'ci'> {
   const size = isRatio ? (ratio: number): number => Math.min(ratio, 1 / ratio) : Math.abs;
@@ -210,7 +210,8 @@ const JUDGE_OPTION_NAMES: OptionNames<JudgeOptions> = { strictMissing: true };
 export interface AssertFairnessOptions extends JudgeOptions {
   /**
    * The comparator between value and threshold.
-   * @defaultValue `<=` for a number; the rule of the gate for a result, so a ratio must be at least its threshold
+   * @defaultValue `<=` if `metric` is a number; if it is a result, the rule of the gate for this metric, so a ratio
+   * must be at least the threshold
    */
   readonly comparator?: string | undefined;
   /**

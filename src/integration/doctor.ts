@@ -69,7 +69,10 @@ export async function examine({ backend: wanted, numerics = false }: ExamineOpti
   };
 }
 
-/** Compares every tensor op with float64. The test cases are loaded on demand, because no other code needs them. */
+/**
+ * Compares every tensor op with float64. The test cases are loaded only when this function is called, because no other
+ * code needs them.
+ */
 async function checkOps(tf: Tf): Promise<readonly NumericsFinding[]> {
   const { checkNumerics } = await import('../numerics/check-numerics.ts');
   return onDeviceAlone(tf, () => checkNumerics(tf));

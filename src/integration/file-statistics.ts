@@ -77,7 +77,7 @@ async function fileClasses(
   return { predicted, all: needsTruth && yTrue !== undefined ? await labelsOf(yTrue, yPred) : predicted };
 }
 
-/** Counts each class against the rest, with one scan for each class. */
+/** Counts each class against all other classes, with one scan for each class. */
 async function countClasses(
   files: FileSource,
   { needsTruth }: NeededStatistics,
@@ -163,7 +163,10 @@ function loadNeeded(files: FileSource, request: ValidateRequest): Promise<Table>
   });
 }
 
-/** Returns the columns of the rows. If scores are turned into decisions, decisions and truth are 0 and 1. */
+/**
+ * Returns the columns of the rows. If a threshold turns scores into decisions, the decisions and the true labels are 0
+ * and 1.
+ */
 function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateRequest): Omit<MetricRows, 'sensitive'> {
   const { score, positiveLabel, yTruePositiveLabel } = request;
   const column = (name: string | undefined): Column | undefined =>

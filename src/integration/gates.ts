@@ -50,7 +50,7 @@ export function gatesOf(request: GateRequest): Gate[] {
   return [...ofMetrics, ...gates];
 }
 
-/** Returns the names of all metrics that a request names, with or without a gate. */
+/** Returns the names of all metrics in a request, with or without a gate. */
 export function metricNamesOf(request: Pick<GateRequest, 'metric' | 'gates'>): string[] {
   return [...namedMetrics(request), ...(request.gates ?? [])].map(({ metric }) => metric);
 }
@@ -80,8 +80,8 @@ export function judgeAttribute(
 
 /**
  * Checks the metrics and gates of a request, before any row is read.
- * @throws {ValueError} if a metric or an attribute is unknown, a metric lacks its columns, or a gate always or never
- *   passes
+ * @throws {ValueError} if a metric or an attribute is unknown, a metric lacks its columns, or a gate can never fail or
+ * never pass
  */
 export function assertGates(request: GateRequest): void {
   const { threshold, comparator, gates = [] } = request;
@@ -233,7 +233,7 @@ export function knownMetric(name: string): MetricDefinition {
 }
 
 /**
- * Returns what has this name.
+ * Returns the metric or measure with this name.
  * @throws {ValueError} if there is no such metric or measure
  */
 export function known<T>(name: string, what: 'metric' | 'measure', find: (name: string) => T): T {

@@ -17,15 +17,15 @@ export type NativeBackend = 'node' | 'node-gpu';
 /** The version of TensorFlow on PyPI against which the addon is compiled. */
 const TENSORFLOW_VERSION = '2.21.0';
 
-/** The version of the npm packages. The version must be the same as the version of TensorFlow.js. */
+/** The version of the npm packages. It must be equal to the version of TensorFlow.js. */
 const PACKAGE_VERSION = '4.22.0';
 
-/** The oldest glibc for which PyPI has wheels of this TensorFlow. */
+/** The oldest version of glibc for which PyPI has a wheel of this version of TensorFlow. */
 const OLDEST_GLIBC = 2.27;
 
 const GIGABYTE = 1e9;
 
-/** The packages installed for each backend, and the disk space in gigabytes that the installation needs. */
+/** For each backend, the packages that are installed and the disk space that the installation needs, in gigabytes. */
 const PARTS = {
   node: { name: '@tensorflow/tfjs-node', wheel: 'tensorflow-cpu', space: 2.5, size: '0.3 GB' },
   'node-gpu': { name: '@tensorflow/tfjs-node-gpu', wheel: 'tensorflow', space: 10, size: '3 GB' },
@@ -36,12 +36,12 @@ const LIBRARIES = ['libtensorflow_cc.so.2', 'libtensorflow_framework.so.2'] as c
 /** Options of {@link installBackend}. */
 export interface InstallBackendOptions {
   /**
-   * The folder of the project, whose `node_modules` gets the package.
+   * The folder of the project. The package is installed in its `node_modules`.
    * @defaultValue the current folder
    */
   readonly prefix?: string | undefined;
   /**
-   * The folder that keeps TensorFlow's library. The package links to this folder, so do not delete it.
+   * The folder in which TensorFlow's library is stored. The package links to this folder, so do not delete it.
    * @defaultValue `$XDG_CACHE_HOME/evenhand`, else `~/.cache/evenhand`
    */
   readonly cache?: string | undefined;
@@ -50,10 +50,10 @@ export interface InstallBackendOptions {
    * @defaultValue none: the wheels are downloaded from the package index of pip
    */
   readonly wheels?: string | undefined;
-  /** Is called at each step, and during the download. */
+  /** A function that is called at each step, and during the download. */
   readonly onProgress?: OnProgress | undefined;
   /**
-   * Runs programs. Tests pass their own function.
+   * The function that runs programs. Tests pass a fake.
    * @defaultValue starts a process
    */
   readonly runTool?: RunTool | undefined;
@@ -85,13 +85,14 @@ export interface InstalledBackend {
 
 /**
  * Installs a native backend on Linux without the download step of the npm package. TensorFlow's library comes from its
- * wheel on PyPI, and the addon is compiled from the package's own sources.
+ * wheel on PyPI. The addon is compiled from the sources in the npm package.
  *
- * The steps are: check the machine, get the library, get the npm package without its install step, compile the addon,
- * and multiply two matrices. The library is kept in the cache, so that a second installation needs no download. An
- * installed package is replaced only after the new package has multiplied the matrices. An interrupted installation
- * leaves the installed package unchanged, and the next call reuses the finished steps.
- * @throws {DependencyError} if something is missing on the machine, or a step fails; the message names it
+ * It checks the machine, gets the library and the npm package (without running the package's install step), compiles
+ * the addon, and multiplies two matrices. The library is kept in the cache, so that a second installation needs no
+ * download. An installed package is replaced only after the new package has multiplied the matrices. An interrupted
+ * installation leaves the installed package unchanged, and the next call reuses the finished steps.
+ * @throws {DependencyError} if something is missing on the machine, or a step fails; the message names the requirement
+ * or the step
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
  */
 export async function installBackend(
@@ -173,8 +174,8 @@ function hasLibrary(library: string): boolean {
 }
 
 /**
- * Returns the requirements of an installation that the machine does not meet, in the order in which to fix them.
- * Nothing is downloaded.
+ * Returns the requirements that the machine does not meet, in the order in which the user should fix them. Nothing is
+ * downloaded.
  * @throws {ConfigValidationError} if the prefix has no TensorFlow.js
  */
 export async function missingToInstall(
@@ -272,8 +273,8 @@ function cannotInstall(backend: NativeBackend, missing: readonly MissingPart[]):
 }
 
 /**
- * Unpacks TensorFlow's wheel into a folder, with CUDA's libraries for a GPU. The wheel is never run by Python, so a
- * wheel for any Python version works, and its Python dependencies are not needed.
+ * Unpacks TensorFlow's wheel into a folder, with CUDA's libraries for a GPU. Python never runs the wheel. Therefore a
+ * wheel for any version of Python works, and its Python dependencies are not needed.
  */
 async function fetchLibrary(
   { backend, wheel, wheels }: Place,
@@ -325,7 +326,7 @@ function pipArguments(wheels: string | undefined): string[] {
   ];
 }
 
-/** Returns the packages of CUDA's and cuDNN's libraries that the wheel names for `tensorflow[and-cuda]`. */
+/** Returns the packages with the libraries of CUDA and cuDNN that the wheel lists under `tensorflow[and-cuda]`. */
 async function cudaPackages(wheel: string): Promise<string[]> {
   const info = (await readdir(wheel)).find((name) => /^tensorflow-.*\.dist-info$/.test(name)) ?? '';
   const metadata = decodeUtf8(await readFile(path.join(wheel, info, 'METADATA')), 'METADATA');
@@ -335,8 +336,8 @@ async function cudaPackages(wheel: string): Promise<string[]> {
 }
 
 /**
- * Copies the npm package into a folder, without an earlier library. Uses the installed package, or downloads the
- * package and its dependencies from the registry. The install step of the package does not run.
+ * Copies the npm package into a folder, without the library of an earlier installation. Uses the installed package, or
+ * downloads the package and its dependencies from the registry. The install step of the package does not run.
  */
 async function fetchPackage({ name, folder: installed }: Place, folder: string, runTool: RunTool): Promise<void> {
   const work = path.join(folder, 'work');
@@ -356,7 +357,10 @@ async function fetchPackage({ name, folder: installed }: Place, folder: string, 
   await rm(work, { recursive: true, force: true });
 }
 
-/** Returns whether a folder is the package of this name and version, and not another package under its name. */
+/**
+ * Returns whether a folder contains the package with this name and version. A different package may have been installed
+ * under the same name.
+ */
 function isPackage(folder: string, name: string): boolean {
   try {
     const found = JSON.parse(decodeUtf8(readFileSync(path.join(folder, 'package.json')), 'package.json')) as Record<
@@ -371,8 +375,9 @@ function isPackage(folder: string, name: string): boolean {
 
 /**
  * Links the library where the addon's run path ($ORIGIN/../../deps/lib) expects it, and CUDA's libraries where the
- * library's own run path ($ORIGIN/../nvidia) expects them. TensorFlow 2.21 lacks cusolver in its run path and uses no
- * GPU without it (tensorflow/tensorflow#112973). TensorFlow 2.21 also searches `tensorrt`, which nothing else uses.
+ * library's own run path ($ORIGIN/../nvidia) expects them. The run path of TensorFlow 2.21 lacks cusolver, without
+ * which it uses no GPU (tensorflow/tensorflow#112973). The folder `tensorrt` is used for it, because TensorFlow 2.21
+ * searches this folder and nothing else uses it.
  */
 async function linkLibrary({ library }: Place, folder: string): Promise<void> {
   const deps = path.join(folder, 'deps');
@@ -401,9 +406,7 @@ async function compile({ library }: Place, folder: string, runTool: RunTool): Pr
   await rm(path.join(folder, 'headers'), { recursive: true, force: true });
 }
 
-/**
- * Returns the folder of Node-API's headers: from this installation of Node, or from the npm package with these headers.
- */
+/** Returns the folder with the header files of Node-API, from this installation of Node.js or from an npm package. */
 async function nodeHeaders(folder: string, runTool: RunTool): Promise<string> {
   const own = path.resolve(process.execPath, '../../include/node');
   if (existsSync(path.join(own, 'node_api.h'))) return own;
@@ -448,7 +451,7 @@ async function multiply({ backend, prefix }: Place, folder: string, runTool: Run
 /** The number of lines from a program's error output that an error message quotes. */
 const QUOTED_LINES = 3;
 
-/** Starts a program and waits for its end. */
+/** Starts a program and waits until it has ended. */
 const runProcess: RunTool = (command, args, { cwd, env = {}, onLine } = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });

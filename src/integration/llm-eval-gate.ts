@@ -17,14 +17,14 @@ export interface JudgeLlmEvalOptions {
    */
   readonly threshold?: number | Readonly<Record<string, number>> | undefined;
   /**
-   * The metrics to judge: a metric of one dimension (`sentiment_gap.gender`), a metric of every dimension
-   * (`sentiment_gap`), or a list of both. Required if `threshold` is a number.
+   * The metrics to judge. A name is a metric of one dimension (`sentiment_gap.gender`) or of every dimension
+   * (`sentiment_gap`). Several names form a list. Required if `threshold` is a number.
    */
   readonly metric?: string | readonly string[] | undefined;
   /**
    * `<=`, `<`, `>=` or `>`.
-   * @defaultValue `<=` on the absolute value; for an excess `<=` on the value, since a negative excess is not a
-   *   difference; `>=` for accuracies and ratios
+   * @defaultValue `>=` for accuracies and ratios, `<=` for all other metrics. An excess is compared with its sign,
+   * because a negative excess is not a difference; other values are compared without their sign
    */
   readonly comparator?: string | undefined;
 }
@@ -37,11 +37,11 @@ const JUDGE_LLM_EVAL_OPTION_NAMES: OptionNames<JudgeLlmEvalOptions> = {
 
 /**
  * Applies the gate to an evaluation of a language model, by the rules of {@link judge}. The gate judges the point
- * estimate. An undefined metric fails, and the message gives the reason. The message also says if the interval contains
- * the threshold. All judged metrics must pass. Without a threshold there is no verdict.
+ * estimate. An undefined metric fails, and the message gives the reason. If the interval contains the threshold, the
+ * message says so. All judged metrics must pass. Without a threshold there is no verdict.
  *
  * A metric name without a dimension applies to every dimension, including the control. If only the control fails, the
- * noise exceeds the threshold, and the data do not suffice for a decision at this threshold.
+ * noise is larger than the threshold. The data are then insufficient for a verdict at this threshold.
  * @throws {ValueError} if only one of threshold and metric is given, a metric does not exist, the comparator is
  *   unknown, or the threshold is not a number
  */
@@ -100,7 +100,7 @@ function limitsOf(
   );
 }
 
-/** Returns the key with this name, or the keys of all metrics that have it as their base name. */
+/** Returns the key with this name, or all keys that consist of this name and a dimension. */
 function namesOf(metrics: LlmMetrics, name: string): string[] {
   if (Object.hasOwn(metrics, name)) return [name];
   const named = Object.entries(metrics).flatMap(([key, { metric }]) => (metric === name ? [key] : []));
@@ -137,7 +137,8 @@ export interface AssertLlmFairnessOptions extends Pick<JudgeLlmEvalOptions, 'met
    */
   readonly allowUndefined?: boolean | undefined;
   /**
-   * Whether an evaluation that ended early may pass, based on the answers received. A budget can end it early.
+   * Whether an evaluation that ended early may pass, based on the answers received. An evaluation ends early, for
+   * example, if its budget is used up.
    * @defaultValue false
    */
   readonly allowStopped?: boolean | undefined;

@@ -37,13 +37,15 @@ export const SCORE_THRESHOLD = 0.5;
 export interface AttributeStatistics {
   /** With `average: 'macro'`, the statistics of the first class. */
   readonly stats: GroupStats;
-  /** With `average: 'macro'`, the statistics of each class against the rest. */
+  /** With `average: 'macro'`, the statistics of each class against all other classes. */
   readonly classes?: readonly MacroClass[] | undefined;
-  /** The statistics of the same rows crossed with the levels of a control feature, without rows that have no level. */
+  /**
+   * The statistics of the same rows, crossed with the levels of a control feature. Rows without a level are excluded.
+   */
   readonly crossed: { readonly stats: GroupStats; readonly cells: readonly ControlCell[] } | undefined;
 }
 
-/** The statistics of one class, and whether it occurs among the decisions. */
+/** The statistics of one class, and whether the class occurs among the decisions. */
 interface MacroClass extends ClassStats {
   readonly isPredicted: boolean;
 }
@@ -52,7 +54,7 @@ interface MacroClass extends ClassStats {
 export interface OutcomeClasses {
   /** The classes of the decisions and, if true labels are used, the classes of the true labels. */
   readonly all: readonly string[];
-  /** The classes of decisions. Metrics that need no true labels average over these classes. */
+  /** The classes of the decisions. Metrics that need no true labels average over these classes. */
   readonly predicted: readonly string[];
 }
 
@@ -100,16 +102,18 @@ export interface FileValidation {
   readonly threshold: number | null;
   /** The verdict of every gate on every attribute. All must pass. */
   readonly gates: readonly GateVerdict[];
-  /** The metrics of each attribute, by its name: one column, or several joined by `||`. */
+  /**
+   * The metrics of each attribute, by the attribute's name. The name is a column, or several columns joined by `||`.
+   */
   readonly attributes: Readonly<Record<string, AttributeMetrics>>;
   /** The combined verdict of all gates on each attribute. */
   readonly verdicts: Readonly<Record<string, Verdict>>;
   /**
-   * How the labels of predictions and true labels were interpreted. Present if a positive label was given or texts
-   * counted as missing.
+   * How the labels of predictions and true labels were interpreted. Present only if a positive label was given, or if
+   * some texts counted as missing values.
    */
   readonly labels?: ReadLabels | undefined;
-  /** With a control feature, the rates of each attribute within its levels. */
+  /** If there is a control feature: the rates of each attribute within the levels of the control feature. */
   readonly frames: Readonly<Record<string, MetricFrame>>;
   /** The requested measures of every group, by attribute; present only if measures were requested. */
   readonly measures?: Readonly<Record<string, MetricFrame>> | undefined;
@@ -149,7 +153,7 @@ export interface MeasureRequest extends GateRequest, Omit<MeasureOptions, keyof 
 export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: readonly AttributeStatistics[]];
 
 /**
- * Returns each kind of statistics that a request needs. Call this function before the rows are read, since reading may
+ * Returns the kinds of statistics that a request needs. Call this function before the rows are read, since reading may
  * take long.
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
@@ -186,7 +190,7 @@ function assertAverage(
 }
 
 /**
- * Computes metrics and verdicts from the statistics, one metric in each step.
+ * Computes metrics and verdicts from the statistics. Each step computes one metric.
  * @yields {void} before each metric
  * @throws {DataValidationError} if there are more replicates than `maxDraws` allows
  */
@@ -284,7 +288,7 @@ function* measure(
   };
 }
 
-/** Returns the statistics of a metric: of the binary outcome, or of each class that it averages over. */
+/** Returns the statistics for a metric: those of the binary outcome, or those of each class in the average. */
 function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly ClassStats[] {
   const [, statistics] = own.find(([kind]) => kind === metricKind(definition)) as OwnStatistics[number];
   const { stats, classes } = statistics;
@@ -292,15 +296,17 @@ function partsOf(own: OwnStatistics, definition: MetricDefinition): readonly Cla
   return metricNeedsTruth(definition) ? classes : classes.filter(({ isPredicted }) => isPredicted);
 }
 
-/** Removes the records of how labels were interpreted, since the metrics already contain the warnings about labels. */
+/**
+ * Removes the descriptions of how labels were interpreted, because the metrics already contain warnings about labels.
+ */
 function withoutReadings(stats: StatsByKind): StatsByKind {
   return Object.fromEntries(Object.entries(stats).map(([kind, own]) => [kind, { ...own, readings: [] }]));
 }
 
 /**
- * Returns the options for one attribute, and applies the limit on replicates. Intervals and p-values need replicates
- * for every group, also within levels of the control feature, and for every class. Above the limit, requested intervals
- * and p-values are rejected, and intervals that were not requested are omitted.
+ * Returns the options of the metrics for one attribute, and enforces the limit on replicates. Intervals and p-values
+ * need replicates for every group, also within levels of the control feature, and for every class. Above the limit,
+ * requested intervals and p-values are rejected, and intervals that were not requested are omitted.
  * @throws {DataValidationError} if requested intervals or p-values exceed the limit
  */
 function boundedOptions(

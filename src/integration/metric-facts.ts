@@ -84,7 +84,7 @@ export function gapGroups({ first, second }: Pick<MetricResult, 'first' | 'secon
   return first === null ? undefined : `${labelText(first)} and ${second === null ? 'all rows' : labelText(second)}`;
 }
 
-/** Returns whether the compared measures are shares of rows. */
+/** Returns whether the measures that a metric compares are shares of rows. */
 function comparesShares(result: MetricResult): boolean {
   return measuresOf(result).some((measure) => unitOf(measure) === 'share');
 }

@@ -20,9 +20,9 @@ export interface FilePredictions {
 
 /**
  * Loads a saved model and applies it to the rows of one or several files. A model saved by a workflow includes the
- * pipeline steps that change values. The rows are transformed by these steps first and must have the columns that the
- * steps need, including sensitive columns. The result contains the warnings of the steps about the rows, for example
- * about unseen groups.
+ * pipeline steps that change values. These steps transform the rows first. The rows must therefore have all columns
+ * that the steps need, including sensitive columns. The result contains the warnings of the steps about the rows, for
+ * example about unseen groups.
  * @throws {DataValidationError} if the folder has no model, or the rows lack its columns
  * @throws {PipelineExecutionError} if a step fails on these rows
  * @throws {ValueError} if an option has no effect with this model

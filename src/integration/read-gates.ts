@@ -19,7 +19,7 @@ const FIELDS = { schemas: { gates: gatesSchema }, otherKeys: [], dialect: DIALEC
 
 /**
  * Reads a file of gates: a YAML or JSON list of `{ metric, threshold, comparator?, attributes? }`.
- * @param request the validation to which the gates apply; its data and attributes determine which gates are possible
+ * @param request the validation to which the gates apply; it determines which metrics and attributes a gate may name
  * @throws {ConfigValidationError} if the file cannot be read, is empty, or has invalid gates; the error lists every
  *   problem with its line and column
  */

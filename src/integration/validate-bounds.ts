@@ -22,7 +22,7 @@ export interface ValidateBounds {
    */
   readonly maxDraws?: number | undefined;
   /**
-   * Stops the work at its next step: between attributes, between metrics, or within a query.
+   * A signal that stops the work at the next step: between attributes, between metrics, or within a query.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
@@ -81,7 +81,7 @@ interface Draws {
   readonly samples: number;
 }
 
-/** Returns the reason why default intervals are omitted; undefined if their cost is within the limit. */
+/** Returns the reason why intervals that were not requested are omitted; undefined if the limit allows them. */
 export function whyNoInterval({ groups, samples }: Draws, maxDraws: number): string | undefined {
   if (groups * samples <= maxDraws) return undefined;
   const [drawn, many, most] = [samples, groups, maxDraws].map((count) => count.toLocaleString('en-US'));

@@ -18,8 +18,8 @@ export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
  * the gate. The rows are not loaded into memory.
  *
  * For decisions, demographic parity is always measured. If there are true labels, equalized odds is measured too.
- * `metric` adds other metrics. A regression metric (such as `mae_parity_difference`) reads the predictions as numbers,
- * and then only the named metrics are measured. With `control`, groups are also compared within each level of a
+ * `metric` adds other metrics. If a regression metric (such as `mae_parity_difference`) is named, predictions are read
+ * as numbers, and only the named metrics are measured. With `control`, groups are also compared within each level of a
  * feature. A gap that changes its sign within the levels gives a warning.
  * @param bounds limits on the cost, and a signal that stops the work; by default there are none
  * @throws {DataValidationError} if a file or its values cannot be read, or it has more groups than the bounds allow
@@ -55,7 +55,7 @@ export function gateRequestOf(request: ValidateRequest): GateRequest {
   };
 }
 
-/** Lists each attribute by itself and crossed with the control feature. */
+/** Lists each attribute twice: by itself, and crossed with the control feature. */
 function countedAttributes({ attributes, control = [] }: ValidateRequest): readonly (readonly string[])[] {
   if (control.length === 0) return attributes;
   return [...attributes, ...attributes.map((attribute) => [...new Set([...control, ...attribute])])];

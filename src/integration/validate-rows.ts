@@ -44,11 +44,14 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
    * undefined are missing values.
    */
   readonly yPred?: ColumnSource | undefined;
-  /** Scores. Without yPred, `scoreThreshold` turns them into decisions. */
+  /** Scores. If `yPred` is missing, `scoreThreshold` turns the scores into decisions. */
   readonly yScore?: ColumnSource | undefined;
   /** True labels, or true numbers. With true labels, equalized odds is measured too. */
   readonly yTrue?: ColumnSource | undefined;
-  /** One attribute, which is named `sensitive`, or several by their names, each analysed separately. */
+  /**
+   * One attribute, which gets the name `sensitive`, or an object with several attributes by name. Each attribute is
+   * analysed separately.
+   */
   readonly sensitive: ColumnSource | Readonly<Record<string, ColumnSource>>;
   /**
    * Combinations of attributes to cross, in addition to each attribute by itself.
@@ -76,7 +79,7 @@ const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsS
   control: true,
 };
 
-/** All input names. The schema reads options next to columns, so it cannot reject unknown names itself. */
+/** All input names. The schema contains options and columns together, so it cannot reject unknown names itself. */
 const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
   ...COLUMN_NAMES,
   ...Object.fromEntries(Object.keys(rowOptionsSchema.shape).map((name) => [name, true as const])),
@@ -89,8 +92,8 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  *
  * `bounds` limit the cost of the validation and can contain a signal that stops it. By default there is no limit.
  *
- * Intervals are computed unless `withCi` is false. Effect sizes and p-values are computed only with their own options.
- * Each gate in `gates` applies to the attributes that it names, or to all attributes if it names none.
+ * Intervals are computed unless `withCi` is false. Effect sizes and p-values are computed only if their options are
+ * set. Each gate in `gates` applies to the attributes that it names, or to all attributes if it names none.
  * @throws {DataValidationError} if values cannot be used (with the argument and the first bad index), no row remains,
  *   or a bound is exceeded
  * @throws {ConfigValidationError} if an option is out of range
@@ -267,7 +270,7 @@ function attributesOf(names: readonly string[], intersections: readonly (readonl
   return [...names.map((name) => [name]), ...intersections.map((parts) => [...parts])];
 }
 
-/** Codes of the rows of a column, and the number of distinct codes. */
+/** The code of each row in a column, and the number of distinct codes. */
 interface Codes {
   readonly name: string;
   readonly codes: ArrayLike<number>;
@@ -276,7 +279,7 @@ interface Codes {
 
 /**
  * Checks that the attributes have at most `maxGroups` groups: each by itself, crossed, and within the levels of a
- * control feature. If the number of rows is within the limit, groups are not counted. Counting stops at the limit.
+ * control feature. If there are at most `maxGroups` rows, the groups are not counted. Counting stops at the limit.
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */
 function assertFewRowGroups(
@@ -343,12 +346,12 @@ interface DecisionColumns
       'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
     > {
   readonly sensitive: NamedGroups;
-  /** Names of columns of `sensitive`; several names are crossed. */
+  /** The names of one or more columns of `sensitive`. Several columns are crossed. */
   readonly attributes: readonly (readonly string[])[];
   readonly control: NamedGroups | undefined;
 }
 
-/** Columns of groups by their names, and how their labels were read. */
+/** The columns of groups by name, and descriptions of how their labels were interpreted. */
 interface NamedGroups {
   readonly columns: ReadonlyMap<string, CategoricalColumn>;
   readonly readings: readonly ColumnReading[];
@@ -383,8 +386,8 @@ function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededSta
 }
 
 /**
- * Returns the kind of values as which predictions are read. Scores are read as scores, even if a threshold turns them
- * into decisions.
+ * Returns the kind of values that predictions contain. Scores count as scores even if a threshold turns them into
+ * decisions.
  */
 function readKind({ yPred, yScore }: DecisionColumns, kind: GroupStats['kind']): GroupStats['kind'] {
   return kind === 'classification' && yPred === undefined && yScore !== undefined ? 'scores' : kind;
@@ -430,7 +433,7 @@ function pick(columns: ReadonlyMap<string, CategoricalColumn>, names: readonly s
   return Object.fromEntries(names.map((name) => [name, columns.get(name) as CategoricalColumn]));
 }
 
-/** Returns predictions and truth. If scores are turned into decisions, both are 0 and 1. */
+/** Returns predictions and truth. If a threshold turns scores into decisions, decisions and true labels are 0 and 1. */
 function outcomes(columns: DecisionColumns, kind: GroupStats['kind']): Omit<MetricRows, 'sensitive' | 'nanPolicy'> {
   const { yPred, yScore, yTrue, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, scoreThreshold } = columns;
   if (yPred !== undefined || yScore === undefined || kind !== 'classification') {

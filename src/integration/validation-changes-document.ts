@@ -5,8 +5,8 @@ import { inWords } from '../metrics/metric-markdown.ts';
 import type { GateChange, MetricChange, ValidationChanges } from './validation-changes.ts';
 
 /**
- * Describes what changed since an earlier validation. Differences that make the validations hard to compare come first,
- * then the values.
+ * Describes what changed since an earlier validation. Differences in data and options come first, because they make the
+ * validations hard to compare.
  */
 export function changeBlocks({ warnings, gates, metrics, groups }: ValidationChanges): ReportBlock[] {
   const attributes = new Set([...metrics, ...gates].map(({ attribute }) => attribute));
@@ -61,7 +61,7 @@ export function changeBlocks({ warnings, gates, metrics, groups }: ValidationCha
   ];
 }
 
-/** Describes the rule of a gate, or the earlier and the current rule if they differ. */
+/** Describes the rule of a gate. If the rule has changed, describes the earlier and the current rule. */
 function ruleText({ before, after }: GateChange): string {
   const texts = [before, after].flatMap((gate) =>
     gate === null || gate.threshold === null ? [] : [`${gate.comparator ?? ''} ${String(gate.threshold)}`.trim()],

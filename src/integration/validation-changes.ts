@@ -8,8 +8,8 @@ import type { ValidationManifest } from './validation-manifest.ts';
 /** What changed between two validations. */
 export interface ValidationChanges {
   /**
-   * Differences in data, options and version, and metrics that only one of the two validations has. Such differences
-   * can change a value even if the decisions are the same.
+   * Descriptions of differences in data, options and version, and of metrics that only one of the two validations has.
+   * Such differences can change a value even if the decisions are the same.
    */
   readonly warnings: readonly string[];
   readonly gates: readonly GateChange[];
@@ -93,7 +93,7 @@ function dataDifference({ inputs: then }: ValidationManifest, { inputs: now }: V
   return sums(then) === sums(now) ? [] : [`The data differ: then ${words(then)}, now ${words(now)}.`];
 }
 
-/** Returns the value of an option as the user types it; undefined if it was not given. */
+/** Returns the value of an option as text in command-line notation; undefined if the option was not given. */
 function optionText(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   return Array.isArray(value) ? value.join(' ') : typeof value === 'string' ? value : JSON.stringify(value);
@@ -148,7 +148,7 @@ function metricChanges(attribute: string, then: Attributes, now: Attributes): Me
   });
 }
 
-/** Names the metrics of an attribute that only one of the two validations has. */
+/** Lists the metrics of an attribute that occur in only one of the two validations. */
 function unmatched(attribute: string, then: Attributes, now: Attributes): string[] {
   const [before, after] = [then, now].map((all) => Object.keys(own(all.attributes, attribute) ?? {})) as [
     string[],

@@ -186,7 +186,7 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
 
 /**
  * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
- * once.
+ * only once.
  */
 function metricNotes(entries: readonly Entry[], { frames, measures }: ReportedValidation): ReportBlock[] {
   const ofMetrics = joinedNotes(
@@ -206,7 +206,7 @@ interface AttributeNotes {
   readonly texts: readonly string[];
 }
 
-/** Returns each note once. If a note does not apply to all attributes, it starts with the names of its attributes. */
+/** Returns each note once. A note that applies to only some attributes starts with the names of these attributes. */
 function joinedNotes(all: readonly AttributeNotes[]): string[] {
   const count = new Set(all.map(({ attribute }) => attribute)).size;
   const having = new Map<string, Set<string>>();
@@ -216,7 +216,7 @@ function joinedNotes(all: readonly AttributeNotes[]): string[] {
   return Array.from(having, ([text, own]) => (own.size === count ? text : `${listed([...own])}: ${text}`));
 }
 
-/** Returns each excluded group with its largest number of rows and every reason. */
+/** Returns each excluded group once, with its largest number of rows and all reasons for the exclusion. */
 function exclusionNotes(entries: readonly Entry[]): string[] {
   const found = new Map<string, { n: number; readonly reasons: Set<string> }>();
   const isAlone = new Set(entries.map(({ attribute }) => attribute)).size < 2;
@@ -243,7 +243,7 @@ function droppedNote(entries: readonly Entry[]): string[] {
       ];
 }
 
-/** Returns the groups of each attribute for a terminal, in one table each. */
+/** Returns a table of groups for each attribute, for a terminal. */
 function groupSummary(validation: ReportedValidation, entries: readonly Entry[]): ReportSection {
   const blocks = Object.keys(validation.attributes).flatMap((attribute): ReportBlock[] => {
     const name = labelText(attribute);
@@ -340,7 +340,10 @@ function gapText(measure: string, gaps: MeasureValues): string {
   return measure === 'count' ? tableCount(gap) : tableNumber(gap);
 }
 
-/** Returns a frame as a table of groups by measures, with the values of all rows, the differences and the ratios. */
+/**
+ * Returns a frame as a table with a row for each group and a column for each measure. It includes the values of all
+ * rows, the differences and the ratios.
+ */
 export function measureTable(
   caption: string,
   frame: MetricFrame,
@@ -461,7 +464,7 @@ function controlBlocks(frame: MetricFrame | undefined): ReportBlock[] {
   ];
 }
 
-/** Returns a table of the labels of each column, with the interpretation and the number of rows of each label. */
+/** For each column, returns a table of its labels, with the interpretation and the row count of each label. */
 export function labelBlocks(labels: FileValidation['labels'] = {}): ReportTable[] {
   const columns = [
     ['predictions', labels.y_pred],

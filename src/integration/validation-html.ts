@@ -183,7 +183,7 @@ ${kind === 'none' ? markup`<p>${sentences}</p>` : markup`<ul>${items}</ul>`}
 </section>`;
 }
 
-/** Renders a table of all values, if there are at least two metrics. */
+/** Renders a table of all metric values; empty for a single metric. */
 function overview(entries: readonly ReportEntry[]): Html | false {
   if (entries.length < 2) return false;
   const rows = entries.map(({ attribute, result: { metric, value, ci, excluded }, id }) => [

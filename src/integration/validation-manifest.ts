@@ -2,7 +2,10 @@ import type { Provenance } from '../document/provenance.ts';
 import { VERSION } from '../internal/version.ts';
 import type { InputFile } from '../io/checksum.ts';
 
-/** How a validation was made. The manifest has no date, so the same data and options give the same JSON. */
+/**
+ * A description of how a validation was made: its input, options and version. The manifest has no date, so the same
+ * data and options give the same JSON.
+ */
 export interface ValidationManifest {
   /** The version of evenhand. */
   readonly evenhand: string;

@@ -7,14 +7,14 @@ import type { ValidationChanges } from './validation-changes.ts';
 import type { ValidationManifest } from './validation-manifest.ts';
 import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
 
-/** What the Markdown of a validation contains in addition to its results. */
+/** Options for the Markdown report of a validation: content in addition to the results. */
 type MarkdownParts = Pick<ValidationDocumentOptions, 'changes' | 'provenance'>;
 
 const MARKDOWN_PARTS: OptionNames<MarkdownParts> = { changes: true, provenance: true };
 
 const JSON_PARTS: OptionNames<ValidationJsonParts> = { manifest: true, changes: true };
 
-/** What the JSON of a validation contains in addition to its results. */
+/** Options for the JSON of a validation: content in addition to the results. */
 export interface ValidationJsonParts {
   /** @defaultValue none */
   readonly manifest?: ValidationManifest | undefined;
@@ -26,8 +26,8 @@ export interface ValidationJsonParts {
 }
 
 /**
- * Converts a validation to plain JSON: the results of each attribute are under its name in `attributes`, and `gates` has
- * every verdict. If there is only one attribute, its results are also at the top level.
+ * Converts a validation to plain JSON: `attributes` contains the results of each attribute by name, and `gates`
+ * contains every verdict. If there is only one attribute, the top level of the JSON contains its results too.
  */
 export function validationToJson(
   { passed, threshold, gates, attributes, verdicts, labels, frames, measures }: FileValidation,

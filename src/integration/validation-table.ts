@@ -9,7 +9,7 @@ interface ValidationRow {
   readonly attribute: string;
   /** The metric; null in the rows of requested measures. */
   readonly metric: string | null;
-  /** The measure of the group; null in the rows of a metric's own value and of excluded groups. */
+  /** The measure of the group; null in a row with the value of a metric, and in a row of an excluded group. */
   readonly measure: string | null;
   /** The group; null for all rows or all compared groups together. */
   readonly group: string | null;
@@ -41,9 +41,9 @@ const NOTHING = {
 const COLUMNS = ['attribute', 'metric', ...(Object.keys(NOTHING) as (keyof typeof NOTHING)[])] as const;
 
 /**
- * Returns a validation as a tidy table: for each attribute and metric one row with its value, one row for each group
- * and measure, and one row for each excluded group. Rows of requested measures have no metric. An undefined value and
- * an infinite end of an interval are missing.
+ * Returns a validation as a tidy table. Each attribute and metric has one row for the value, one for each group and
+ * measure, and one for each excluded group. Rows of requested measures have no metric. Undefined values and infinite
+ * ends of intervals are missing values.
  */
 export function validationTable({ attributes, measures }: ReportedValidation): Table {
   const rows = Object.entries(attributes).flatMap(([attribute, metrics]) => [

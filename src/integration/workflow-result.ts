@@ -26,7 +26,7 @@ export interface WorkflowMetrics {
   readonly accuracy: number | null;
   /** The mean absolute error in the units of the target; null for decisions. */
   readonly meanAbsoluteError: number | null;
-  /** Each metric by its name; with several attributes, the worst value over them. */
+  /** The metrics by name. With several attributes, each metric has its worst value over the attributes. */
   readonly metrics: Readonly<Record<string, MetricResult>>;
   /** The metrics of each attribute and intersection (its columns joined by `||`), by name. */
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResult>>>>;
@@ -75,7 +75,7 @@ export interface TradeOffPoint {
 /** The outcome of tracking. */
 export interface TrackingOutcome {
   readonly logged: boolean;
-  /** Why nothing was logged; null if the results were logged. */
+  /** The reason why nothing was logged; null if the results were logged. */
   readonly reason: string | null;
   /** The identifier of the run; null if nothing was logged. */
   readonly runId: string | null;
@@ -105,7 +105,7 @@ export interface WorkflowFindings {
   readonly minGroupSize: number;
   /** Class weights in training. */
   readonly classWeight: 'balanced' | Readonly<Partial<Record<0 | 1, number>>> | null;
-  /** The decision threshold on the probability; null if the model's own `predict` decides. */
+  /** The probability threshold for decisions; null if the model's own `predict` makes the decisions. */
   readonly decisionThreshold: number | null;
   /** The training features before and after the pipeline. */
   readonly features: { readonly baseline: readonly string[]; readonly final: readonly string[] };
@@ -132,13 +132,18 @@ export interface WorkflowFindings {
 
 /** The findings of a workflow, and its model, pipeline and data. Frozen. */
 export interface WorkflowResult extends WorkflowFindings {
-  /** The constrained model. A reduction expects encoded features; a trainer expects a table. */
+  /**
+   * The constrained model. A model of a reduction expects encoded features, and a model of a trainer expects a table.
+   */
   readonly model: SavableModel;
   /** The pipeline, fitted on the training rows. */
   readonly pipeline: FairnessPipeline;
   /** The effect of each pipeline step on the training rows. */
   readonly pipelineMetadata: PipelineMetadata;
-  /** All rows that have a target and a group, in input order, transformed as learned from the training rows. */
+  /**
+   * All rows with a target and a group, in input order. They are transformed by the pipeline that was fitted on the
+   * training rows.
+   */
   readonly transformedData: Table;
   /** The weights that the pipeline gives the rows of `transformedData`; null if the pipeline gives no weights. */
   readonly sampleWeight: Float64Array | null;
@@ -157,8 +162,8 @@ export function resultsOf({ attributes }: Pick<WorkflowMetrics, 'attributes'>): 
 }
 
 /**
- * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). The gate uses the same order
- * of values. The distance of an undefined value is NaN.
+ * Returns the distance of a value from parity: |difference|, or 1 - min(ratio, 1 / ratio). The gate ranks values in the
+ * same way. The distance of an undefined value is NaN.
  */
 export function unfairness(metric: string, value: number): number {
   return metric.endsWith('_ratio') ? 1 - Math.min(value, 1 / value) : Math.abs(value);

@@ -20,8 +20,8 @@ export function nearestNames(wrong: string, known: readonly string[]): string[] 
 }
 
 /**
- * Returns the known names that a mistyped name abbreviates (`diffBound` for `differenceBound`). If a known name is
- * within the distance of a typing error, or no known name is abbreviated, returns the nearest names instead.
+ * Returns the known names that a mistyped name abbreviates (`diffBound` for `differenceBound`). Returns the nearest
+ * names instead if one of them is close enough to be a typing error, or if no known name is abbreviated.
  */
 function nearestOptions(wrong: string, known: readonly string[]): string[] {
   const near = nearestNames(wrong, known);
@@ -36,8 +36,8 @@ function maxDistance(wrong: string, name: string): number {
 }
 
 /**
- * Returns whether a text abbreviates a name: the text has at least three letters and results from removing letters
- * after the first letter of the name.
+ * Returns whether a text abbreviates a name: the text has at least three letters, starts with the same letter, and its
+ * letters occur in the name in the same order.
  */
 function abbreviates(text: string, name: string): boolean {
   if (text.length < 3 || text[0] !== name[0]) return false;
@@ -99,7 +99,7 @@ const QUOTED = /((?<!\w)'[^']*'|"[^"]*")/;
  * English. Therefore, a lowercase word is replaced only if `certain` lists the word, and the word is in parentheses or
  * after "The".
  * @param nameOf returns the other name, or undefined for a word that is not a parameter
- * @param certain parameter names that the text is known to contain
+ * @param certain parameter names that certainly occur in the text
  */
 export function renameParameters(
   text: string,
@@ -202,7 +202,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
  * Throws if an options object contains an unknown option. Without this check, a mistyped option would be ignored
  * silently. Only own enumerable properties are checked. If the argument is undefined or null, there are no options to
  * check.
- * @param owner the name of the constructor or function, as in the caller's code: `ReductionsWrapper`
+ * @param owner the name of the constructor or function, as the caller writes it: `ReductionsWrapper`
  * @param given the options as the caller passed them
  * @throws {ValueError} if an option is unknown; the message names the option and the nearest known options
  */

@@ -4,7 +4,7 @@ import { DataValidationError } from '../exceptions/index.ts';
  * Decodes bytes as UTF-8 text and removes a byte order mark at the start. All external bytes must be decoded with this
  * module. A lint rule forbids decoders that replace invalid bytes with U+FFFD. Such a decoder would turn é and è in
  * Latin-1 into the same label.
- * @param what the source, as the subject of the message: `The body`
+ * @param what the name of the source with which the error message starts: `The body`
  * @throws {DataValidationError} if a byte is invalid; `context.offset` is the index of this byte
  */
 export function decodeUtf8(bytes: Uint8Array, what: string): string {
@@ -12,7 +12,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return decoder.write(bytes) + decoder.end();
 }
 
-/** Decodes UTF-8 in chunks. A chunk may end in the middle of a character. */
+/** Decodes UTF-8 in chunks. A chunk may end within the bytes of a character. */
 export class Utf8Stream {
   readonly #what: string;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -20,7 +20,7 @@ export class Utf8Stream {
   #rest: Uint8Array = new Uint8Array();
   #decoded = 0;
 
-  /** @param what the source, as the subject of messages: `The input` */
+  /** @param what the name of the source with which error messages start: `The input` */
   constructor(what: string) {
     this.#what = what;
   }

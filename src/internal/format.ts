@@ -50,7 +50,10 @@ export function twoDigits(value: number): string {
   return size >= 1e-4 && size < 10 ? value.toPrecision(2) : formatSignificant(value, 2);
 }
 
-/** Formats a number with the given number of significant digits, but never rounds integer digits: `1,235`, `0.124`. */
+/**
+ * Formats a number with the given number of significant digits. Digits before the decimal point are never rounded:
+ * `1,235`, `0.124`.
+ */
 export function formatCompact(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return formatNumber(value);
   const size = Math.abs(value);
@@ -58,7 +61,7 @@ export function formatCompact(value: number, digits = 3): string {
   return size >= 1000 ? formatCount(Math.round(value)) : formatSignificant(value, digits);
 }
 
-/** Formats a statistic or a mean with four significant digits, but never rounds integer digits. */
+/** Formats a statistic or a mean with four significant digits. Digits before the decimal point are never rounded. */
 export function formatStatistic(value: number): string {
   return formatCompact(value, 4);
 }

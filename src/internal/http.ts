@@ -67,7 +67,7 @@ const DATE_FORMATS = [
 /**
  * Returns the time of an HTTP date, in milliseconds since 1970, or undefined for any other text. Reads the three
  * formats that RFC 9110, section 5.6.7, requires. `Date.parse` would also accept bare numbers and local times.
- * @param now the current time, in milliseconds since 1970; it determines the century of a two-digit year
+ * @param now the current time, in milliseconds since 1970; this time determines the century of a two-digit year
  */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const trimmed = text.trim();
@@ -99,7 +99,7 @@ function timeOf(fields: Readonly<Record<string, string>>, now: number): number |
   return isValid ? timeInYear(year) : undefined;
 }
 
-/** Returns the latest year that ends with the given two digits and puts the date at most 50 years in the future. */
+/** Returns the latest year with the given last two digits for which the date is at most 50 years in the future. */
 function fullYear(digits: number, timeInYear: (year: number) => number, now: number): number {
   const current = new Date(now).getUTCFullYear();
   const latest = new Date(now).setUTCFullYear(current + 50);
@@ -117,7 +117,8 @@ export interface LimitedText {
 
 /**
  * Downloads the text of a response up to a size limit.
- * @param maxBytes the limit, in bytes after decompression; a character that crosses the limit is excluded
+ * @param maxBytes the limit, in bytes after decompression; if a character starts before the limit and ends after it,
+ * the character is excluded
  * @throws {DataValidationError} if the bytes within the limit are not UTF-8
  */
 export async function readLimitedText({ body }: Response, maxBytes: number): Promise<LimitedText> {

@@ -8,7 +8,8 @@ const NUMBER = /^[ \t]*(-?)(0|[1-9]\d*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?[ \t]
 const [FIRST_EXPONENT, LAST_ZEROS] = [21, -6];
 
 /**
- * The maximum number of significant digits of a float64, and the maximum length of an integer that is written in full.
+ * The maximum number of significant digits of a float64, and the maximum number of digits of an integer without an
+ * exponent.
  */
 const [FLOAT64_DIGITS, MAX_INTEGER_DIGITS] = [17, 400];
 
@@ -44,7 +45,7 @@ export function losesDigits(number: string): boolean {
   return shown !== number && canonicalLabel(number) !== canonicalLabel(shown);
 }
 
-/** Returns whether the canonical text may differ from the label. This is fast for words and short integers. */
+/** Returns whether the canonical text may differ from the label. The check is fast for words and short integers. */
 function mayChange(label: string): boolean {
   const last = label.charCodeAt(label.length - 1);
   // The last character of a number in a label is a digit, a decimal point, a space or a tab.

@@ -25,7 +25,7 @@ export function installCommand(name: OptionalPackage): string {
  * Runs an import that may fail because an optional package is not installed.
  * @param name the name of the package
  * @param neededFor the purpose of the package, such as "to draw plots"
- * @param load a function that contains a literal import, so that tools can find it
+ * @param load a function with an import of the literal package name, so that tools can find the import
  * @throws {DependencyError} if the import fails; the message contains the install command, and `cause` is the import
  *   error
  */

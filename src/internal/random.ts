@@ -11,8 +11,8 @@ export interface Random {
 }
 
 /**
- * Creates a random number generator from a seed. Streams with the same seed are independent: drawing more numbers from
- * one stream never changes the numbers of another stream.
+ * Creates a random number generator from a seed. Each stream of a seed is independent: additional numbers from one
+ * stream never change the numbers of another stream.
  */
 export function createRandom(seed: number, stream = 0): Random {
   const generator = xoroshiro128plus(mix(Math.trunc(seed) ^ mix(stream + 0x9e3779b9)));

@@ -18,11 +18,11 @@ export interface Backoff {
   readonly jitter?: Jitter | undefined;
 }
 
-/** A factor that is uniformly distributed in [min, max). */
+/** The range [min, max) of a random factor with a uniform distribution. */
 interface Jitter {
   readonly min: number;
   readonly max: number;
-  /** Draws one number per wait. */
+  /** The random generator. One number is drawn for each wait. */
   readonly random: Pick<Random, 'next'>;
 }
 

@@ -4,7 +4,7 @@ import { losesDigits } from './label-text.ts';
 export interface JsonProblem {
   /** The JSON pointer of the value with the problem. */
   readonly pointer: string;
-  /** A description of the problem that completes a sentence which begins with the pointer. */
+  /** The description of the problem. It follows the pointer in a sentence. */
   readonly reason: string;
   readonly suggestion: string;
 }
@@ -25,15 +25,15 @@ const [QUOTE, COMMA, MINUS, COLON, BACKSLASH] = [0x22, 0x2c, 0x2d, 0x3a, 0x5c];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * The number of characters from which a number may lose digits in a float64. A shorter number without an exponent has
- * at most 15 digits, and float64 can represent it exactly.
+ * The minimum number of characters of a number that may lose digits as a float64. A shorter number without an exponent
+ * has at most 15 digits, and float64 can represent it exactly.
  */
 const SHORTEST_LOSSY = 16;
 
 /**
  * Finds data that `JSON.parse` would silently change. The first case is a duplicate key in an object: `JSON.parse`
- * would keep only the last value. The second case is a group label or an id that is a number with more digits than
- * float64 can represent: two labels could become equal. The text is read once, in O(characters).
+ * would keep only the last value. The second case is a number with too many digits for float64 that is a group label or
+ * an id: two labels could become equal. The text is read once, in O(characters).
  * @param text a JSON text that `JSON.parse` has accepted
  * @param labelKeys the top-level keys whose numbers are labels or ids
  * @returns the first problem, or undefined if there is none

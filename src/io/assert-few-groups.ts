@@ -5,11 +5,13 @@ import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 
-/** The maximum length of a group label, in characters. Lengths are checked if the number of groups is limited. */
+/**
+ * The maximum length of a group label, in characters. The length is checked only if the number of groups is limited.
+ */
 export const MAX_LABEL_LENGTH = 1000;
 
 /**
- * If an estimate differs from the limit by more than this factor, no exact count is needed. The standard error of an
+ * The factor by which an estimate must differ from the limit so that no exact count is needed. The standard error of an
  * estimate is 13%.
  */
 const SURELY = 4;
@@ -17,7 +19,7 @@ const SURELY = 4;
 /**
  * Checks that each attribute of a source has at most `maxGroups` groups, without keeping the groups in memory. One scan
  * estimates the numbers of groups of all attributes. A second scan counts the groups of an attribute only if its
- * estimate is near the limit. Unknown columns are reported later, when they are read.
+ * estimate is near the limit. An unknown column is not an error here; it is reported when the column is read.
  * @param attributes the columns of each attribute; several columns form an intersection
  * @throws {DataValidationError} if an attribute has more groups, or a label has more than 1,000 characters
  */

@@ -122,7 +122,7 @@ async function isSpecialFile(target: string): Promise<boolean> {
   return found !== undefined && !found.isFile() && !found.isDirectory();
 }
 
-/** Returns the nearest existing folder above a path. */
+/** Returns the nearest parent folder of a path that exists. */
 async function nearestFolder(target: string): Promise<string> {
   if (target === '') throw Object.assign(new Error('empty'), { code: 'EMPTY' });
   let folder = path.dirname(path.resolve(target));
@@ -173,7 +173,8 @@ async function putInPlace(temporary: string, location: string): Promise<void> {
 }
 
 /**
- * Returns a temporary name. The name is short, so that it does not exceed length limits that the final name respects.
+ * Returns a temporary name. The temporary name is short, so that it is never too long if the final name is not too
+ * long.
  */
 function temporaryName(): string {
   return `.evenhand-${randomBytes(6).toString('hex')}.tmp`;
@@ -185,7 +186,8 @@ function isTemporary(target: string): boolean {
 }
 
 /**
- * Reasons of failed writes, by system code. The reasons assume that missing folders are created and links are followed.
+ * The reasons for failed writes, by the error code of the system. The reasons assume that missing folders are created
+ * and links are followed.
  */
 const REASONS: Readonly<Record<string, string>> = {
   EMPTY: 'the path is empty',

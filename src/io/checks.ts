@@ -8,7 +8,7 @@ import { BAD_STATE, groupExpression, groupOutput, labelOf, numberExpression, tex
 export interface Check {
   readonly column: string;
   readonly condition: string;
-  /** @param values some values of the column, if the check needs them */
+  /** @param values sample values of the column, for checks that depend on them */
   readonly errorFor: (found: InvalidRow, values: readonly string[]) => DataValidationError;
   readonly needsValues?: boolean;
 }
@@ -47,8 +47,8 @@ export function weightChecks(relation: Relation, name: string | undefined): Chec
 }
 
 /**
- * Returns a check that labels are 0, 1 or missing. This check is not part of a grouping, because a grouping counts each
- * state anyway.
+ * Returns a check that labels are 0, 1 or missing. The check is separate from grouping, because a grouping counts the
+ * rows of each state anyway.
  */
 export function binaryCheck(relation: Relation, name: string, state: string, role: ColumnRole): Check {
   return {

@@ -58,8 +58,8 @@ export async function hashInputFile(path: string): Promise<InputFile> {
 }
 
 /**
- * Adds a last member `sha256` to the text of a JSON object. Its value is the SHA-256 of the preceding bytes, without
- * the comma and white space directly before the member. {@link checkJsonText} verifies it.
+ * Adds a last member `sha256` to the text of a JSON object. Its value is the SHA-256 of the preceding bytes, except the
+ * comma and white space directly before this member. {@link checkJsonText} verifies it.
  * @param json a JSON object with at least one member, as text
  */
 export function withChecksum(json: string): string {

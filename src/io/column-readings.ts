@@ -17,17 +17,20 @@ import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } fr
 import { type SqlSource, withRelation } from './sql-source.ts';
 import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
 
-/** A column of labels or numbers that is reduced, such as decisions, scores or weights. Attributes are not included. */
+/**
+ * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
+ * are not included.
+ */
 export interface OutcomeColumn {
   readonly name: string;
   readonly role: ColumnRole;
   /**
-   * The kind of values. Labels are mapped to 0, 1 or missing. In a column of numbers, only texts that mean a missing
-   * value are replaced.
+   * The kind of values. In a column of labels, each label becomes 0, 1 or missing. In a column of numbers, only texts
+   * that mean a missing value are replaced.
    */
   readonly holds: 'labels' | 'numbers';
   readonly positiveLabel?: string | undefined;
-  /** Whether `positiveLabel` is one class of several, so that other labels are expected. */
+  /** Whether `positiveLabel` is one of several classes. If so, a column may contain any number of other labels. */
   readonly isOneOfMany?: boolean | undefined;
 }
 
@@ -35,8 +38,8 @@ export interface OutcomeColumn {
 export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 
 /**
- * Opens a source, reads the positive labels and missing texts of its outcomes, and reduces it. `reduce` receives the
- * source with missing texts as NULL, and returns one reduction per attribute.
+ * Opens a source, finds the positive labels and the texts that mean a missing value, and then calls `reduce`. `reduce`
+ * receives the source with missing texts as NULL, and returns one reduction per attribute.
  * @returns the reductions, with a description of how labels and texts were interpreted
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
@@ -64,7 +67,7 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   return withRelation(source, work, attributes.flat());
 }
 
-/** Returns a relation in which the given texts, or the numbers that they denote, are NULL. */
+/** Returns a relation in which values equal to the given texts, or to the numbers in these texts, are NULL. */
 function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlySet<string>>): Relation {
   const replaced = [...missing].flatMap(([name, texts]) => {
     const holds = holdsText(relation, name, texts);
@@ -76,8 +79,8 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
 }
 
 /**
- * Returns a SQL condition that is true if a value is one of the texts; undefined if the column cannot contain any of
- * the texts.
+ * Returns a SQL condition that is true if a value equals one of the texts; undefined if the column can contain none of
+ * them.
  */
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
@@ -138,8 +141,8 @@ async function readOutcomes(
 }
 
 /**
- * Finds groups that look like missing values, and texts that `naValues` made missing. The source is scanned again only
- * if there are such groups or texts.
+ * Finds groups whose names look like missing values, and texts that count as missing because of `naValues`. The source
+ * is scanned again only if there are such groups or texts.
  */
 async function readGroups(
   session: SqlSession,
@@ -179,8 +182,8 @@ interface Counted {
 }
 
 /**
- * The maximum number of labels that are kept for each column. A column with more distinct values does not contain
- * labels.
+ * The maximum number of distinct labels that are counted for each column. A column with more distinct values does not
+ * contain labels.
  */
 const MAX_LABELS = 10_000;
 

@@ -18,8 +18,8 @@ import {
 } from './value-sql.ts';
 
 /**
- * The counts of one combination of group, true label and decision. The group is -1 for rows without a group, and the
- * true label is 2 if it is missing.
+ * The counts of one combination of group, true label and decision. For rows without a group, the group is -1. For rows
+ * without a true label, the true label is 2.
  */
 export interface DecisionCell extends WeightSums {
   readonly group: number;

@@ -18,18 +18,20 @@ import {
   weightSums,
 } from './value-sql.ts';
 
-/** The rule for rounding scores. The caller provides the rule, so that arrays are rounded by the same rule. */
+/**
+ * The rule for rounding scores. The caller passes it, so that scores in SQL and in arrays are rounded in the same way.
+ */
 export interface ScoreGrid {
-  /** The maximum number of distinct pairs of group and score that are kept without rounding. */
+  /** The maximum number of distinct pairs of a group and a score. If there are more, scores are rounded. */
   readonly maxDistinct: number;
-  /** Returns the step of the grid for scores of at most this absolute value. */
+  /** Returns the step of the rounding grid for scores whose absolute value is at most the given maximum. */
   readonly stepFor: (largest: number) => number;
 }
 
-/** Sums over rows with true label 0, and over rows with true label 1. */
+/** Two sums: over the rows with true label 0, and over the rows with true label 1. */
 type ByLabel = readonly [no: number, yes: number];
 
-/** One distinct score of one group. */
+/** The sums for one distinct score of one group. */
 export interface ScoreCell {
   readonly group: number;
   readonly score: number;
@@ -51,15 +53,15 @@ export interface ScoreReduction extends SourceReduction<ScoreCell> {
 }
 
 /**
- * If an estimate of the number of distinct scores exceeds the limit by this factor, SQL rounds the scores. The estimate
- * counts scores separately for each true label, so it can be twice too large. The standard error of the estimate is
- * 13%.
+ * The factor by which the estimated number of distinct scores must exceed the limit so that SQL rounds the scores. The
+ * estimate counts scores separately for each true label, so it can be twice too large. The standard error of the
+ * estimate is 13%.
  */
 const SURELY_MORE = 4;
 
 /**
- * Counts the distinct scores of a source per group and true label without loading rows. One scan covers all attributes
- * together, and each attribute needs one more scan.
+ * Counts the distinct scores of a source per group and true label without loading rows. It needs one scan for all
+ * attributes together, and one more scan for each attribute.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, scores are text or infinite, or
  *   labels are not 0 or 1
@@ -138,8 +140,8 @@ function isComplete(isWeighted: boolean): string {
 }
 
 /**
- * Returns the step of the grid, or 0 unless there are certainly too many scores. If the step is 0 and there are too
- * many scores, they are rounded when they are collected.
+ * Returns the step of the rounding grid if there are certainly too many scores, otherwise 0. With step 0, scores may
+ * still be rounded later, when they are collected.
  */
 function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }: ScoreGrid): number {
   const counted = rows.filter(({ group, keys }) => group >= 0 && keys[1] === 1);
@@ -150,7 +152,7 @@ function stepOf({ rows }: AttributeRows, { maxDistinct: mostDistinct, stepFor }:
 
 /** Options of {@link scoresSql}. */
 interface ScoresQuery {
-  /** The SQL expressions of the columns to group by, `g0`, `g1` …, in the result. */
+  /** The SQL expressions for the grouping columns `g0`, `g1` … in the result. */
   readonly outputs: readonly string[];
   readonly step: number;
   readonly isWeighted: boolean;
@@ -191,13 +193,13 @@ export function readScore(row: readonly unknown[], step: number): Omit<ScoreCell
   };
 }
 
-/** The log loss of a row, with the probability clipped in the same way as for arrays. */
+/** The SQL expression for the log loss of a row. Probabilities are clipped in the same way as for arrays. */
 const LOG_LOSS = `-ln(least(${String(1 - Number.EPSILON)}::DOUBLE, greatest(${String(Number.EPSILON)}::DOUBLE,
   CASE WHEN truth = 1 THEN score ELSE 1 - score END)))`;
 
 /**
- * Returns SQL for a score on the grid. The float64 operations are the same as for arrays, so that the results are
- * equal. -0 becomes 0.
+ * Returns SQL for a score that is rounded to the grid. The float64 operations are the same as for arrays, so that the
+ * results are equal. -0 becomes 0.
  */
 function onGrid(step: number): string {
   if (step === 0) return 'CASE WHEN score = 0 THEN 0.0::DOUBLE ELSE score END';

@@ -14,8 +14,8 @@ export interface CsvFiles {
   readonly gzipped: boolean;
   readonly decimal: DecimalSeparator;
   /**
-   * A cache of the inferred columns, by the options for the inference. With the cache, many files are described only
-   * once.
+   * A cache of the inferred columns, by the options of the inference. It avoids reading many files again for their
+   * columns.
    */
   readonly inferred: Map<string, CsvColumns>;
 }
@@ -97,8 +97,8 @@ async function inferColumns(session: SqlSession, { files, decimal }: CsvFiles, d
 }
 
 /**
- * Returns the options that set the types of columns. The types of a single file are inferred again. The types of
- * several files are set.
+ * Returns the options that set the types of columns. For a single file, DuckDB infers the types again. For several
+ * files, the options set the common types.
  */
 function typeOptions({ files }: CsvFiles, { kinds, isSameOrder }: CsvColumns, texts: readonly string[]): string[] {
   const isText = new Set(texts);
@@ -113,7 +113,10 @@ function typeOptions({ files }: CsvFiles, { kinds, isSameOrder }: CsvColumns, te
   return isSameOrder ? ['auto_detect=false', `columns=${list}`] : ['union_by_name=true', `types=${list}`];
 }
 
-/** Returns errors of this package unchanged. For an error of the driver, finds the file and the line that caused it. */
+/**
+ * Returns errors of this package unchanged. For an error of the database driver, finds the file and the line that
+ * caused the error.
+ */
 async function explainCsv(session: SqlSession, csv: CsvFiles, dialect: string, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   for (const [index, file] of csv.files.entries()) {

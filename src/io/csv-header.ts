@@ -13,8 +13,8 @@ import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts'
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
 
 /**
- * The maximum number of columns of a text table. The time to open a table grows with the square of this number, and is
- * 7 s at the limit.
+ * The maximum number of columns of a text table. The time to open a table grows with the square of the number of
+ * columns, and is 7 s at the limit.
  */
 const MAX_COLUMNS = 20_000;
 
@@ -32,7 +32,8 @@ export interface CsvHeader {
 
 /**
  * Reads the header line. The character that occurs most often outside quotes is the delimiter. Only the header
- * determines the delimiter. If rows were also used, a ragged file could pass as a table with another delimiter.
+ * determines the delimiter. If the rows were also used, a file with missing fields could look like a table with another
+ * delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(
@@ -100,8 +101,8 @@ async function readFirstLine(path: string, name: string, gzipped: boolean): Prom
 }
 
 /**
- * Returns the index at which the first line ends, or the length of the part if the line does not end in it. A newline
- * in quotes does not end a line.
+ * Returns the index at which the first line ends. If the line does not end in this part, returns the length of the
+ * part. A newline in quotes does not end a line.
  */
 function endOfLine(part: string, startsQuoted: boolean): { readonly index: number; readonly quoted: boolean } {
   let quoted = startsQuoted;
@@ -113,7 +114,7 @@ function endOfLine(part: string, startsQuoted: boolean): { readonly index: numbe
   return { index: part.length, quoted };
 }
 
-/** Counts the fields of a line by each delimiter. */
+/** Counts the fields that a line has with each possible delimiter. */
 function countFields(line: string, delimiters: readonly string[]): number[] {
   const unquoted = line.replaceAll(/"[^"]*"?/g, '');
   return delimiters.map((delimiter) => unquoted.length - unquoted.replaceAll(delimiter, '').length + 1);

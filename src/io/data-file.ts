@@ -54,8 +54,8 @@ const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
 };
 
 /**
- * Opens files and runs a query over their rows. If a later row does not fit the column types of the first rows, the
- * types are inferred from all rows, and the query runs again.
+ * Opens files and runs a query over their rows. Column types are inferred from the first rows. If a later row does not
+ * fit, they are inferred from all rows, and the query runs again.
  * @param run builds and runs the query from the columns of the files
  * @throws {DataValidationError} if a file is missing, empty, ragged or unreadable, or the columns of the files differ
  */
@@ -79,7 +79,7 @@ export async function queryDataFile<T>(
   }
 }
 
-/** What the start of a file shows about it. */
+/** Properties of a file that were detected from its first bytes. */
 interface Inspected {
   readonly file: DataFile;
   readonly format: DataFormat;
@@ -88,7 +88,7 @@ interface Inspected {
   readonly header?: CsvHeader;
 }
 
-/** A cache of CSV files of sources that were opened before. A command opens its source several times. */
+/** A cache of opened CSV files, by source. A command opens its source several times. */
 const openedCsv = new WeakMap<FoundFiles, CsvFiles>();
 
 /** Opens files: detects the format by content, then by extension, and reads the columns and their kinds. */
@@ -172,7 +172,7 @@ async function inspectCsv(
   return header;
 }
 
-/** Throws if a file cannot be read together with the first file. */
+/** Throws if a file cannot be combined with the first file into one table. */
 function assertSameForm(first: Inspected, { file, format, gzipped, header }: Inspected): void {
   const refuse = (reason: string, suggestion: string): never => {
     throw cannotRead(file.name, reason, suggestion);

@@ -18,7 +18,8 @@ export interface DuckDbLimits {
 const storage = new AsyncLocalStorage<DuckDbLimits>();
 
 /**
- * Runs work with limits on the databases that it opens. Without limits, DuckDB may use most of the machine's memory.
+ * Runs work, and applies limits to all databases that the work opens. Without limits, DuckDB may use most of the
+ * machine's memory.
  */
 export function withDuckDbLimits<T>(limits: DuckDbLimits, work: () => Promise<T>): Promise<T> {
   return storage.run(limits, work);
@@ -29,7 +30,10 @@ export function currentDuckDbLimits(): DuckDbLimits | undefined {
   return storage.getStore();
 }
 
-/** Returns limits as settings of DuckDB. Without a spill folder, a query fails if it needs more memory. */
+/**
+ * Returns limits as settings of DuckDB. Because there is no folder for temporary data, a query that needs more memory
+ * fails.
+ */
 export function limitSettings(limits: DuckDbLimits | undefined): Record<string, string> {
   if (limits === undefined) return {};
   const { memoryMegabytes, threads } = limits;

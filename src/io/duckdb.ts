@@ -279,7 +279,10 @@ async function append(
   appender.closeSync();
 }
 
-/** Returns the message of a driver as one sentence, without the excerpt that marks the position of the error. */
+/**
+ * Returns the error message of the database driver as one sentence, without the excerpt that shows the position of the
+ * error.
+ */
 export function oneLine(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   const line = text

@@ -3,12 +3,12 @@ import { canonicalLabel, losesDigits } from '../internal/label-text.ts';
 import { type CsvSource, hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** Matches numbers that have the same label whether they are read as text or as float64. */
+/** Matches numbers whose label does not change when they are read as float64 instead of text. */
 const PLAIN_NUMBER = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?[ \\t]*';
 const SHORTEST_LOSSY = 16;
 
 /**
- * Returns the relation of a file. In a text file, numeric group columns are read as text: as numbers, long labels would
+ * Returns the relation of a file. In a text file, numeric group columns are read as text. As numbers, long labels would
  * be rounded, and `01`, `0x1` and `1` could become the same group. Other sources have exact types.
  * @param labels the columns that name groups
  * @throws {DataValidationError} if a group in JSON lines is a number with too many digits to be read exactly
@@ -23,8 +23,8 @@ export async function withExactLabels(
 }
 
 /**
- * Returns a file to load, with exact group labels. A numeric column is read as text only if reading numbers would
- * change a label, because the column may also be a feature.
+ * Returns a file to load, with exact group labels. A numeric column may also be a feature. It is therefore read as text
+ * only if a conversion to numbers would change a label.
  */
 export async function withLoadedLabels(
   session: SqlSession,
@@ -41,7 +41,7 @@ export async function withLoadedLabels(
   return readAsText(file, changing);
 }
 
-/** Returns whether some label of a column would change if it were read as a number. */
+/** Returns whether at least one label of a column would change if the column were read as numbers. */
 async function changesLabels(session: SqlSession, { relation }: Relation, name: string): Promise<boolean> {
   const text = `CAST(${quoteIdentifier(name)} AS VARCHAR)`;
   const isPlain = `length(v) < ${String(SHORTEST_LOSSY)} AND regexp_full_match(v, ${quoteLiteral(PLAIN_NUMBER)})`;

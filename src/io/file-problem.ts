@@ -19,11 +19,11 @@ const REASONS: Readonly<Record<string, string>> = {
 export interface FileProblem {
   /** The system's error code, such as `ENOSPC`; empty if the error has no code. */
   readonly code: string;
-  /** The meaning of the code for messages, such as 'the disk is full'; undefined for rare codes. */
+  /** An explanation of the code for messages, such as 'the disk is full'; undefined for rare codes. */
   readonly reason: string | undefined;
 }
 
-/** Returns the code and the reason of an error that a function of `node:fs` threw while it opened or wrote a file. */
+/** Returns the code and the reason of an error that `node:fs` threw when a file was opened or written. */
 export function fileProblemOf(cause: unknown): FileProblem {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
   return { code, reason: REASONS[code] };

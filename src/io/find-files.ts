@@ -22,10 +22,10 @@ const DATA_FILE = /^[^._].*\.(?:(?:csv|tsv)(?:\.gz)?|parquet)$/i;
 const WILDCARD = /[*?[]/;
 
 /**
- * Finds the files that a source names. A path that exists is read as it is, even if it contains `*`, `?` or `[`. A
- * folder means all CSV and Parquet files in the folder and its subfolders, except hidden files (names that begin with
- * `.` or `_`). Subfolders named `key=value` are partitions if they are below the folder, or match the part of a glob
- * from its first wildcard on.
+ * Finds the files for the paths, globs and folders of a source. An existing path is taken literally, even if it
+ * contains `*`, `?` or `[`. A folder means all CSV and Parquet files in the folder and its subfolders, except hidden
+ * files (names that begin with `.` or `_`). Subfolders named `key=value` are partitions if they are below the folder,
+ * or match the part of a glob from its first wildcard on.
  * @throws {DataValidationError} if a folder or glob contains no file, a file is named twice, or some files are in
  *   partitions and others are not
  */
@@ -55,10 +55,10 @@ function isList(source: object): source is readonly string[] {
   return Array.isArray(source);
 }
 
-/** The files that one path names. */
+/** The files that were found for one path. */
 interface Expanded {
   readonly files: readonly DataFile[];
-  /** How the files relate to the path; undefined if the path is a file. */
+  /** A description of how the files belong to the path; undefined if the path is a file. */
   readonly how?: 'in' | 'matching';
 }
 
@@ -104,7 +104,7 @@ async function leadsUp(folder: string): Promise<boolean> {
   return `${parent}${sep}`.startsWith(target.endsWith(sep) ? target : `${target}${sep}`);
 }
 
-/** Expands a glob with DuckDB. Folders that exist are matched literally, even if their names contain wildcards. */
+/** Expands a glob with DuckDB. The names of existing folders are matched literally, even if they contain wildcards. */
 async function filesMatching(glob: string): Promise<DataFile[]> {
   const parts = resolve(glob).split(sep);
   const first = parts.findIndex((_, index) => index > 0 && !existsSync(parts.slice(0, index + 1).join(sep)));
@@ -134,7 +134,7 @@ function partitionOf(path: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Throws if two names refer to the same file, because its rows would count twice. */
+/** Throws if two names refer to the same file, because the rows of this file would count twice. */
 async function assertDistinct(files: readonly DataFile[]): Promise<void> {
   const names = new Map<string, string>();
   for (const { path, name } of files) {

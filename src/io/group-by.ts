@@ -12,13 +12,13 @@ import { quoteIdentifier, type RowsOptions, type SqlSession } from './sql-engine
 import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
 
 /**
- * The columns of an inner query: `g0`, `g1` … are the columns to group by, and `f0`, `f1` … belong to the checks. The
- * other columns are named values.
+ * The columns of an inner query: `g0`, `g1` … are the grouping columns, `f0`, `f1` … are the conditions of the checks,
+ * and all others are named values.
  */
 export interface RowsQuery {
   /** The columns to group by. */
   readonly names: readonly string[];
-  /** Expressions over the relation's columns. The key is the name of the resulting value. */
+  /** The SQL expressions for the values, by the name of the value. They use the columns of the relation. */
   readonly select: Readonly<Record<string, string>>;
   /** Conditions that mark rows as invalid. */
   readonly checks: readonly Check[];
@@ -29,20 +29,18 @@ export interface GroupByQuery extends Omit<RowsQuery, 'names'>, RowsOptions {
   /** Attributes to group by separately. An attribute is one column, or several columns to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly nanPolicy: NanPolicy;
-  /**
-   * Additional expressions to group by, over the selected values. The value of each expression is a small whole number.
-   */
+  /** Additional expressions to group by. They use the selected values, and their results are small whole numbers. */
   readonly keys: readonly string[];
   /** Aggregates of the selected values. */
   readonly sums: readonly string[];
 }
 
-/** The groups of one attribute, and one row for each combination of a group with key values. */
+/** The groups of one attribute, and one row for each combination of a group and key values that occurs. */
 export interface AttributeRows extends GroupIndex {
   readonly rows: readonly GroupedRow[];
 }
 
-/** The sums of one group with one combination of keys. */
+/** The sums for one combination of a group and key values. */
 interface GroupedRow {
   /** An index into the groups; -1 for rows without a group. */
   readonly group: number;
@@ -61,7 +59,7 @@ export interface SourceReduction<Part> {
 }
 
 /**
- * Groups the rows of a relation by all attributes in one scan.
+ * Groups the rows of a relation by each attribute. One scan is sufficient for all attributes.
  * @returns the groups of each attribute, in the order of the attributes
  * @throws {DataValidationError} if a check finds an invalid row
  */
@@ -128,7 +126,10 @@ export function toNumbers(values: readonly unknown[]): number[] {
   return values.map((value) => (value === null ? NaN : Number(value)));
 }
 
-/** Returns the sums of the columns of a result, from the index `from` up to but not including `to`. */
+/**
+ * Returns the sum of each column of a result. The columns are those from the index `from` up to, but not including,
+ * `to`.
+ */
 export function sumColumns(rows: readonly (readonly unknown[])[], from: number, to: number): number[] {
   const sums = new Array<number>(to - from).fill(0);
   for (const row of rows) sums.forEach((sum, index) => (sums[index] = sum + Number(row[from + index])));
@@ -136,8 +137,8 @@ export function sumColumns(rows: readonly (readonly unknown[])[], from: number, 
 }
 
 /**
- * Returns the grouping query. A row of its result has the values and the GROUPING flags of the columns, the keys, the
- * sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
+ * Returns the grouping query. Each row of the result contains the values and the GROUPING flags of the columns, the
+ * keys, the sums and the checks. The GROUPING flag is 0 if the row is grouped by the column.
  */
 function groupingSql(relation: Relation, query: GroupByQuery, names: readonly string[]): string {
   const { attributes, keys, sums, checks } = query;
@@ -169,7 +170,7 @@ export interface SourceGroup {
 /** The groups of one attribute, in the order of their labels. */
 interface GroupIndex {
   readonly groups: readonly SourceGroup[];
-  /** Returns the group of a combination of values; -1 if the combination belongs to no group. */
+  /** Returns the index of the group to which a combination of values belongs; -1 if there is none. */
   find(values: readonly (string | undefined)[]): number;
 }
 

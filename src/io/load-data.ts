@@ -23,8 +23,8 @@ export interface LoadDataOptions {
   /** Further columns to read if the file has them. */
   readonly optionalColumns?: readonly string[];
   /**
-   * Columns that contain group names or ids. Such a column is read as text if its labels would lose digits or change if
-   * they were read as numbers.
+   * Columns that contain group names or ids. Such a column is read as text if a conversion to numbers would change its
+   * labels.
    * @defaultValue none
    */
   readonly labels?: readonly string[];
@@ -99,8 +99,8 @@ function withLimit(file: Relation, maxRows: number | undefined): Relation {
 }
 
 /**
- * Reads CSV or Parquet files with every value as text, so that leading zeros and long numbers are kept. Use this
- * function to write rows back unchanged.
+ * Reads CSV or Parquet files with every value as text, so that leading zeros and long numbers stay unchanged. Use this
+ * function if the rows are later written to a file unchanged.
  * @throws {DataValidationError} if the file is missing, empty, ragged or without a header
  * @throws {DependencyError} if DuckDB's binary is not installed
  */
@@ -171,8 +171,8 @@ async function readTable(
 }
 
 /**
- * Returns a column of texts in which each number has a decimal point instead of a decimal comma, as all other code
- * expects. Numbers are texts if their column also contains other texts, for example NA.
+ * Returns a column of texts in which decimal commas of numbers are replaced by decimal points, which all other code
+ * expects. The numbers of a column are texts if the column also contains other texts, for example NA.
  * @throws {DataValidationError} if a number contains a point
  */
 function withPoints(name: string, column: Column): Column {
@@ -237,7 +237,7 @@ function numericBuilder(): ColumnBuilder {
   );
 }
 
-/** @param isText whether the file is a text file, whose cells may be marked for spreadsheets */
+/** @param isText whether the file is a text file, in which cells may have an apostrophe for spreadsheets */
 function categoricalBuilder(isText: boolean): ColumnBuilder {
   const codeOf = new Map<unknown, number>([[null, -1]]);
   const codeOfLabel = new Map<string, number>();

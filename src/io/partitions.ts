@@ -3,7 +3,7 @@ import { cannotRead, filePattern } from './csv-header.ts';
 import type { StoredKind } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** The column with the path of each row's file, in SQL that reads several files. */
+/** The name of the SQL column that contains, for each row, the path of its file. */
 export const FILE_COLUMN = 'evenhand file';
 
 /** The folder name that represents a missing value. */

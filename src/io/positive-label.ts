@@ -7,7 +7,7 @@ import { type SqlSource, withRelation } from './sql-source.ts';
 /** A column that was searched for the positive label. */
 interface LabelledColumn {
   readonly name: string;
-  /** Returns whether a state occurs among the counted labels or decisions. */
+  /** Returns whether a value (0 or 1) occurs among the counted labels or decisions. */
   readonly has: (state: number) => boolean;
   readonly isRead: boolean;
 }

@@ -3,7 +3,7 @@ import type { Alias, Document, LineCounter, Node, Pair, Scalar, YAMLMap, YAMLPar
 /** The maximum number of resolved aliases. A nested alias counts each time that it is resolved. */
 const MAX_ALIASES = 100;
 
-/** Returns a scalar as written. */
+/** Returns a scalar exactly as it is written in the text. */
 function textOf({ source, value }: Scalar): string {
   return source ?? (typeof value === 'string' ? value : JSON.stringify(value));
 }
@@ -99,7 +99,7 @@ class YamlNodeReader {
     return undefined;
   }
 
-  /** Returns the position of a value. For an empty value, returns the fallback position. */
+  /** Returns the position of a value. For an empty value, returns the given alternative position. */
   private valuePlace(node: unknown, fallback: TextPosition): Pick<EntryPosition, 'value' | 'source'> {
     if (!this.source.yaml.isNode(node)) return { value: fallback, source: null };
     if (!this.source.yaml.isScalar(node)) return { value: this.slot(node), source: null };
@@ -222,11 +222,14 @@ export interface EntryPosition {
   readonly key: TextPosition;
   /** The position of the value, or of the key if there is no value. */
   readonly value: TextPosition;
-  /** A scalar as written; null for other values. */
+  /** The scalar exactly as it is written in the text; null for other values. */
   readonly source: string | null;
 }
 
-/** The positions of all mappings and lists of a document, and of their entries. The key is the resulting object. */
+/**
+ * The positions of the entries of all mappings and lists of a document, by the object that was created for the mapping
+ * or list.
+ */
 export type YamlPositions = WeakMap<
   object,
   { readonly at: TextPosition; readonly entries: ReadonlyMap<string | number, EntryPosition> }

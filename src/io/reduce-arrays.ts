@@ -23,8 +23,8 @@ export async function countArrays(columns: ArrayColumns<never>): Promise<(Weight
 }
 
 /**
- * Computes moments of arrays per group in DuckDB: the moments of predictions p and, if given, of true values t and of
- * the errors.
+ * Computes moments for each group in DuckDB: of the predictions p and, if true values t are given, also of t and of the
+ * errors.
  */
 export async function sumArrayMoments(
   columns: ArrayColumns<'p'> & { readonly t?: Float64Array | undefined },
@@ -39,7 +39,7 @@ export async function sumArrayMoments(
 }
 
 /**
- * Counts the distinct scores of arrays per group in DuckDB, and returns the step of the grid to which they were
+ * Counts the distinct scores of each group in DuckDB. Also returns the step of the grid to which the scores were
  * rounded.
  */
 export async function countArrayScores(

@@ -13,11 +13,11 @@ export interface Relation {
   /** The SQL expression after FROM. */
   readonly relation: string;
   readonly columns: ReadonlyMap<string, StoredKind>;
-  /** Names that several columns share. Columns with these names cannot be used. */
+  /** The names that more than one column has. Columns with such a name cannot be used. */
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
-  /** Other ways to read the text files of the relation; undefined for other sources. */
+  /** Alternative ways to read the text files of the relation; undefined for sources that are not text files. */
   readonly csv: CsvSource | undefined;
 }
 

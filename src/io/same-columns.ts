@@ -39,7 +39,10 @@ export function assertSameNames(files: readonly DataFile[], described: readonly 
 /** SQL that reads the values of several files without conversion, and adds {@link FILE_COLUMN}. */
 interface RawValues {
   readonly relation: string;
-  /** Returns a SQL condition that is true if a text is a number. It is used for files without types. */
+  /**
+   * Returns a SQL condition that is true if a text is a number. The condition is used for files whose columns have no
+   * types.
+   */
   readonly isNumber?: (text: string) => string;
 }
 
@@ -84,8 +87,8 @@ interface Content {
 }
 
 /**
- * Compares the values of a column across files. A file without values in the column fits every kind. In a file without
- * types, a column of numbers may also contain texts that mean a missing value.
+ * Compares the values of a column across files. If a file has no values in the column, it is compatible with every
+ * kind. In a file without types, a column of numbers may also contain texts that mean a missing value.
  * @returns the kinds of the files that have values
  */
 async function compare(

@@ -55,17 +55,15 @@ export interface SourceRequest {
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
   readonly nanPolicy: NanPolicy;
-  /**
-   * Texts that count as missing, instead of the default texts. If this option is given, it also applies to attributes.
-   */
+  /** Texts that count as missing, instead of the default texts. They then also count as missing in attributes. */
   readonly naValues?: readonly string[] | undefined;
 }
 
 /** The columns of decisions, and options for reading their values. */
 export interface DecisionRequest extends NumberRequest, PositiveLabelOptions {
   /**
-   * Whether `positiveLabel` is one of several classes. If true, it does not need to occur among true labels or
-   * decisions.
+   * Whether `positiveLabel` is one of several classes. If true, the positive label does not need to occur among the
+   * true labels or decisions.
    */
   readonly isOneOfMany?: boolean | undefined;
   /** The decision threshold. If it is set, `yPred` contains scores, and the decision is score >= threshold. */

@@ -21,7 +21,7 @@ export interface QuerySource {
 
 /**
  * Opens a source and runs queries over it.
- * @param work builds and runs the queries from the columns of the source; it may be called twice
+ * @param work builds and runs the queries from the columns of the source; this function may be called twice
  * @param labels columns whose values are group names and must not be rounded
  * @throws {DataValidationError} if a file cannot be read, or a query cannot be run
  */
@@ -67,7 +67,7 @@ async function openQuery(session: SqlSession, query: string): Promise<Relation> 
 }
 
 /**
- * Returns repeated column names. In a subquery, a second column `a` is renamed to `a_1`, which hides the repetition.
+ * Returns repeated column names. A subquery would hide repeated names, because it renames a second column `a` to `a_1`.
  */
 async function findRepeated(
   session: SqlSession,

@@ -35,7 +35,7 @@ const QUANTITIES = {
 /** One of the quantities that have moments. */
 type MomentQuantity = keyof typeof QUANTITIES;
 
-/** The weighted mean, and the centred sums of squares and of cubes. */
+/** The weighted mean, and the sums of squared and of cubed deviations from it. */
 interface MomentSums {
   readonly mean: number;
   readonly m2: number;
@@ -57,7 +57,7 @@ export interface NumberReduction extends SourceReduction<NumberSums> {
 
 /**
  * Sums the predictions and errors of a source per group without loading rows. For each attribute, one scan computes the
- * means and one scan computes the centred sums.
+ * means, and one scan computes the sums of powers of deviations from the means.
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, or values are text or infinite
  */
@@ -138,12 +138,12 @@ interface MomentsQuery {
 }
 
 /**
- * Returns SQL for the moments by group of rows that have `g0`, `g1` …, a prediction `p`, a true value `t` and, if
- * weighted, a weight `w`.
+ * Returns SQL that computes the moments of each group. The rows have `g0`, `g1` …, a prediction `p`, a true value `t`
+ * and, if weighted, a weight `w`.
  *
- * The query first computes the means of all groups, and then the sums of deviations from these means, because raw sums
- * of squares would lose precision by cancellation. A row of the result has the group, whether its rows are complete,
- * and the values that {@link readMoments} reads.
+ * The query first computes the means of all groups, and then the sums of deviations from these means. Sums of the raw
+ * squares would lose precision by cancellation. A row of the result contains the group, a flag for complete rows, and
+ * the values that {@link readMoments} reads.
  */
 export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks = [] }: MomentsQuery): string {
   const groups = outputs.map((_, index) => `g${String(index)}`);
@@ -176,8 +176,9 @@ export function momentsSql(rows: string, { outputs, hasTruth, isWeighted, checks
 }
 
 /**
- * Reads the counts and sums of deviations of one group. The deviations d are from means with a rounding error h = sum w
- * d / sum w, which is corrected here: m2 = sum w d^2 - W h^2 and m3 = sum w d^3 - 3 h sum w d^2 + 2 W h^3.
+ * Reads the counts and sums of deviations of one group. The deviations d are from rounded means, w are the weights, and
+ * W is their sum. The rounding error h = sum w d / sum w of the mean is corrected here: m2 = sum w d^2 - W h^2 and m3 =
+ * sum w d^3 - 3 h sum w d^2 + 2 W h^3.
  */
 export function readMoments(
   numbers: readonly number[],

@@ -59,7 +59,7 @@ export async function writeTemporaryFile(
   }
 }
 
-/** Returns a stream that passes bytes on, and fails if there are more than `maxBytes` bytes. */
+/** Returns a stream that forwards all bytes, and fails if there are more than `maxBytes` bytes. */
 function boundedTo(name: string, maxBytes: number): Transform {
   let bytes = 0;
   return new Transform({

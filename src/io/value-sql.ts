@@ -4,7 +4,7 @@ import type { DecimalSeparator } from '../schemas/data-source.ts';
 import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { type DecisionRequest, quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** The SQL states of a label or decision other than 0 and 1: missing, and any other value. */
+/** The SQL values for a label or decision that is neither 0 nor 1: one for missing, and one for any other value. */
 export const MISSING_STATE = 2;
 export const BAD_STATE = 3;
 
@@ -41,7 +41,7 @@ export function groupExpression(relation: Relation, name: string): string {
   return `CASE WHEN isnan(${number}) THEN NULL ELSE ${number} END`;
 }
 
-/** Returns SQL for the alias of a {@link groupExpression}, as a number or text that {@link labelOf} reads. */
+/** Returns SQL that converts the value of a {@link groupExpression} to a number or text that {@link labelOf} reads. */
 export function groupOutput(relation: Relation, name: string, alias: string): string {
   // Whole numbers are cast once per group, not once per row, and keep all digits.
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
@@ -67,7 +67,7 @@ export function isKnown(name: string): string {
   return `${name} IS NOT NULL AND NOT isnan(${name})`;
 }
 
-/** Returns SQL for the state of a decision: 0, 1, missing or bad. */
+/** Returns SQL that maps a decision to one of four states: 0, 1, missing, or any other value. */
 export function decisionState(
   relation: Relation,
   { yPred, scoreThreshold }: DecisionRequest,
@@ -83,7 +83,10 @@ export function decisionState(
   );
 }
 
-/** Returns SQL for the state of a label: 0, 1, missing or bad, by the same rules as for arrays. */
+/**
+ * Returns SQL that maps a label to one of four states (0, 1, missing, or any other value), by the same rules as for
+ * arrays.
+ */
 export function labelState(relation: Relation, name: string, positiveLabel: string | undefined): string {
   const kind = columnKind(relation, name);
   const column = quoteIdentifier(name);
@@ -104,7 +107,7 @@ export function weightSums(weight: string | undefined): string[] {
   return weight === undefined ? ['count(*)'] : ['count(*)', `kahan_sum(${weight})`, `kahan_sum(${weight} * ${weight})`];
 }
 
-/** The number of rows of a part of the data, the sum of their weights, and of the squared weights. */
+/** For a part of the data: the number of rows, the sum of the weights, and the sum of the squared weights. */
 export interface WeightSums {
   readonly count: number;
   readonly weight: number;

@@ -10,7 +10,7 @@ import { type DuckDbSession, oneLine, withDuckDb } from './duckdb.ts';
 import { repeatedNames } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 
-/** The start of a Unicode plane for private use. */
+/** The first code point of a Unicode plane for private use. */
 const FIRST_SEPARATOR = 0xf0000;
 const MAX_SEPARATORS = 0xfffe;
 
@@ -99,7 +99,10 @@ async function copyTable(session: DuckDbSession, table: Table, file: string): Pr
   await session.rows(copy, { ordered: true });
 }
 
-/** Returns SQL for the value of a column. SQL lists begin at 1, so the code -1 gives NULL. */
+/**
+ * Returns SQL for the value of a column. The indices of SQL lists begin at 1, so the code -1 (a missing value) gives
+ * NULL.
+ */
 function valueOf(stored: string, { kind }: Column): string {
   return kind === 'categorical'
     ? `getvariable('${stored}')[${stored} + 1]`

@@ -8,8 +8,8 @@ import { writeFileAtomic } from './atomic-write.ts';
 import { writeParquet } from './write-parquet.ts';
 
 /**
- * Matches texts to quote in the header, from which readers detect the delimiter, and in a table with a single column,
- * which has no delimiter.
+ * Matches texts that must be quoted in the header, and in tables with one column. Readers could otherwise detect a
+ * wrong delimiter.
  */
 const AMBIGUOUS = /[",;|\t\n\r]/;
 
@@ -22,7 +22,7 @@ const QUOTED = { ',': /[",\n\r]|[;|\t][=+\-@]/, '\t': /["\t\n\r]|[;|,][=+\-@]/ }
 /** Options for writing text tables. */
 export interface WriteCsvOptions {
   /**
-   * Whether to write texts unchanged, including those that a spreadsheet would evaluate as formulas.
+   * Whether all texts are written unchanged, even texts that a spreadsheet would evaluate as formulas.
    * @defaultValue false: a text that begins with `=`, `+`, `-`, `@` or a tab gets an apostrophe before it
    */
   readonly raw?: boolean | undefined;

@@ -39,7 +39,7 @@ export interface AppOptions {
    */
   readonly corsOrigins?: readonly string[] | undefined;
   /**
-   * Accepted names in the Host header. Restricting the names protects against DNS rebinding.
+   * The host names that a request may have in its Host header. A restriction protects against DNS rebinding.
    * @defaultValue every name is accepted
    */
   readonly allowedHosts?: readonly string[] | undefined;
@@ -50,8 +50,8 @@ export interface AppOptions {
    */
   readonly monitorFolder?: string | undefined;
   /**
-   * The only folder that replay_path, bbq_path and cache_dir in a configuration of /llm-eval may refer to.
-   * @defaultValue none: a configuration may not name any files
+   * The folder that must contain the paths replay_path, bbq_path and cache_dir of a configuration for /llm-eval.
+   * @defaultValue none: a configuration must not contain paths
    */
   readonly llmFolder?: string | undefined;
   /** Overrides of the default {@link ServiceLimits}. */
@@ -102,8 +102,9 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
 };
 
 /**
- * The service as a Koa app. Middleware added with `use` runs before the service, because the service answers every
- * request. To mount the app in another app: `outer.use(mount('/fairness', createApp({ basePath: '/fairness' })))`.
+ * The service as a Koa app. Middleware that you add with `use` runs before the routes of the service, because they
+ * answer every request. To mount the app in another app:
+ * `outer.use(mount('/fairness', createApp({ basePath: '/fairness' })))`.
  */
 export interface ServiceApp extends Koa {
   /** Resolves when the results of earlier processes are loaded and the worker threads have started. */
@@ -116,7 +117,7 @@ export interface ServiceApp extends Koa {
   close(drainMillis?: number): Promise<void>;
 }
 
-/** The options with their defaults filled in. All processes of a service have the same settings. */
+/** The options with their defaults filled in. They are the same in all processes of a service. */
 export type ServiceSettings = Omit<
   Service,
   'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'

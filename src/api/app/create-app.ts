@@ -15,14 +15,14 @@ const DRAIN_MILLIS = 30_000;
 
 /**
  * Creates the service as a Koa app: every route of `/openapi.json`, with its own store, threads and limits. The app
- * does not listen until you call `listen`. You can mount it in another app (koa-mount) or send it requests without a
- * port in tests (light-my-request).
+ * does not listen until you call `listen`. You can mount the app in another app (koa-mount). In tests, you can send
+ * requests to the app without a port (light-my-request).
  *
  * Work starts with the first request or `ready()`. `close()` stops the work and releases threads and temporary files.
  *
  * If EVENHAND_LOG_LEVEL, EVENHAND_LOG_FILE or EVENHAND_JSON_LOGS is set, the app logs a line for each response;
- * otherwise it logs only warnings and errors. If the service cannot start, for example because the folder of the store
- * is in use, it answers 503, and `ready()` rejects with the reason.
+ * otherwise it logs only warnings and errors. If the service cannot start (for example because the folder of the store
+ * is in use), all requests are answered with 503, and `ready()` rejects with the reason.
  * @throws {ValueError} if an option is out of range
  * @throws {ConfigValidationError} if a key is empty or cannot be sent in a header
  * @throws {DataValidationError} if `llmFolder` does not exist, or the path in a folder option is not a folder

@@ -22,10 +22,10 @@ import type { AppOptions } from './app-options.ts';
 export interface Owner {
   readonly runs: Runs;
   readonly limiter: RateLimiter | null;
-  /** The folder for uploads whose job has not started yet. */
+  /** The folder for uploads that no job uses yet. */
   readonly spoolFolder: string;
   /**
-   * Removes the uploads of a process that has ended, except uploads that the process had already passed to a run. Never
+   * Removes the uploads of a process that has ended. Uploads that already belong to a run are not removed. Never
    * rejects.
    */
   removeUploadsOf(pid: number): Promise<void>;
@@ -38,7 +38,7 @@ const QUEUE = 256;
 
 /**
  * Creates the store, the threads, the runs and the rate limiter.
- * @param options options that `settingsOf` has checked
+ * @param options the options, already checked by `settingsOf`
  * @throws {DataValidationError} if the folder of the store cannot be used
  */
 export async function createOwner(options: AppOptions, logger: Logger = getLogger()): Promise<Owner> {

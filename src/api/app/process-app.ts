@@ -13,7 +13,7 @@ import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
 import { type AppOptions, settingsOf } from './app-options.ts';
 
-/** Error codes of the operating system and Node.js that mean that the client closed the connection. */
+/** Error codes for a connection that the client closed. The codes come from the operating system or from Node.js. */
 const CLIENT_GONE = new Set([
   'ECONNRESET',
   'ECONNABORTED',
@@ -43,9 +43,9 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
   return isQuiet ? logger.child({}, { level: 'warn' }) : logger;
 }
 
-/** The parts that a process needs to answer requests, in addition to its options. */
+/** Everything that a process needs to answer requests, except the options of the app. */
 export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
-  /** Renders the metrics of the complete service. Undefined if this process is the complete service. */
+  /** Renders the metrics of all processes of the service. Undefined if the service has only this process. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */
   readonly logger?: Logger;
@@ -55,11 +55,11 @@ export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'w
 export interface ProcessApp {
   readonly app: ServiceKoa;
   readonly metrics: ServiceMetrics;
-  /** Makes the app report that it is not ready for new work. */
+  /** Makes `GET /ready` answer that the app does not accept new work. */
   readonly startEnding: () => void;
 }
 
-/** Creates the app of one process from its options and the parts it shares with other processes. */
+/** Creates the app of one process from the options and from the parts that all processes share. */
 export function createProcessApp(options: AppOptions, parts: ProcessParts): ProcessApp {
   const { runs, renderMetrics } = parts;
   const metrics = new ServiceMetrics(() => runs.counts());

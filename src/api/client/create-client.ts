@@ -12,12 +12,12 @@ import { dataOf, errorOf, isBusy, type Run, type RunEvent, ServiceError } from '
 /** Options of `waitForRun`. */
 export interface WaitOptions {
   /**
-   * Stops waiting; the run continues.
+   * A signal that stops the waiting when it is aborted. The run itself continues.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * The time between two requests, in milliseconds.
+   * The time between two requests for the state of the run, in milliseconds.
    * @defaultValue 1000
    */
   readonly pollMillis?: number | undefined;
@@ -62,15 +62,15 @@ function unexplained({ run_id: runId, status }: Run): ServiceError['problem'] {
 
 /** An event of a stream, with its unparsed fields. */
 interface StreamEvent {
-  /** The most recent ID in the stream, from this event or an earlier event; empty if there was none. */
+  /** The ID of this event, or of the most recent event that had an ID. Empty if no event had one. */
   readonly id: string;
   readonly type: string;
   readonly data: string;
 }
 
 /**
- * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). If the stream ends within an event, that
- * event is discarded, as the standard requires.
+ * Parses a stream of events (`text/event-stream`, WHATWG HTML section 9.2). An incomplete event at the end of the
+ * stream is discarded, as the standard requires.
  * @yields each event once it is complete
  * @throws {DataValidationError} for bytes that are not UTF-8
  */
@@ -109,7 +109,7 @@ export interface FollowOptions {
    */
   readonly lastEventId?: number | undefined;
   /**
-   * Stops following; the run continues.
+   * A signal that ends the stream of events when it is aborted. The run itself continues.
    * @defaultValue none
    */
   readonly signal?: AbortSignal | undefined;
@@ -119,7 +119,7 @@ export interface FollowOptions {
    */
   readonly retryMillis?: number | undefined;
   /**
-   * The number of consecutive connections without an event after which an error is thrown.
+   * The maximum number of consecutive connections that deliver no event. When it is reached, an error is thrown.
    * @defaultValue 5
    */
   readonly maxRetries?: number | undefined;
@@ -129,8 +129,8 @@ export interface FollowOptions {
  * Returns the events of a run until its final status. Reconnects if the connection is lost.
  * @yields each event once
  * @throws {ServiceError} 404 for an unknown run
- * @throws the last connection error, if too many consecutive connections brought no event; the signal's reason, if the
- *   signal is aborted
+ * @throws the last connection error after too many consecutive connections without an event; the signal's reason if the
+ * signal is aborted
  */
 async function* followRun(
   client: Client<paths>,
@@ -228,7 +228,10 @@ function isLast(event: RunEvent): boolean {
   return event.type === 'status' && ['succeeded', 'failed', 'cancelled'].includes(event.status);
 }
 
-/** Replaces the error for a missing response with an error that names the address. Abort errors are not changed. */
+/**
+ * Replaces the error for a request without a response by an error that contains the address of the service. Abort
+ * errors are not changed.
+ */
 const nameUnreachable: Middleware = {
   onError: ({ error, request }) => {
     if (request.signal.aborted || ServiceError.isInstance(error)) return undefined;
@@ -279,8 +282,8 @@ export interface ServiceClient extends Pick<Client<paths>, 'GET' | 'POST' | 'DEL
    * Returns the events of a run, from its start until its final status. Reconnects if the connection is lost. No event
    * is returned twice.
    * @throws {ServiceError} 404 for an unknown run
-   * @throws the last connection error, if too many consecutive connections brought no event; the signal's reason, if
-   *   the signal is aborted
+   * @throws the last connection error after too many consecutive connections without an event; the signal's reason if
+   * the signal is aborted
    */
   followRun(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined>;
 }
@@ -345,7 +348,7 @@ function serializeBody(body: unknown): string | Blob | FormData {
   return entries.some(([, value]) => value instanceof Blob) ? formOf(entries) : JSON.stringify(body);
 }
 
-/** Builds a form. Strings and `Blob`s are kept; other values become JSON. */
+/** Builds a form. Strings and `Blob`s are added unchanged, and all other values as JSON. */
 function formOf(entries: readonly [string, unknown][]): FormData {
   const form = new FormData();
   for (const [name, value] of entries) {

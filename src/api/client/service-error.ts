@@ -65,7 +65,8 @@ export function isBusy({ status }: Response): boolean {
 }
 
 /**
- * Returns the error of a response that is not a success. If the response comes from a proxy, it may contain no problem.
+ * Returns the error of a response that is not a success. A response that a proxy sent may not contain a problem in the
+ * format of RFC 9457.
  */
 export function errorOf({ error, response }: RequestResult<unknown>): ServiceError {
   if (isProblem(error)) return new ServiceError(error);

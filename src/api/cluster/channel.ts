@@ -43,8 +43,8 @@ interface PendingCall {
 }
 
 /**
- * Opens this side of a channel. All packets of one turn of the event loop are sent as one message, because sending a
- * message costs more than its content.
+ * Opens this side of a channel. The packets of one turn of the event loop are sent as one message, because few large
+ * messages cost less than many small ones.
  */
 export function createChannel<Asked extends Methods, Answered extends Methods>(
   line: MessageLine,
@@ -135,9 +135,9 @@ function otherSideGone(): ServiceProblem {
 }
 
 /**
- * Answers a call of the other side with its handler. The call stays registered until it is answered. A subscription
- * stays registered until it is cancelled.
- * @param served the controllers of the registered calls, by ID
+ * Answers a call of the other side with its handler. A call stays registered until its answer has been sent. A
+ * subscription stays registered until the other side cancels it.
+ * @param served the abort controller of each registered call, by call ID
  */
 async function answerCall(
   { id, method, argument, isSubscription }: CallPacket,

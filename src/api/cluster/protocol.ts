@@ -6,12 +6,15 @@ import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
 import type { KeptRun, Runs } from '../runs/runs.ts';
 
-/** The methods of one side of a channel: functions of one argument, by name. Arguments and results are plain data. */
+/**
+ * The methods that one side of a channel offers, by name. Each method is a function with one argument. Arguments and
+ * results are plain data.
+ */
 export type Methods = Readonly<Record<string, (argument: never) => unknown>>;
 
 /** The context that the handler of a call receives. */
 interface ServedCall {
-  /** Aborts when the caller stops waiting or its process ends. */
+  /** A signal that is aborted when the caller stops waiting or the caller's process ends. */
   readonly signal: AbortSignal;
   /** Sends an event to a subscriber, before or after the answer. */
   readonly emit: (event: unknown) => void;
@@ -26,8 +29,8 @@ export type Handlers<Answered extends Methods> = {
 };
 
 /**
- * The settings that a worker receives when it starts. The settings are not passed on the command line or in the
- * environment, because other users could read the keys there.
+ * The settings that a worker receives when it starts. They are sent as a message, because other users could read keys
+ * on the command line or in the environment.
  */
 export interface WorkerSettings {
   readonly workerName: string;
@@ -94,7 +97,7 @@ export function lineOf(messenger: Messenger): MessageLine {
   };
 }
 
-/** A call. A subscription stays registered after its answer until it is cancelled. */
+/** A call. A subscription is a call that continues to send events after its answer, until it is cancelled. */
 export interface CallPacket {
   readonly kind: 'call';
   readonly id: number;
@@ -114,7 +117,7 @@ export type Packet =
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The packets of one turn of the event loop, under a key that distinguishes them from other messages. */
+/** The packets of one turn of the event loop, in an object whose key identifies messages of this package. */
 export interface PacketMessage {
   readonly evenhand: readonly Packet[];
 }

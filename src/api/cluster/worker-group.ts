@@ -8,7 +8,7 @@ import type { MetricsJson } from '../middleware/metrics.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { Exit, ForkedWorker, Handlers, PrimaryMethods, WorkerMethods } from './protocol.ts';
 
-/** A worker that takes connections. */
+/** A worker process that accepts connections. */
 export interface Taker {
   readonly name: string;
   /** Sends a connection to the worker. `took` is called when the connection has arrived. */
@@ -19,9 +19,9 @@ export interface Taker {
 const MAX_WAITING = 1_000;
 
 /**
- * Hands connections to workers in turn. Each connection is kept until the worker has confirmed it. Otherwise, if a
- * worker were killed, the connections in transit to that worker would be lost. The clients of these connections would
- * never get a response (as with node:cluster).
+ * Hands connections to workers in turn. Each connection is kept until the worker has confirmed it. Without this,
+ * connections on their way to a worker would be lost if that worker were killed. Their clients would never get a
+ * response, as is the case with node:cluster.
  */
 export class ConnectionGiver {
   #takers: readonly Taker[] = [];
@@ -29,7 +29,7 @@ export class ConnectionGiver {
   readonly #given = new Map<number, { readonly socket: Socket; readonly name: string }>();
   #count = 0;
 
-  /** Hands a connection to the next worker. If there is no worker yet, the first added worker receives it. */
+  /** Hands a connection to the next worker. If there is no worker yet, the connection waits for the first worker. */
   give(socket: Socket): void {
     const [taker, ...others] = this.#takers;
     if (taker === undefined) {
@@ -64,22 +64,23 @@ export class ConnectionGiver {
     this.#given.delete(id);
   }
 
-  /** Closes the connections that no worker has taken. */
+  /** Closes the connections that no worker has accepted. */
   close(): void {
     for (const socket of this.#waiting.splice(0)) socket.destroy();
     for (const id of [...this.#given.keys()]) this.took(id);
   }
 }
 
-/** What to do after a worker has ended. */
+/** The action after a worker has ended: start another one after a pause, or give up. */
 export type AfterDeath = { readonly kind: 'replace'; readonly pauseMillis: number } | { readonly kind: 'give-up' };
 
 /**
- * A worker that ran for less than this time has ended early. The replacement of such a worker will probably fail too.
+ * The lifetime in milliseconds below which a worker has ended early. The replacement of such a worker will probably
+ * fail too.
  */
 const QUICK_MILLIS = 5_000;
 
-/** The number of consecutive early ends after which workers are no longer replaced. */
+/** The maximum number of consecutive workers that end early. After that, workers are no longer replaced. */
 const MAX_QUICK_DEATHS = 10;
 
 const FIRST_PAUSE_MILLIS = 100;
@@ -87,8 +88,8 @@ const MAX_PAUSE_MILLIS = 2_000;
 
 /**
  * Creates the policy for replacing workers. A worker that ends is replaced immediately. If workers end soon after they
- * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten consecutive early ends, the policy
- * gives up.
+ * start, the pause before the next start doubles from 0.1 s up to 2 s. After ten consecutive workers have ended early,
+ * no worker is replaced.
  * @returns a function of the worker's lifetime in milliseconds
  */
 export function createRestartPolicy(): (livedMillis: number) => AfterDeath {
@@ -109,7 +110,7 @@ export interface WorkerGroupOptions {
   /** The number of workers. */
   readonly count: number;
   readonly fork: () => ForkedWorker;
-  /** Returns the handlers for the calls of the worker with this name. */
+  /** Returns the functions that handle calls from the worker with this name. */
   readonly handlersOf: (name: string) => Handlers<Omit<PrimaryMethods, 'ready'>>;
   /** Called when a worker has ended, with its process ID. */
   readonly onExit: (name: string, pid: number | undefined) => void;
@@ -153,7 +154,7 @@ const METRICS_MILLIS = 2_000;
 /** The time after which a worker that does not end is killed. */
 const END_MILLIS = 1_000;
 
-/** Starts the workers and keeps their number constant. */
+/** Starts the workers, and starts a new one for each worker that ends. */
 export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
   const { count, fork, handlersOf, onExit, logger, clock } = options;
   const members = new Map<string, Member>();

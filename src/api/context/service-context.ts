@@ -21,7 +21,7 @@ export interface ServiceLimits {
    */
   readonly arrayItems: number;
   /**
-   * The maximum number of bytes of a form field that is not a file, such as a configuration.
+   * The maximum size in bytes of a form field without a file, such as a configuration.
    * @defaultValue 262144 (256 KiB)
    */
   readonly fieldBytes: number;
@@ -32,7 +32,7 @@ export interface ServiceLimits {
    */
   readonly inlineBytes: number;
   /**
-   * The time in milliseconds for which a body may pause before the request is rejected.
+   * The time in milliseconds without new data of a body after which the request is rejected.
    * @defaultValue 30000
    */
   readonly idleMillis: number;
@@ -48,15 +48,17 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   idleMillis: 30_000,
 });
 
-/** The state of a request that the middleware sets before routing. */
+/** Values that the middleware sets for each request before a route handles the request. */
 export interface RequestState {
   /**
    * The client's X-Request-Id if it is valid, otherwise a new ID. The ID is included in every response and log line.
    */
   requestId: string;
-  /** A digest of the client's key; empty if the service has no keys. */
+  /** A digest of the API key that the client sent. Empty if the service has no keys. */
   client: string;
-  /** The path of the route (`/results/{run_id}`), for metrics and logs; `unmatched` if no route matches. */
+  /**
+   * The path pattern of the route, such as `/results/{run_id}`, for metrics and logs. `unmatched` if no route matches.
+   */
   route: string;
 }
 
@@ -77,7 +79,7 @@ export interface Service {
   readonly allowedHosts: readonly string[] | null;
   /** A folder that `evenhand monitor --output-dir` writes. */
   readonly monitorFolder: string | null;
-  /** The only folder that paths in a configuration of `llm-eval` may refer to. */
+  /** The folder that must contain all paths of a configuration for `/llm-eval`. */
   readonly llmFolder: string | null;
   /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
@@ -96,7 +98,7 @@ export interface Service {
   readonly notReady: () => string | null;
 }
 
-/** The remaining rate limit of a client. */
+/** The number of requests that a client may still send in the current window of the rate limit. */
 export interface Allowance {
   readonly isAllowed: boolean;
   readonly limit: number;

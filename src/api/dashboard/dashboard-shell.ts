@@ -4,9 +4,9 @@ import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
 
 /**
- * The script that runs in the page of a monitor when it is shown in the frame. The script reports the scroll position
- * and the open tables, and restores them from the previous page. The frame has an opaque origin, so neither page can
- * read the other.
+ * The script that runs in the page of a monitor while the page is shown in the frame. The script reports the scroll
+ * position and the open tables, and restores them from the previous page. The frame has an opaque origin, so the page
+ * and the frame cannot read each other's content.
  */
 const VIEW_KEEPER = `
 (() => {
@@ -52,8 +52,8 @@ const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
 
 /**
- * Adds the script that preserves the view to a dashboard page. The page's own policy allows scripts by their hashes, so
- * the hash of this script is added to the policy. A page without such a policy is not changed.
+ * Adds the script that preserves the view to a dashboard page. The page allows scripts by their hashes. The function
+ * therefore adds the script's hash to the page's policy. A page without such a policy is not changed.
  */
 export function framedPage(page: string): string {
   const end = page.lastIndexOf('</body>');
@@ -72,8 +72,8 @@ function withHash(policy: string): string {
 }
 
 /**
- * The style of the bar above the dashboard: the colours of the reports, with a dark scheme if the user's system prefers
- * one. Colour is never the only way to convey information.
+ * The style of the bar above the dashboard. It has the colours of the reports, and a dark scheme if the user's system
+ * prefers dark colours. Colour is never the only way to convey information.
  */
 const SHELL_STYLE = `
 :root { color-scheme: light dark; --ground: #fff; --ink: #1f2933; --quiet: #52606d; --line: #cbd2d9; --soft: #f5f7fa;
@@ -112,8 +112,8 @@ iframe.next { visibility: hidden; }
 `;
 
 /**
- * The content security policy. The policy allows only the page's own script and style and requests to this service, and
- * it prevents framing by other pages.
+ * The content security policy. It allows only the script and the style of the page, and requests to this service. Other
+ * pages cannot embed the page in a frame.
  */
 export const SHELL_POLICY = [
   "default-src 'none'",

@@ -15,7 +15,7 @@ export interface MonitorFolderState {
   readonly updatedAt: string | null;
   /** The number of open alarms; null if active_alerts.json is missing or cannot be read. */
   readonly alarms: number | null;
-  /** The number of open watches; null under the same conditions as `alarms`. */
+  /** The number of open watches; null if active_alerts.json is missing or cannot be read. */
   readonly watches: number | null;
 }
 
@@ -31,8 +31,8 @@ export function pageOfFolder(folder: string): string {
 }
 
 /**
- * Reads the state of a folder. Missing or invalid files give null instead of an error, because the monitor may not have
- * written them yet.
+ * Reads the state of a folder. For a missing or invalid file, the field is null, because the monitor may not have
+ * written the file yet.
  */
 export async function readMonitorFolder(folder: string): Promise<MonitorFolderState> {
   const [page, alerts] = await Promise.all([fileIn(folder, PAGE), fileIn(folder, ALERTS)]);
@@ -63,7 +63,7 @@ function versionOf(file: Stats | undefined): string {
   return [Math.round(file.mtimeMs * 1000), file.size, file.ino].map((part) => part.toString(36)).join('-');
 }
 
-/** A client that follows a folder. */
+/** The callbacks of a client that is notified of changes in a folder. */
 export interface FolderFollower {
   /** Called with the first state and with each state that differs from the previous one. */
   readonly onState: (state: MonitorFolderState) => void;
@@ -73,7 +73,7 @@ export interface FolderFollower {
 
 /** Options of {@link FolderWatch}. */
 export interface FolderWatchOptions {
-  /** Returns whether the service is ending, so that the followers should be released. Called at each poll. */
+  /** Returns whether the service is shutting down. If so, all followers are released. Called at each poll. */
   readonly isEnding: () => boolean;
   /**
    * The polling interval in milliseconds. Polling is needed because the operating system does not report changes in
@@ -86,7 +86,7 @@ export interface FolderWatchOptions {
 /** The delay before changes are read, because a monitor writes three files in quick succession. */
 const SETTLE_MILLIS = 150;
 
-/** Watches a folder for its followers. The watch ends when the last follower leaves. */
+/** Watches a folder and notifies its followers. The watch ends when the last follower unsubscribes. */
 export class FolderWatch {
   readonly #folder: string;
   readonly #options: FolderWatchOptions;
@@ -156,7 +156,7 @@ export class FolderWatch {
   }
 
   /**
-   * Opens a watcher. Returns undefined if the folder does not exist yet or the system's limit of watches is reached.
+   * Opens a watcher. Returns undefined if the folder does not exist yet, or if the system allows no further watches.
    * Polling continues in both cases.
    */
   #openWatcher(): FSWatcher | undefined {

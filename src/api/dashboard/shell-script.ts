@@ -1,7 +1,7 @@
 /**
  * The script around the dashboard. The script follows the folder's changes and shows the status. The script replaces
- * the page only when the new page is loaded, so that nothing flickers. The content security policy allows the script by
- * its hash, so the script must be constant.
+ * the page only when the new page is loaded, so that nothing flickers. The script must not change at runtime, because
+ * the content security policy allows it by its hash.
  */
 export const SHELL_SCRIPT = `
 (() => {

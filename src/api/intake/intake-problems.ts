@@ -10,7 +10,10 @@ function sizeText(bytes: number): string {
   return `${Number.isInteger(amount) ? String(amount) : amount.toFixed(1)} ${UNITS[power] ?? ''}`;
 }
 
-/** Returns a 413 problem for data above the limit. `part` is the name of a form's part; '' means the body. */
+/**
+ * Returns a 413 problem for data that is larger than the limit. `part` is the name of the form part that contains the
+ * data, or '' for the complete body.
+ */
 export function tooLarge(maxBytes: number, part = ''): ServiceProblem {
   const detail = `${subjectOf(part)} is larger than the limit of ${sizeText(maxBytes)}.`;
   const suggestion = 'Send fewer rows or columns, or ask the operator of the service for a higher limit.';
@@ -46,7 +49,10 @@ export function tooSlow(idleMillis: number, minBytes: number): ServiceProblem {
   });
 }
 
-/** Returns a 400 problem for a client that disconnected. The problem appears only in the log. */
+/**
+ * Returns a 400 problem for a client that disconnected. The problem is only logged, because there is no client to
+ * receive it.
+ */
 export function clientGone(cause?: unknown): ServiceProblem {
   return new ServiceProblem(
     400,
@@ -60,7 +66,7 @@ export function noRoomOr(cause: unknown): unknown {
   return noRoomProblem(cause, 'uploads') ?? cause;
 }
 
-/** Returns a 422 problem for a part of a form, or for the body if the name is ''. */
+/** Returns a 422 problem for a form part. The name '' means the complete body. */
 export function badPart(part: string, problem: string, suggestion: string): ServiceProblem {
   return fieldProblem(422, pointerTo(part), `${subjectOf(part)} ${problem}.`, suggestion);
 }

@@ -1,10 +1,10 @@
 import { suggestNames } from '../../internal/arguments.ts';
 import { ServiceProblem, shorten } from '../problem/service-problem.ts';
 
-/** The maximum length of text from a client in a message. */
+/** The maximum number of characters of a client's text that an error message quotes. */
 const MAX_SHOWN = 80;
 
-/** The hint on how to send a form. */
+/** A suggestion that shows how to send a form. */
 export const CURL_FORM = "With curl: -F 'file=@data.csv' -F 'config=<pipeline.yml'.";
 
 /** A parsed content type. */
@@ -18,14 +18,14 @@ export interface MediaType {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const TYPE = new RegExp(`^[ \\t]*(${TOKEN}/${TOKEN})[ \\t]*(?=;|$)`);
 /**
- * Matches one `; name=value`. Empty parameters (`;;`) are allowed. A quoted value ends at its quote, so there is no
- * backtracking.
+ * Matches one `; name=value`. Empty parameters (`;;`) are allowed. A quoted value always ends at its closing quotation
+ * mark, so the pattern needs no backtracking.
  */
 const PARAMETER = new RegExp(`;[ \\t]*(?:(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")[ \\t]*)?(?=;|$)`, 'y');
 
 /**
  * Parses a Content-Type header (RFC 9110, section 8.3.1). If a parameter is repeated, the first value is used.
- * @returns undefined if there is no header or it is not a media type
+ * @returns undefined if there is no header or the header is not a media type
  */
 export function mediaTypeOf(header: string | undefined): MediaType | undefined {
   const match = TYPE.exec(header ?? '');

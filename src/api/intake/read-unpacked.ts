@@ -4,18 +4,19 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { brokenGzip, compressionBomb } from './intake-problems.ts';
 
 /**
- * The maximum compression ratio. Text tables have ratios of 3 to 30. A ratio above the maximum is probably an attempt
- * to fill the disk.
+ * The maximum compression ratio. Tables in text formats have ratios of 3 to 30. Data with a ratio above the maximum
+ * probably tries to fill the disk.
  */
 const MAX_RATIO = 200;
 /**
- * The ratio is not checked below this size, because small data may exceed it (for example, a column with one value).
+ * The number of bytes below which the ratio is not checked. Small tables may have a higher ratio, for example if all
+ * values of a column are equal.
  */
 const FREE_BYTES = 16 * 2 ** 20;
 const CHUNK_BYTES = 64 * 2 ** 10;
 
 /**
- * Decompresses gzip data while `consume` reads it, at most one chunk ahead.
+ * Decompresses gzip data while `consume` reads the result. The decompression is at most one chunk ahead.
  * @throws {ServiceProblem} 400 if the data is broken or truncated, 413 for a compression bomb; also any error that
  *   `consume` throws
  */
@@ -49,7 +50,7 @@ function isOfZlib(error: unknown): boolean {
 }
 
 /**
- * Yields the chunks unchanged, and throws when they exceed the allowed number of bytes.
+ * Yields the chunks unchanged, and throws if their total size exceeds the allowed number of bytes.
  * @yields each chunk
  * @throws the result of `problem`
  */
@@ -73,8 +74,8 @@ export interface Beginning {
   /** Whether the stream ends after these bytes. */
   readonly isComplete: boolean;
   /**
-   * The complete stream, including the first bytes. If it is not read, the owner of the source stream must end that
-   * stream.
+   * The complete stream, including the first bytes. If nobody reads this stream, the owner of the source must end the
+   * source.
    */
   readonly all: AsyncIterable<Buffer>;
 }

@@ -9,10 +9,7 @@ import { clientGone, tooLarge, tooSlow } from './intake-problems.ts';
 import { atMost, beginningOf, readUnpacked } from './read-unpacked.ts';
 import { type Chunks, fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
-/**
- * The time for which a connection is still read after the response, if the response was sent before the end of the
- * body.
- */
+/** The maximum time for which the rest of a body is read and discarded after an early response. */
 const LINGER_MILLIS = 5000;
 /** The maximum number of bytes of the body that are discarded after an early response. */
 const LINGER_BYTES = 256 * 2 ** 20;
@@ -22,10 +19,10 @@ const CHECK_MILLIS = 50;
  * Prepares a request for a response that is sent before the body has been read. The response must contain
  * `connection: close`.
  *
- * Closing a connection with unread bytes resets it, and a client that is still sending then loses the answer.
- * Therefore, incoming bytes are discarded, and after the answer only the service's side of the connection is closed.
- * The connection ends when the client closes its side or has sent everything. The connection also ends after 5 seconds
- * or 256 MiB (like lingering_close in nginx).
+ * If a connection is closed while it has unread bytes, it is reset. A client that is still sending then loses the
+ * response. The service therefore discards incoming bytes, and after the response it closes only its own side of the
+ * connection. The connection ends when the client closes its side or has sent everything. The connection also ends
+ * after 5 seconds or 256 MiB (like lingering_close in nginx).
  */
 export function leaveUnread(request: IncomingMessage): void {
   request.resume();
@@ -58,11 +55,14 @@ function linger(request: IncomingMessage, socket: Socket): void {
 interface BodyLimits {
   /** The maximum number of bytes of a body, before and after decompression. */
   readonly maxBytes: number;
-  /** The time in milliseconds for which the body may pause. */
+  /** The maximum time in milliseconds without new data. */
   readonly idleMillis: number;
 }
 
-/** The minimum number of bytes that a client must send in `idleMillis`. A slower client occupies a connection. */
+/**
+ * The minimum number of bytes that a client must send within each period of `idleMillis`. A slower client would occupy
+ * a connection for too long.
+ */
 const MIN_BYTES = 1024;
 
 /**
@@ -109,7 +109,9 @@ function watchBody(
   return stop;
 }
 
-/** A function that reads chunks as they arrive. The client must wait until the next chunk is requested. */
+/**
+ * A function that reads chunks as they arrive. The client can send the next chunk only when the function requests it.
+ */
 export type Consume<T> = (chunks: AsyncIterable<Buffer>) => Promise<T>;
 
 /**
@@ -133,7 +135,7 @@ export async function readBody<T>(request: IncomingMessage, limits: BodyLimits, 
   }
 }
 
-/** Reads an uncompressed body with a small declared length. This function is faster than {@link readBody}. */
+/** Reads an uncompressed body whose Content-Length is small. This function is faster than {@link readBody}. */
 async function readSmallBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   assertReadable(request, limits.maxBytes);
   const chunks: Buffer[] = [];
@@ -152,13 +154,16 @@ function declaredBytes({ headers }: IncomingMessage): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** Returns the content coding of a body; '' if it has none. */
+/** Returns the content coding of a body; '' if the body is not encoded. */
 function codingOf({ headers }: IncomingMessage): string {
   const coding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
 }
 
-/** Returns whether the body is compressed. Throws if the body cannot be read. */
+/**
+ * Returns whether the body is compressed. Throws if the body cannot be read, is too large, or has an unsupported
+ * compression.
+ */
 function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
   if (request.readableEnded) throw new Error('The body was already read. Mount the service before any body parser.');
   if (request.destroyed) throw clientGone();
@@ -177,7 +182,7 @@ function assertReadable(request: IncomingMessage, maxBytes: number): boolean {
 export interface ReceiveBodyOptions extends BodyLimits {
   /** A body of up to this number of bytes is returned in memory. A larger body is returned as a file. */
   readonly inlineBytes: number;
-  /** The folder in which the folder of the file is created. */
+  /** The parent folder in which a new folder for the file is created. */
   readonly spoolRoot: string;
   /**
    * Whether the SHA-256 digest of the decompressed bytes is also returned.
@@ -186,7 +191,7 @@ export interface ReceiveBodyOptions extends BodyLimits {
   readonly withDigest?: boolean | undefined;
 }
 
-/** A body in memory or in a file, with the SHA-256 of its decompressed bytes (hexadecimal) if it was requested. */
+/** A body in memory or in a file. If requested, it comes with the hexadecimal SHA-256 of its decompressed bytes. */
 export type ReceivedBody = (
   | { readonly kind: 'memory'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly path: string; readonly folder: SpoolFolder }

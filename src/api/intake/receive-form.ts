@@ -19,10 +19,10 @@ import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
 /** The name of the part that holds the table. */
 const FILE_PART = 'file';
-/** Names that clients use for the table by mistake. */
+/** Incorrect part names that clients often use for the table. */
 const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
 
-/** The allowed parts of a form, and the folder for its table. */
+/** The names of the parts that a form may contain, and the folder in which its table is stored. */
 interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> {
   /** The folder for the table. */
   readonly folder: string;
@@ -30,7 +30,7 @@ interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> 
   readonly fields: readonly string[];
 }
 
-/** The table and fields of a form. */
+/** The table and the fields that a form contains. */
 interface FormParts {
   readonly file: WrittenTable<'csv' | 'parquet'>;
   readonly fields: ReadonlyMap<string, string>;
@@ -38,7 +38,7 @@ interface FormParts {
 
 const MAX_FIELDS = 20;
 const NAME_LENGTH = 200;
-/** The next chunk is requested when at most this number of bytes is unread. */
+/** The maximum number of unread bytes of a part. Above it, no further chunk is requested. */
 const MAX_WAITING = 64 * 2 ** 10;
 
 /** Reads the parts of one form. */
@@ -66,7 +66,7 @@ class PartReader {
     return work;
   }
 
-  /** Resolves when few unread bytes are left. Never resolves if a part has failed. */
+  /** Resolves when no part has more than {@link MAX_WAITING} unread bytes. Never resolves if a part has failed. */
   async hasRoom(): Promise<void> {
     while (this.#streams.some((stream) => stream.readableLength > MAX_WAITING)) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -87,7 +87,7 @@ class PartReader {
   }
 
   /**
-   * Yields the chunks of a part. After each chunk, callers that wait for room are notified.
+   * Yields the chunks of a part. Before each chunk, a caller that waits in {@link hasRoom} is notified.
    * @yields each chunk
    */
   async *#reported(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
@@ -196,11 +196,11 @@ async function parse(chunks: AsyncIterable<Buffer>, parser: BusboyInstance, read
 }
 
 /**
- * Passes each chunk to the parser once the parts in earlier chunks have been read.
+ * Passes each chunk to the parser when the parts in earlier chunks have been read.
  *
  * The parser's own pauses are not used. If the form ends or a part is skipped during a pause, the parser never requests
- * more data and never reports the end of the form. For some malformed forms, the parser reports the end too early,
- * which breaks a pipeline. Without pauses, every write is accepted immediately.
+ * more data and never reports the end of the form. For some malformed forms, the parser reports the end of the form too
+ * early. This would break a stream pipeline. Without pauses, every write is accepted immediately.
  */
 async function feed(chunks: AsyncIterable<Buffer>, parser: Writable, reader: PartReader): Promise<void> {
   for await (const chunk of chunks) {
@@ -216,7 +216,7 @@ function isOfParser(error: unknown): boolean {
   return error instanceof Error && /unexpected end of multipart data|terminated early/i.test(error.message);
 }
 
-/** A received form: fields by name, and the file. */
+/** The content of a received form: the fields by name, and the file. */
 interface ReceivedForm {
   readonly fields: Readonly<Record<string, string>>;
   /** The uploaded table. The file of the table in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
@@ -230,7 +230,7 @@ interface ReceivedForm {
  * The maximum length of a boundary in RFC 2046. Busboy's search accepts at most 256 bytes, including four that it adds.
  */
 const BOUNDARY_LENGTH = 70;
-/** The number of bytes allowed for boundaries and headers of parts. */
+/** The maximum number of bytes that boundaries and headers of all parts may take. */
 const FRAME_BYTES = 2 ** 20;
 
 /**
@@ -266,7 +266,10 @@ export async function receiveForm(
   });
 }
 
-/** Returns the Content-Type header in normal form. Throws if the form cannot be read with it. */
+/**
+ * Returns the Content-Type header in the notation that the parser expects. Throws if the header is not sufficient to
+ * read the form.
+ */
 function requireForm(header: string | undefined): string {
   requireMediaType(header, ['multipart/form-data']);
   const boundary = mediaTypeOf(header)?.parameters.get('boundary') ?? '';

@@ -10,7 +10,7 @@ import { atMost, type Beginning, beginningOf, readUnpacked } from './read-unpack
 import { readBody } from './receive-body.ts';
 import { fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
-/** The destination of a table and its limits. */
+/** The folder and file name under which a table is stored, and the limits of the table. */
 export interface TableTarget<Format extends string> {
   readonly folder: string;
   /** The file name without its extension. */
@@ -19,7 +19,7 @@ export interface TableTarget<Format extends string> {
   readonly maxBytes: number;
   /** The name of the form part that contains the table; '' if the table is the body. */
   readonly name: string;
-  /** Returns the format for the detected content. The function may throw an error. */
+  /** Returns the format of the table for the detected content, or throws if this content is not allowed. */
   readonly formatOf: (content: 'text' | 'parquet') => Format;
 }
 

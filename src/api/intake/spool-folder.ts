@@ -9,23 +9,23 @@ import { getLogger } from '../../internal/logger.ts';
 import { isRunning } from '../store/folder-lock.ts';
 import { noRoomOr } from './intake-problems.ts';
 
-/** The time to wait for requests that a process sent before it ended. All such requests arrive within this time. */
+/** The time in milliseconds after the end of a process in which the last requests that it sent arrive. */
 const ON_ITS_WAY_MILLIS = 1_000;
 
 /** Options of {@link removeUploadsOf}. */
 interface RemoveUploadsOptions {
-  /** Returns whether a folder belongs to work that continues without the process. */
+  /** Returns whether a run still uses the folder after the process has ended. */
   readonly isInUse: (folder: string) => boolean;
   /**
-   * The maximum time in milliseconds until work from the ended process arrives.
+   * The time in milliseconds to wait for the last requests of the ended process.
    * @defaultValue 1000
    */
   readonly pauseMillis?: number | undefined;
 }
 
 /**
- * Removes uploads that a killed process had received but not passed on. If an upload cannot be removed, the failure is
- * logged, and the upload is removed later with the spool folder.
+ * Removes uploads that a killed process had received but not yet passed to a run. If an upload cannot be removed, the
+ * failure is logged, and the upload is removed later with the spool folder.
  * @param root the spool folder
  */
 export async function removeUploadsOf(
@@ -110,8 +110,8 @@ export async function fillSpoolFolder<Result>(
 }
 
 /**
- * Recreates the spool folder. Temporary-file cleaners remove old folders, and another user may then create a folder
- * with the same name.
+ * Recreates the spool folder. Programs that clean up temporary files may remove the folder. Another user could then
+ * create a folder with the same name.
  */
 async function makeAgain(root: string): Promise<void> {
   await mkdir(root, { mode: 0o700 }).catch(async (cause: unknown) => {

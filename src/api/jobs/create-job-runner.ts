@@ -13,12 +13,13 @@ import { type ThreadLimits, threadLimits } from './job-bounds.ts';
 import type { Job, JobRunner, RunJobOptions, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
 import { inheritedEnvironment, providerEnvironment } from './service-environment.ts';
 
-/** The time for which an idle thread is kept. */
+/** The time after which an idle thread is ended. */
 const IDLE_MILLIS = 60_000;
 
 /**
- * A pool of threads for jobs. Jobs wait here and not in piscina, so that a waiting job can be cancelled. Piscina aborts
- * a job by terminating its thread; terminating a thread during a DuckDB query would end the process.
+ * A pool of threads for jobs. Jobs wait in this pool and not in the queue of piscina, so that a waiting job can be
+ * cancelled. Piscina aborts a job by terminating its thread; terminating a thread during a DuckDB query would end the
+ * process.
  */
 class ThreadPool {
   readonly slots: Slots;
@@ -46,7 +47,7 @@ class ThreadPool {
     }
   }
 
-  /** Releases the threads. Call it only when no thread is working. */
+  /** Releases the threads. Call this method only when no thread is working. */
   async close(): Promise<void> {
     const pool = await this.#pool;
     this.#pool = undefined;
@@ -179,7 +180,7 @@ export function createJobRunner({ threads, queue, logger, createId = randomUUID 
   };
 }
 
-/** Returns the answer for a thread that ended without an answer, for example because it ran out of memory. */
+/** Returns the error for a thread that ended without a result, for example because it ran out of memory. */
 function failureOf(error: unknown, job: Job): ThreadAnswer {
   if (!(error instanceof Error)) throw error;
   const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

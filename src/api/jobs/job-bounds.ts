@@ -4,19 +4,19 @@ import { availableParallelism, totalmem } from 'node:os';
 export const MAX_GROUPS = 10_000;
 
 /**
- * The limits of a validation. `maxDraws` is the maximum product of replicates and groups. If the product is this large,
- * a thread computes for several seconds without a pause.
+ * The limits of a validation. `maxDraws` is the maximum product of replicates and groups. With this product, a thread
+ * computes for several seconds without a pause.
  */
 export const VALIDATION_BOUNDS = Object.freeze({ maxGroups: MAX_GROUPS, maxClasses: 100, maxDraws: 2_000_000 });
 
 const MEBIBYTE = 2 ** 20;
 
-/** The minimum memory of a query that reads a table. */
+/** The minimum memory in MiB that a query needs to read a table. */
 const MIN_MEGABYTES = 512;
 
 const MIN_THREADS = 2;
 
-/** The resources that DuckDB may use in one of several threads. */
+/** The memory and the number of threads that DuckDB may use in one worker thread. */
 export interface ThreadLimits {
   readonly memoryMegabytes: number;
   readonly threads: number;

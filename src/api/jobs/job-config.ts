@@ -23,7 +23,10 @@ const MAX_CELLS = 500_000_000;
  */
 const MAX_CONFIG_BYTES = 256 * 1024;
 
-/** A text file has at least two bytes per cell, so the cells of a small file need not be counted. */
+/**
+ * The minimum number of bytes per cell of a text file. It shows without counting that a small file does not have too
+ * many cells.
+ */
 const MIN_BYTES_A_CELL = 2;
 
 /**
@@ -46,8 +49,8 @@ export async function assertLoadable(path: string, maxCells: number = MAX_CELLS)
 }
 
 /**
- * Reads the configuration of a form, loads its table, and checks the number of groups of its attributes. A profile in
- * the service's environment is ignored, because it belongs to the operator and not to the client.
+ * Reads the configuration of a form, loads its table, and checks the number of groups of its attributes. A profile that
+ * the operator set in the environment of the service does not affect the configuration of a client.
  * @throws {ServiceProblem} 413 if the configuration is too long
  * @throws {ConfigValidationError} with all problems of the configuration
  * @throws {DataValidationError} if the table is too large or an attribute has too many groups

@@ -7,11 +7,11 @@ import type { ThreadLimits } from './job-bounds.ts';
 /** Names that appear in the report of a validation but not in its result. */
 export interface ReportNames {
   readonly source: string;
-  /** The name of the only attribute. The names of several attributes are in the result. */
+  /** The name of the attribute if there is only one. If there are several, the result contains their names. */
   readonly attribute: string;
 }
 
-/** The names used for arrays, which have no file, and for an attribute without a name. */
+/** The names for data that were sent as arrays without names. */
 export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the request', attribute: 'sensitive' });
 
 /** The name of the file in which a run stores its {@link ReportNames}. */
@@ -29,7 +29,7 @@ interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
-  /** The options in the query as text, by their names in the request. */
+  /** The query parameters of the request, as text, by name. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
 }
 
@@ -48,7 +48,7 @@ export interface LlmEvalJob {
   readonly kind: 'llm-eval';
   /** The JSON body as text. */
   readonly body: string;
-  /** The only folder that paths in a configuration may refer to; null if the service has no such folder. */
+  /** The folder that must contain all paths of a configuration; null if paths are not allowed. */
   readonly llmFolder: string | null;
 }
 
@@ -83,7 +83,7 @@ export interface JobContext {
 export interface JobOutcome {
   /**
    * The body as JSON text: an object without run_id, status and timestamp, exactly as the command prints it with
-   * --json, on one line. For a report, the body is the report's text as a JSON string.
+   * `--json`, but on one line. For a report, the body is the report's text as a JSON string.
    */
   readonly body: string;
   /** The names of the files that the job wrote to its folder. */
@@ -96,15 +96,15 @@ export interface RunJobOptions extends JobContext {
   readonly onStart: () => void;
 }
 
-/** Runs a limited number of jobs concurrently. No job runs on the event loop of the caller. */
+/** Runs a limited number of jobs concurrently. Jobs never block the event loop of the caller. */
 export interface JobRunner {
-  /** Whether a further job would be rejected now. */
+  /** Whether the queue is full, so that a new job would be rejected. */
   readonly isFull: boolean;
   readonly queued: number;
   readonly running: number;
   /**
-   * @throws {ServiceProblem} 503 if the queue is full; 403, 413, 422 or 502 for problems of the job; 500 for internal
-   *   errors, whose cause is logged
+   * @throws {ServiceProblem} 503 if the queue is full; 403, 413, 422 or 502 for an invalid or failed job; 500 for
+   *   internal errors, whose cause is logged
    */
   run(job: Job, options: RunJobOptions): Promise<JobOutcome>;
   /** Waits until no thread is working, and then releases the threads. */
@@ -119,9 +119,7 @@ export interface ThreadTask {
   readonly limits: ThreadLimits;
   /** Environment variables for this job only: the key of the provider that it uses. */
   readonly variables: Readonly<Record<string, string>>;
-  /**
-   * The port to which the thread sends {@link ThreadMessage}s. A message in the other direction asks the job to stop.
-   */
+  /** The port to which the thread sends {@link ThreadMessage}s. A message from the main thread asks the job to stop. */
   readonly port: MessagePort;
 }
 

@@ -20,7 +20,7 @@ import { writeReports } from './run-files.ts';
 
 /** The paths and environment variables that a configuration from a client may use. */
 export interface LlmPaths {
-  /** The only folder that paths may refer to; null if paths are not allowed. */
+  /** The folder that must contain all paths; null if paths are not allowed. */
   readonly llmFolder: string | null;
   /** The default cache folder if there is no `llmFolder`. */
   readonly ownCache: string;
@@ -40,7 +40,7 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 /**
  * Restricts a configuration from a client. The files of the configuration must be in the service's folder for language
  * models. The address of its provider must be the default address or the address that the operator set.
- * @throws {ServiceProblem} 403 for another file or address, 422 if a file does not exist
+ * @throws {ServiceProblem} 403 for a file or an address that is not allowed, 422 for a file that does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
   assertAddress(config, paths.env);
@@ -86,7 +86,10 @@ function isInside(root: string, target: string): boolean {
   return target === root || target.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-/** Resolves the symbolic links of a path. For a path that does not exist yet, resolves its existing parent folder. */
+/**
+ * Resolves the symbolic links of a path. If the path does not exist yet, the links of its nearest existing parent
+ * folder are resolved.
+ */
 async function realPath(target: string): Promise<string> {
   try {
     return await realpath(target);
@@ -125,7 +128,9 @@ function refused(field: string, detail: string, suggestion: string): ServiceProb
  */
 const OWN_CACHE = '.llm-cache';
 
-/** Runs `POST /llm-eval`: sends prompts to a language model, or only reports what would be sent. */
+/**
+ * Runs `POST /llm-eval`: sends prompts to a language model, or, in a dry run, only reports which prompts it would send.
+ */
 export async function runLlmEvalJob({ body, llmFolder }: LlmEvalJob, context: JobContext): Promise<JobOutcome> {
   const request = parseLlmEvalBody(parseJson(body));
   const { config: sent } = request;
@@ -165,7 +170,8 @@ async function evaluate(
 }
 
 /**
- * Runs an evaluation. A replay sends no requests, so a missing answer is a problem of the input, not of the service.
+ * Runs an evaluation. A replay sends no requests. A missing answer is therefore an error in the input, not in the
+ * service.
  */
 async function runOrExplain(config: LLMEvalConfig, options: RunLlmEvalOptions): Promise<LlmEvalResult> {
   try {

@@ -15,7 +15,7 @@ import {
 } from '../problem/service-problem.ts';
 import type { Job, JobOf } from './job.ts';
 
-/** Maps the library's arguments and options to request fields. */
+/** Maps the names of the library's arguments and options to the names of request fields. */
 const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
   ...[validateRowsSchema.shape, validateTableSchema.shape, workflowFieldsSchema.shape, { target_column: null }]
     .flatMap(Object.keys)
@@ -23,13 +23,13 @@ const WIRE_NAMES: ReadonlyMap<string, string> = new Map([
   ['applyPipeline', 'POST /pipeline'],
 ]);
 
-/** The arguments of the library whose request field is outside the configuration. */
+/** For each kind of job, the library arguments whose request fields are not part of the configuration. */
 const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> = {
   workflow: ['minGroupSize', 'trainSize', 'randomState', 'threshold', 'classWeight'],
   'llm-eval': ['minGroupSize', 'withCi', 'ciLevel', 'ciSamples', 'threshold', 'metric', 'comparator', 'randomState'],
 };
 
-/** Returns whether a job is a validation, whose fields are the library's arguments. */
+/** Returns whether a job is a validation. In a validation, every request field is an argument of the library. */
 function isValidation(kind: Job['kind']): boolean {
   return kind === 'validate-rows' || kind === 'validate-table';
 }
@@ -45,16 +45,16 @@ function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
 
 /**
  * Returns a message of the library, with the library's names replaced by request fields.
- * @param context the error's context, which names the parameters that the message contains
+ * @param context the context of the error; it lists the parameter names in the message
  */
 export function inWireNames(text: string, kind: Job['kind'], context: FairnessToolkitError['context'] = {}): string {
   return renameParameters(text, (name) => wireNameOf(name, kind) ?? WIRE_NAMES.get(name), parametersIn(context));
 }
 
-/** A job, which contains the names of columns, or only its kind. */
+/** A job, or only its kind. A job also contains the names of columns. */
 type KnownJob = Job | { readonly kind: Job['kind'] };
 
-/** Returns the JSON pointers of the fields of a request that caused an error of the library, if they are known. */
+/** Returns JSON pointers to the request fields that caused an error of the library, if they are known. */
 function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string[] {
   const { kind } = job;
   const { path } = error.context;
@@ -81,12 +81,12 @@ function fieldOf(error: FairnessToolkitError, kind: Job['kind']): string | undef
   return isOfMetric && typeof error.context['metric'] === 'string' ? 'metric' : undefined;
 }
 
-/** Returns the missing argument that a metric requires. */
+/** Returns the name of the argument that a metric requires and the request lacks; undefined for other errors. */
 function lackingArgument({ code, context: { missing } }: FairnessToolkitError): string | undefined {
   return code === 'missing-argument' && typeof missing === 'string' ? missing : undefined;
 }
 
-/** Returns the parameters of the query that name a column. */
+/** Returns the query parameters whose value contains the name of a column. */
 function namersOf(column: string, options: JobOf<'validate-table'>['options']): string[] {
   const isNamed = (given: unknown): boolean =>
     [given].flat().some((text) => typeof text === 'string' && (text === column || splitNames(text).includes(column)));
@@ -97,7 +97,10 @@ function namersOf(column: string, options: JobOf<'validate-table'>['options']): 
 
 const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);
 
-/** Returns the part of a form that caused an error. The name of an unknown column comes from the configuration. */
+/**
+ * Returns the form part that caused an error. For an unknown column, this is the configuration, which contains the
+ * name.
+ */
 function partOf({ name, context }: FairnessToolkitError, isUnknownColumn: boolean): string {
   if (isUnknownColumn) return '/config';
   if (name === 'DataValidationError') return '/file';
@@ -135,8 +138,8 @@ function refusedCalls({ code, context }: FairnessToolkitError): ProblemDetails {
 }
 
 /**
- * The statuses of errors caused by a request, by error name. Names are compared, because two copies of the package may
- * be loaded.
+ * The HTTP status for each error that an invalid request can cause, by error name. Names are compared, because two
+ * copies of the package may be loaded.
  */
 const STATUSES: Readonly<Record<string, ProblemStatus>> = {
   DataValidationError: 422,
@@ -166,7 +169,7 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
 /**
  * Converts an error of the library to the problem that the client receives. A problem is returned unchanged. Returns
  * undefined for an internal error.
- * @param work the job, or its kind, which determines the names of fields
+ * @param work the job or its kind, from which the names of request fields follow
  */
 export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): ServiceProblem | undefined {
   if (isProblem(error)) return error;
@@ -196,7 +199,7 @@ export function problemOfToolkitError(error: unknown, work: Job | Job['kind']): 
   );
 }
 
-/** Hints that state where all keys of a configuration are listed. */
+/** Hints that tell the client where to find a list of all configuration keys. */
 const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
   'llm-eval': 'GET /openapi.json lists every key (LlmEvalBody).',
   pipeline: 'The documentation of pipelines lists every key.',
@@ -204,8 +207,8 @@ const KEYS_LISTED: Readonly<Partial<Record<Job['kind'], string>>> = {
 };
 
 /**
- * Returns whether an error lists problems with configuration keys. The suggestion of such an error says where all keys
- * are listed.
+ * Returns whether an error lists problems with configuration keys. The suggestion of such an error names the list of
+ * all keys.
  */
 function isOfConfig({ context: { faults: problems }, suggestion }: FairnessToolkitError): boolean {
   return Array.isArray(problems) && suggestion !== undefined;

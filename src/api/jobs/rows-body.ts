@@ -5,14 +5,14 @@ import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 
-/** The fields whose numbers are group names. */
+/** The fields in which a number is the name of a group. */
 const GROUP_FIELDS: ReadonlySet<string> = new Set(['sensitive', 'control']);
 
-/** The fields whose numbers are class names if there is a positive label. */
+/** The fields in which a number is the name of a group or a class, if the request has a positive label. */
 const CLASS_FIELDS: ReadonlySet<string> = new Set([...GROUP_FIELDS, 'y_pred', 'y_true', 'positive_label']);
 
 /**
- * Reads a body of arrays.
+ * Reads a JSON body that contains the rows as arrays.
  * @throws {ServiceProblem} 400 if {@link parseJson} rejects it, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */

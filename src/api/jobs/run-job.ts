@@ -9,9 +9,9 @@ import type { InternalFailure, Job, JobContext, JobOutcome, ThreadAnswer, Thread
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
 /**
- * Returns a problem whose texts do not reveal where the service stores files. The path of the upload is replaced by
- * "the uploaded file". A file in the folder for language models is shown with its path relative to that folder. Other
- * folders are not named.
+ * Removes the paths of the service's files from the texts of a problem. The path of the upload is replaced by "the
+ * uploaded file". A file in the folder for language models is shown with its path relative to that folder. The names of
+ * all other folders are removed.
  */
 export function concealPaths(problem: ProblemJson, job: Job, folder: string): ProblemJson {
   const conceal = concealer(job, folder);
@@ -48,7 +48,7 @@ function formsOf(given: string): string[] {
   return [...new Set([given, path.resolve(given)])].sort((a, b) => b.length - a.length);
 }
 
-/** Replaces a folder and the paths below it in a text. */
+/** Replaces the path of a folder, and all paths inside this folder, in a text. */
 function hidePath(text: string, location: string): string {
   if (!text.includes(location)) return text;
   const escaped = location.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
@@ -58,7 +58,7 @@ function hidePath(text: string, location: string): string {
   );
 }
 
-/** The minimum time between progress reports of one stage. */
+/** The minimum time in milliseconds between two progress reports of the same stage. */
 const MIN_MILLIS = 100;
 
 /**
@@ -116,7 +116,7 @@ export default async function runTask({ job, folder, limits, variables, port }: 
 
 /**
  * Runs a job in the current thread.
- * @throws {Error} the error of the library
+ * @throws {Error} any error that the library throws
  */
 export async function runJob(job: Job, context: JobContext): Promise<JobOutcome> {
   // Each kind is imported on first use, because tensors and models are large.

@@ -17,15 +17,15 @@ const OWN_VARIABLES = new Set([
 
 /**
  * Returns the variables that workers and threads of the service inherit. All other variables stay in the primary
- * process, for example keys of providers and of the service, and addresses of tracking servers.
+ * process. Examples are API keys and the addresses of tracking servers.
  */
 export function inheritedEnvironment(env: Environment): Record<string, string> {
   return pick(env, (name) => OWN_VARIABLES.has(name) || SYSTEM_VARIABLES.test(name));
 }
 
 /**
- * Returns the key and the address of each provider whose name occurs in the text of a configuration. A configuration
- * must contain the name of the provider that it uses.
+ * Returns the keys and addresses of all providers whose names occur in the text of a configuration. The provider of the
+ * configuration is always among them.
  */
 export function providerEnvironment(config: string, env: Environment): Record<string, string> {
   const variables = API_PROVIDERS.filter((provider) => config.includes(provider)).flatMap(variablesOf);

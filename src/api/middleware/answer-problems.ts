@@ -14,10 +14,10 @@ import {
 } from '../problem/service-problem.ts';
 import { ROUTE_METHODS, type ServiceMiddleware } from './service-middleware.ts';
 
-/** Statuses that the router sets, without a body, if no route matches. */
+/** The statuses of responses without a body that the router creates if no route matches. */
 const UNANSWERED = new Set([404, 405, 501]);
 
-/** The maximum length of a path that is compared with known paths. A longer path is not a typing error. */
+/** The maximum length of an unknown path for which a similar known path is suggested. */
 const MAX_COMPARED = 64;
 
 /**
@@ -93,7 +93,7 @@ function suggestPath(path: string): string {
 }
 
 /**
- * Logs one line for an answer caused by an internal error or by a provider, with the chain of causes. Only names,
+ * Logs one line for an internal error or an error of a language-model provider, with the chain of causes. Only names,
  * messages and stacks are logged: other properties of an error may contain data from the client.
  */
 function logFailure(logger: Logger, { requestId, route }: RequestState, problem: ServiceProblem): void {
@@ -127,7 +127,10 @@ export function problemOfError(error: unknown, id: string): ServiceProblem {
   return problemOfToolkitError(error, 'validate-rows') ?? ofHttpError(error) ?? internalProblem(id, error);
 }
 
-/** Converts an error of Koa and its packages. `expose` states whether the client may see the message. */
+/**
+ * Converts an error of Koa and its packages. The property `expose` of such an error states whether the client may see
+ * its message.
+ */
 function ofHttpError(error: unknown): ServiceProblem | undefined {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
   const { status } = error;

@@ -11,7 +11,7 @@ import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
 /** The minimum length of a key. A shorter key could be guessed. */
 const MIN_CHARACTERS = 16;
 
-/** The hint on how to create a key. */
+/** A suggestion with a command that creates a key. */
 const MAKE_ONE = 'Generate one with: node -p "crypto.randomBytes(24).toString(\'base64url\')"';
 
 /** Matches keys whose characters are safe in headers, lists and logs. */
@@ -33,7 +33,7 @@ export function readKeys(environment: Readonly<Record<string, string | undefined
 /**
  * Returns the given keys without duplicates. An empty key is rejected, so that an unset variable does not make the
  * service public.
- * @param from the source of the keys, for the message
+ * @param from the source of the keys, which the error message names
  * @throws {ConfigValidationError} if a key is invalid; the message contains its position and never the key
  */
 export function checkKeys(given: readonly string[], from: string): readonly string[] {
@@ -130,7 +130,8 @@ function isHealth(context: ServiceContext): boolean {
 
 /**
  * Returns the problem for a request without an accepted key.
- * @param isPassword whether the key is valid, but was sent as a password for a request that changes something
+ * @param isPassword whether a valid key was sent as a password, which is not accepted for requests that change
+ * something
  */
 function refused(context: ServiceContext, isPassword: boolean): ServiceProblem {
   // Two header lines, because browsers that support only one scheme read a combined list as the first scheme.

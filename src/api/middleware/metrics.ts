@@ -16,7 +16,7 @@ function processMetrics(): Registry {
   return registry;
 }
 
-/** The metrics of one process in a form that can be merged with the metrics of other processes. */
+/** The metrics of one process, as plain data that can be merged with the data of other processes. */
 export type MetricsJson = readonly unknown[];
 
 /** Metrics in the format of Prometheus. */
@@ -29,8 +29,8 @@ export interface RenderedMetrics {
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * The HTTP methods that have a separate time series. All other methods share one series, so that clients cannot create
- * new series.
+ * The HTTP methods that have a separate time series. All other methods share one time series. Clients therefore cannot
+ * create new series by sending unusual methods.
  */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
 
@@ -41,11 +41,11 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
  *   first
  * - `evenhand_http_request_duration_seconds` {method, route}: from the head of a request to the last byte of its answer
  * - `evenhand_http_requests_in_flight`
- * - `evenhand_runs` {state}: runs queued, running and kept, read whenever metrics are requested
+ * - `evenhand_runs` {state}: the numbers of queued, running and stored runs, determined at each request for metrics
  * - `evenhand_process_…`, `evenhand_nodejs_…`: memory, CPU and event loop of the process
  *
- * Routes come from a fixed list, so the number of series is bounded. When processes are merged, counts and requests in
- * flight are added. All processes see the same `evenhand_runs`, so the maximum is used.
+ * Routes come from a fixed list, so the number of series is bounded. In the metrics of several processes, counts and
+ * requests in flight are summed. `evenhand_runs` is the same in all processes, so its maximum is used.
  */
 export class ServiceMetrics {
   readonly #registry = new Registry();
@@ -119,7 +119,7 @@ function observer(registry: Registry): ServiceMiddleware {
   };
 }
 
-/** The metric types whose values never decrease. Gauges of an ended process are dropped. */
+/** The metric types whose values never decrease. Only these metrics are kept when a process ends. */
 const GROWING = new Set<unknown>(['counter', 'histogram']);
 
 /** The combined metrics of several processes. Stores the last known metrics of each process. */

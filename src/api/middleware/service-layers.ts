@@ -11,10 +11,10 @@ import { countRequest, routeOfPath, type ServiceMiddleware } from './service-mid
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Rejects requests that a page of another origin made a browser send. There are two such attacks: a request that
- * changes something without needing the answer (CSRF), and a host name of the attacker that resolves to this machine
- * (DNS rebinding). CSRF is detected from Origin and Sec-Fetch-Site. DNS rebinding is detected from a Host that is not
- * allowed.
+ * Rejects requests that a web page from another origin caused the browser to send. There are two such attacks: a
+ * request that changes something, whose response the attacker does not need (CSRF), and an attacker's host name that
+ * resolves to this machine (DNS rebinding). CSRF is detected from Origin and Sec-Fetch-Site. DNS rebinding is detected
+ * from a Host that is not allowed.
  */
 export function sameOrigin({ allowedHosts, corsOrigins }: Service): ServiceMiddleware {
   const hosts = allowedHosts === null ? null : new Set(allowedHosts.map((host) => nameOf(host)));
@@ -62,11 +62,11 @@ const QUIET = new Set(['/health', '/ready', '/metrics']);
 /** The maximum length of a logged path. */
 const MAX_CHARACTERS = 200;
 
-/** The logged status if a client disconnected before it received its response, as in nginx. */
+/** The status that is logged if a client disconnected before the response was complete, as in nginx. */
 const CLIENT_GONE = 499;
 
 /**
- * Logs one line for each answer, when its last byte is sent or its client disconnected (status 499): the client, the
+ * Logs one line for each answer, when the last byte was sent or the client disconnected (status 499): the client, the
  * request and the outcome. Queries, bodies and keys are never logged. /health, /ready and /metrics are logged at debug
  * level.
  */
@@ -145,7 +145,7 @@ export function crossOrigin({ corsOrigins }: Service): ServiceMiddleware | null 
   };
 }
 
-/** Accepted request IDs: characters that break neither a log line nor a header. */
+/** Matches accepted request IDs. Their characters are safe in log lines and headers. */
 const USABLE = /^[\w.-]{1,64}$/;
 
 /**
@@ -173,9 +173,9 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
 }
 
 /**
- * Returns all middleware around the routes, the outermost first. Request IDs come before logs. Logs and metrics come
- * before the conversion of errors to problems, so that they record the final status. Requests are authenticated before
- * they are counted or read.
+ * Returns all middleware that runs before the routes, the outermost first. Request IDs are set before anything is
+ * logged. Logs and metrics come before the conversion of errors to problems, so that they record the final status.
+ * Requests are authenticated before they are counted or read.
  * @param observe the middleware of the service's metrics
  */
 export function serviceLayers(service: Service, observe: ServiceMiddleware): readonly ServiceMiddleware[] {

@@ -22,7 +22,7 @@ const PATTERNS = [...ROUTE_METHODS.keys()]
   .filter((route) => route.includes('{'))
   .map((route) => ({ route, pattern: new RegExp(`^${route.replaceAll(/\{\w+\}/g, '[^/]+')}$`) }));
 
-/** The path of the documentation assets, which are not operations. */
+/** The path of the files that the documentation pages load. These files are not operations of the API. */
 const ASSETS = '/docs/assets/';
 const ASSETS_ROUTE = '/docs/assets/{file}';
 
@@ -41,8 +41,8 @@ export function routeOfPath(path: string): string {
 export type ServiceMiddleware = (context: ServiceContext, next: () => Promise<unknown>) => Promise<void>;
 
 /**
- * Counts a request by its key, or by its address if it has no valid key, and reports the remaining allowance in
- * `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds).
+ * Counts a request for its API key or, without a valid key, for its address. The headers `RateLimit-Limit`,
+ * `RateLimit-Remaining` and `RateLimit-Reset` (seconds) report the remaining requests.
  * @throws {ServiceProblem} 429 above the limit
  */
 export async function countRequest(limiter: RateLimiter, context: ServiceContext): Promise<void> {
@@ -92,8 +92,8 @@ function groupsOf(text: string): string[] {
 const SECONDS = 60;
 
 /**
- * Creates a limiter of requests per minute and client. Counts are kept in the memory of this process, and each window
- * begins with a client's first request.
+ * Creates a limiter of requests per minute and client. Counts are stored in the memory of this process. The time window
+ * of a client begins with its first request.
  * @throws {ValueError} if the limit is not a whole number of at least 1
  */
 export function createMemoryRateLimiter(perMinute: number): RateLimiter {

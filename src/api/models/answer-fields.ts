@@ -21,7 +21,7 @@ export const notes = z.array(z.string());
  */
 export const interval = z.array(z.number()).length(2);
 
-/** {@link interval} with ends that may be infinite. */
+/** The lower and upper end of an interval, as in {@link interval}, but each end may be infinite. */
 const openInterval = z.array(numberOrNull).length(2);
 
 /** The operators that compare a value with a threshold. */
@@ -63,7 +63,7 @@ export function model<Shape extends z.ZodRawShape>(
 
 const measures = z.record(z.string(), numberOrNull);
 
-/** Measures of all rows, of each group, and within each level of a control feature. */
+/** The values of measures for all rows, for each group, and for each level of a control feature. */
 export const metricFrameSchema = z
   .strictObject({
     overall: measures.describe('Measures of all rows.'),
@@ -82,7 +82,7 @@ export const metricFrameSchema = z
   })
   .meta({ id: 'MetricFrame', description: 'Measures of all rows and of each group, with their comparisons.' });
 
-/** A group, or one rate of a group, that was excluded from a metric. */
+/** A group that was excluded from a metric, completely or for one rate. */
 export const exclusionSchema = model('Exclusion', 'The reason why a group, or one rate of it, was excluded.', {
   n: count.describe('The number of rows of the group.'),
   reason: z.string(),
@@ -152,7 +152,7 @@ export const METRIC_RESULT_FIELDS = {
   seed: z.number().int().nullable().describe('The seed of random computations; null if there are none.'),
 } as const;
 
-/** A metric with all details needed to check it. */
+/** A metric with all details that a reader needs to verify its value. */
 export const metricResultSchema = model(
   'MetricResult',
   'A metric with all details needed to check it.',

@@ -79,14 +79,14 @@ const COMMON_FIELDS = {
     .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),
 } as const;
 
-/** A validation by one attribute. */
+/** The result of a validation with one attribute. */
 export const singleValidationSchema = model(
   'SingleValidation',
   'A validation by one attribute. Its results are in `attributes`, and also at the top level.',
   { ...COMMON_FIELDS, ...ATTRIBUTE_FIELDS },
 );
 
-/** A validation by several attributes, each analysed separately. */
+/** The result of a validation with several attributes, each of which is analysed separately. */
 export const severalValidationSchema = model(
   'SeveralValidation',
   'A validation by several attributes, each analysed separately.',

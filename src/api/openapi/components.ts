@@ -16,7 +16,8 @@ export function schemaRef(id: string): SchemaObject {
 }
 
 /**
- * Returns schemas as components of the document, by the `id` of their metadata. Nested schemas become references.
+ * Returns schemas as components of the document. The name of each component is the `id` in the schema's metadata.
+ * Nested schemas become references.
  * @param io 'input' for request bodies, in which defaults may be omitted, or 'output' for answers
  */
 export function componentSchemas(
@@ -60,7 +61,8 @@ function withoutSchemaKeys({
 }
 
 /**
- * Removes redundant keywords: the type of string keys, the bounds of safe integers, and patterns that repeat a format.
+ * Removes redundant keywords: the type of string keys, the bounds of safe integers, and patterns that mean the same as
+ * the `format` next to them.
  */
 function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
   if (schema.propertyNames !== undefined && isPlainText(schema.propertyNames)) delete schema.propertyNames;
@@ -71,7 +73,8 @@ function leaveOutNoise(schema: z.core.JSONSchema.BaseSchema): void {
 }
 
 /**
- * Removes patterns with Unicode classes, because not every language supports them. The service still checks them.
+ * Removes patterns with Unicode classes, because some programming languages do not support such patterns. The service
+ * itself still checks these patterns.
  */
 function readableEverywhere(schema: unknown): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value: unknown) =>
@@ -127,7 +130,7 @@ export function headersOf(...more: readonly HeaderName[]): Readonly<Record<strin
   );
 }
 
-/** Returns an answer with its content by media type. */
+/** Returns the description of a response whose content is given for each media type. */
 export function answer(
   description: string,
   content: Readonly<Record<string, MediaTypeObject>>,
@@ -136,7 +139,7 @@ export function answer(
   return { description, headers: headersOf(...headers), content };
 }
 
-/** Returns an answer in JSON. */
+/** Returns the description of a response with a JSON body. */
 export function jsonAnswer(description: string, schemaId: string, ...headers: readonly HeaderName[]): ResponseObject {
   return answer(description, { 'application/json': { schema: schemaRef(schemaId) } }, ...headers);
 }
@@ -203,7 +206,7 @@ export function validateQueryParameters(): readonly ParameterObject[] {
 
 /**
  * Converts an option to a query parameter. A request with a JSON body has no query, so no parameter is required.
- * Defaults are omitted, because tools would fill them in.
+ * Defaults are omitted, because tools would send them as explicit values.
  */
 function toParameter(
   name: string,
@@ -224,7 +227,7 @@ function toParameter(
 
 /** An example of a problem. */
 interface ProblemText extends Omit<ProblemDetails, 'headers'> {
-  /** States when this problem is returned. */
+  /** Describes the cases in which this problem is returned. */
   readonly description: string;
   readonly header?: HeaderName;
 }
@@ -343,7 +346,9 @@ export function problemResponses(): Readonly<Record<string, ResponseObject>> {
   );
 }
 
-/** Returns the error responses of an operation, by status. Each one is a reference to a component of the document. */
+/**
+ * Returns the error responses of an operation, by status. Each response is a reference to a component of the document.
+ */
 export function problems(...statuses: readonly DocumentedStatus[]): Readonly<Record<string, ReferenceObject>> {
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/Problem${String(status)}` }]),

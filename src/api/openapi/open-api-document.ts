@@ -39,8 +39,8 @@ const TAGS = [
 ] as const;
 
 /**
- * Returns the OpenAPI 3.1 document of the service, generated from the schemas that check bodies. A key is required only
- * if the service has keys. The document therefore lists both alternatives: with and without a bearer key.
+ * Returns the OpenAPI 3.1 document of the service, generated from the schemas that check bodies. The document allows
+ * requests with and without a bearer key, because only services with keys require one.
  */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   assertKnownOptions('openApiDocument', options, OPEN_API_OPTION_NAMES);

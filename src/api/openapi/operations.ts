@@ -16,7 +16,7 @@ import {
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
 import type { OperationId } from './operation-ids.ts';
 
-/** Examples of request bodies. Each example is answered with 200. */
+/** Examples of request bodies. The service answers each example with 200. */
 export const VALIDATE_EXAMPLES = {
   decisions: {
     summary: 'Decisions and groups',
@@ -55,7 +55,7 @@ const LLM_CONFIG = {
   },
 } as const;
 
-/** Evaluations with the built-in stub, which sends no requests. */
+/** Example bodies for `/llm-eval` that use the built-in stub of a model, which sends no requests. */
 export const LLM_EVAL_EXAMPLES = {
   dry_run: {
     summary: 'Requests that would be sent, and their estimated cost',
@@ -115,7 +115,10 @@ function queryParameter(name: string, description: string, schema: ParameterObje
   return { name, in: 'query', description, schema };
 }
 
-/** Returns the responses of an operation: the success, the errors that any operation may have, and the given errors. */
+/**
+ * Returns the responses of an operation: the success response, the errors common to all operations, and the given
+ * errors.
+ */
 function responses(success: ResponseObject, ...statuses: readonly DocumentedStatus[]): Operation['responses'] {
   return { 200: success, ...commonProblems(), ...problems(...statuses) };
 }

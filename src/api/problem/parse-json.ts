@@ -9,7 +9,7 @@ import { fieldProblem, ServiceProblem } from './service-problem.ts';
  */
 const MAX_DEPTH = 64;
 
-/** Given a parsed body, returns the fields whose numbers are group labels or IDs. */
+/** Returns the fields of a parsed body in which numbers are group labels or IDs. */
 export type LabelFieldsOf = (value: unknown) => ReadonlySet<string>;
 
 /**

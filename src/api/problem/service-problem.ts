@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../exceptions/index.ts';
 
-/** An invalid field, with its JSON pointer in the body ("/y_pred/3"). The pointer of a query parameter is its name. */
+/** An invalid field, identified by its JSON pointer in the body ("/y_pred/3") or by the name of a query parameter. */
 export interface InvalidField {
   readonly pointer: string;
   readonly detail: string;
@@ -24,8 +24,8 @@ export interface ProblemDetails {
 }
 
 /**
- * The slug and the title of each status. In RFC 9457, `type` and `title` name the kind of problem, and `detail`
- * describes the case.
+ * The identifier and the title of the problem for each HTTP status. In RFC 9457, `type` and `title` name the kind of
+ * problem, and `detail` describes the case.
  */
 export const PROBLEM_KINDS = {
   400: ['malformed-request', 'The request is malformed'],
@@ -91,7 +91,7 @@ export class ServiceProblem extends Error {
     this.headers = headers ?? (status === 503 ? { 'Retry-After': DEFAULT_RETRY_SECONDS } : {});
   }
 
-  /** Returns the problem in the form used in responses and between threads and processes. */
+  /** Returns the problem as JSON, as sent in responses and between threads and processes. */
   toJSON(): ProblemJson {
     const [slug, title] = PROBLEM_KINDS[this.status];
     return {
@@ -192,7 +192,7 @@ export function serviceEnds(): ServiceProblem {
   return unavailable('The service is shutting down and accepts no new work.', RETRY_LATER, RETRY_SECONDS);
 }
 
-/** Returns the problem of a run that the store could not save. */
+/** Returns the problem for a run whose result could not be saved in the store. */
 export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   const headers = { 'Retry-After': String(RETRY_SECONDS) };
   const detail = 'The run could not be saved in the store.';
@@ -236,7 +236,7 @@ export function cancelledByEnd(runId: string): ProblemJson {
   return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId }).toJSON();
 }
 
-/** Returns the problem of an unfinished run of an earlier process. */
+/** Returns the problem of a run that did not finish because the process that ran it has ended. */
 export function leftByEarlierProcess(runId: string): ProblemJson {
   const detail = 'The service ended while this run was in progress.';
   return new ServiceProblem(503, { detail, suggestion: 'Send the request again.', runId }).toJSON();

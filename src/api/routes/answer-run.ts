@@ -5,12 +5,12 @@ import type { Service, ServiceContext } from '../context/service-context.ts';
 import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
 import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
 
-/** The hint for a request whose options do not belong in the query. */
+/** The suggestion for a request that sends options in the query instead of the body. */
 const IN_BODY = 'With JSON, put options in the body; with a form, send them as parts.';
 
 /**
- * Returns the parameters of the query. Unknown parameters are rejected. Without this check, a misspelled or misplaced
- * gate would be ignored silently.
+ * Returns the parameters of the query. Unknown parameters are rejected. Without this check, a gate with a misspelled or
+ * misplaced parameter would be ignored silently.
  * @param known the parameters of the operation
  * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */
@@ -35,8 +35,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Reads the Idempotency-Key header before the body, so that an invalid key is rejected early.
- * @returns a function that creates the claim from a digest of the body (hexadecimal); the claim is null if there is no
- *   header
+ * @returns a function that takes the hexadecimal digest of the body and returns the idempotency claim, or null without
+ * the header
  * @throws {ServiceProblem} 400 if the header is not a valid key
  */
 export function readIdempotencyKey(context: ServiceContext): {
@@ -66,15 +66,16 @@ export function readIdempotencyKey(context: ServiceContext): {
   };
 }
 
-/** The time after which a client may poll again. */
+/** The time in seconds after which a client may ask for the result again. */
 const POLL_SECONDS = '1';
 
-/** The abort reason if the client has disconnected or its waiting time has expired. */
+/** The abort reason for a client that has disconnected or that does not want to wait longer. */
 const ENDED_WAITING = new Error('the client no longer waits');
 
 /**
- * Submits a job and responds with its result, or immediately with 202 if the client prefers an asynchronous response. A
- * client that disconnects and sent no Idempotency-Key cannot request the result again, so its run is cancelled.
+ * Submits a job and responds with its result, or immediately with 202 if the client prefers an asynchronous response.
+ * If a client disconnects, its run is cancelled, unless the client sent an Idempotency-Key with which it can request
+ * the result again.
  */
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;

@@ -8,10 +8,10 @@ import { FolderWatch, type MonitorFolderState, pageOfFolder, readMonitorFolder }
 import { ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import { answerEventStream, HEARTBEAT_MILLIS } from './run-events.ts';
 
-/** The maximum number of clients that follow the dashboard. Each client holds a connection. */
+/** The maximum number of clients that follow the dashboard. Each client occupies one connection. */
 const MAX_FOLLOWERS = 100;
 
-/** The maximum number of unsent bytes. A client that does not read is disconnected. */
+/** The maximum number of bytes that wait to be sent to a client. Above it, the client is disconnected. */
 const MAX_WAITING_BYTES = 64 * 2 ** 10;
 
 /**
@@ -21,7 +21,9 @@ const MAX_WAITING_BYTES = 64 * 2 ** 10;
 const PAGE_POLICY =
   "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-/** Handles GET /dashboard: the page that shows a monitor's dashboard and follows it. */
+/**
+ * Handles GET /dashboard: a page that shows the dashboard of a monitor and updates itself when the dashboard changes.
+ */
 export function dashboardRoute({ monitorFolder, clock }: Service): Handler {
   return async (context) => {
     const state = await readMonitorFolder(requireFolder(monitorFolder));
@@ -66,9 +68,9 @@ export interface DashboardEventsOptions {
 }
 
 /**
- * Handles GET /dashboard/events: sends an event `changed` immediately and after each change of the monitor, as
- * server-sent events, until the client disconnects or the service ends. A client that reconnects with the last event's
- * ID does not get the same event again.
+ * Handles GET /dashboard/events: sends server-sent events. The event `changed` is sent immediately and after each
+ * change of the monitor, until the client disconnects or the service ends. A client that reconnects sends the ID of its
+ * last event, and does not get that event again.
  */
 export function dashboardEventsRoute(service: Service, options: DashboardEventsOptions = {}): Handler {
   const { monitorFolder, clock, notReady } = service;

@@ -15,8 +15,8 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 interface AssetFile {
   readonly mediaType: string;
   /**
-   * The development dependency that contains the file, and the path within that package. The build copies the file
-   * under its name in this list.
+   * The package that contains the file (a development dependency), and the path of the file in this package. The build
+   * copies the file to the name that it has in this list.
    */
   readonly source: readonly [packageName: string, file: string];
 }
@@ -102,7 +102,7 @@ function pageHandler(html: string): Handler {
   };
 }
 
-/** Returns the page of ReDoc. The version is a part of the asset paths, so that browsers can cache the assets. */
+/** Returns the page of ReDoc. The asset paths contain the version, so that browsers can cache the assets. */
 function redocPage(basePath: string): string {
   const base = escapeHtml(basePath);
   return `<!doctype html>

@@ -45,7 +45,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   };
 }
 
-/** A configuration has at most 256 KiB of text. In JSON it may be longer because of escapes. */
+/** The maximum size of a JSON body. A configuration has at most 256 KiB of text, and escapes in JSON make it longer. */
 const MAX_BYTES = 2 ** 20;
 
 /** Handles POST /llm-eval: the configuration of an evaluation as JSON. */

@@ -10,17 +10,18 @@ import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
 import type { RunRecord, Runs } from '../runs/runs.ts';
 import { answerText, readQuery } from './answer-run.ts';
 
-/** The formats of reports for people. */
+/** The formats in which a report is available for readers. */
 const REPORT_FORMS = ['text/html', 'text/markdown'] as const;
 
 /** One of {@link REPORT_FORMS}. */
 type ReportForm = (typeof REPORT_FORMS)[number];
 
-/** The maximum length of a result that is converted to Markdown without a thread. */
+/** The maximum length of a result that is converted to Markdown in the main thread. */
 const MAX_TEXT = 32_768;
 
 /**
- * Returns the report of a run: the file that the run wrote, or for a validation a report created from its result.
+ * Returns the report of a run: the file that the run wrote or, for a validation, a report that is created from the
+ * result.
  * @returns undefined if there is no report
  */
 async function reportOf(
@@ -128,7 +129,7 @@ type DataForm = (typeof DATA_FORMS)[number];
 
 /**
  * Returns the format in which the data are sent.
- * @param format the format that the query requests; it takes precedence over the Accept header
+ * @param format the format in the query, which takes precedence over the Accept header
  */
 function chosenData(
   context: ServiceContext,

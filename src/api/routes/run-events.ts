@@ -5,7 +5,10 @@ import { unavailable, unknownRun } from '../problem/service-problem.ts';
 import { isFinal, type RunEvent } from '../runs/runs.ts';
 import { runIdOf } from './results.ts';
 
-/** The interval of heartbeats. Proxies close connections that are idle for long. */
+/**
+ * The time in milliseconds between two comments in an idle event stream. Without comments, a proxy would close the
+ * connection.
+ */
 export const HEARTBEAT_MILLIS = 15_000;
 
 /** Options of an event stream. */
@@ -33,7 +36,10 @@ export function answerEventStream(
   context.body = stream;
 }
 
-/** The maximum number of clients that follow runs. Each client holds a connection and about half a megabyte. */
+/**
+ * The maximum number of clients that follow runs. Each client occupies one connection and about half a megabyte of
+ * memory.
+ */
 const MAX_FOLLOWERS = 250;
 
 /** Handles GET /results/{run_id}/events: sends the events of a run until its final status, as server-sent events. */

@@ -10,16 +10,25 @@ import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/runs.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
-/** The maximum number of groups. With more groups, a validation would block the event loop for too long. */
+/**
+ * The maximum number of groups. If there are more groups, a thread runs the validation, so that it does not block the
+ * event loop.
+ */
 const MAX_GROUPS = 12;
 
-/** The maximum number of counted columns, including crossed ones. */
+/** The maximum number of columns whose groups are counted. The columns of intersections are included. */
 const MAX_COLUMNS = 6;
 
-/** The maximum number of counted columns with intervals, which cost several milliseconds each. */
+/**
+ * The maximum number of columns for which intervals are computed. The intervals of one column take several
+ * milliseconds.
+ */
 const MAX_COLUMNS_WITH_CI = 1;
 
-/** The maximum number of replicates. With more, a validation would block the event loop for too long. */
+/**
+ * The maximum number of replicates. If there are more replicates, a thread runs the validation, so that it does not
+ * block the event loop.
+ */
 const MAX_SAMPLES = 1000;
 
 /**
@@ -39,7 +48,7 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
   return body;
 }
 
-/** Returns whether a validation costs about as much as reading its body. */
+/** Returns whether a validation takes about as long as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
   const { backend = 'native', average, control, withCi, withPValue, sensitive, intersections = [] } = input;
   if (backend !== 'native' || control !== undefined || average !== undefined || withPValue === true) return false;
@@ -116,7 +125,7 @@ async function validateTable(context: ServiceContext, service: Service): Promise
   });
 }
 
-/** Returns the options of the query. A repeated option becomes a list. */
+/** Returns the options in the query. An option that occurs several times becomes a list. */
 function queryOf({ query }: ServiceContext): Record<string, string | string[]> {
   const given = Object.entries(query).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
   return Object.fromEntries(given);

@@ -28,12 +28,12 @@ import {
   type Unfollow,
 } from './runs.ts';
 
-/** The maximum number of progress reports kept for later followers. */
+/** The maximum number of progress reports that are stored for clients that start to follow the run later. */
 const MAX_PROGRESS = 200;
 
 type OnEvent = (event: RunEvent) => void;
 
-/** The numbered events of one run. Stores the most recent ones and passes each event to all followers. */
+/** The numbered events of one run. The most recent events are stored, and each event is passed to all followers. */
 class EventLog {
   readonly #onFailure: (error: unknown) => void;
   readonly #followers = new Set<{ readonly onEvent: OnEvent }>();
@@ -102,11 +102,11 @@ class ActiveRun {
   /** Whether the outcome of the run is already determined. Later results are discarded. */
   isDecided = false;
   readonly events: EventLog;
-  /** Aborted to ask the job to stop. */
+  /** The controller whose abort signal asks the job to stop. */
   readonly controller = new AbortController();
   /** Resolves to true if the run was accepted, otherwise to false. */
   readonly accepted = createDeferred<boolean>();
-  /** Resolves to the last record, once it is stored. */
+  /** Resolves to the final record of the run when this record is stored. */
   readonly ended = createDeferred<RunRecord>();
 
   constructor(record: RunRecord, isWaitedFor: boolean, logger: Logger) {
@@ -132,14 +132,14 @@ export interface ActiveRunsParts {
   /** Returns the current time in ISO 8601. */
   readonly now: () => string;
   readonly logger: Logger;
-  /** The number of ended runs that are not stored, but whose end can still be reported. */
+  /** The maximum number of ended runs that are not in the store but whose end can still be reported. */
   readonly maxRecent: number;
 }
 
 /**
  * The runs that have not ended. Each run is recorded in the store as queued, so that a later process can find it. The
- * store may evict that record. A run's end is decided once, by its job or by a cancellation. The record is then stored
- * first, and followers and waiters are notified afterwards.
+ * store may evict that record. Each run ends only once, by its job or by a cancellation. Its record is stored first.
+ * Only then are followers and waiting clients notified.
  */
 export class ActiveRuns {
   readonly #parts: ActiveRunsParts;
@@ -147,8 +147,8 @@ export class ActiveRuns {
   /** The jobs in the runner, including the jobs of cancelled runs. */
   readonly #atWork = new Map<string, Promise<void>>();
   /**
-   * The last records of a few runs that are not stored, oldest first. A client in another process may begin to wait
-   * after the run has ended.
+   * The final records of a few runs that are not in the store, oldest first. A client in another process may begin to
+   * wait after the run has ended.
    */
   readonly #recent = new Map<string, RunRecord>();
   #isClosing = false;
@@ -161,7 +161,7 @@ export class ActiveRuns {
     return this.#runs.get(runId);
   }
 
-  /** Returns the last record of a run that was not stored; undefined if it is no longer remembered. */
+  /** Returns the final record of a run that is not in the store; undefined if the record was dropped. */
   recentEnd(runId: string): RunRecord | undefined {
     return this.#recent.get(runId);
   }
@@ -254,7 +254,7 @@ export class ActiveRuns {
     return run;
   }
 
-  /** Undoes the start of a run and returns the problem for its client. */
+  /** Removes a run that could not be started, and returns the problem for the client. */
   async #refuse(run: ActiveRun, error: unknown): Promise<ServiceProblem> {
     const { folders, kept, now, logger } = this.#parts;
     const { runId } = run.record;
@@ -323,7 +323,7 @@ export class ActiveRuns {
   }
 }
 
-/** Returns whether the waiting client has received the complete outcome, so that nothing needs to be stored. */
+/** Returns whether nothing needs to be stored, because the waiting client receives the complete outcome. */
 function isForgotten({ isWaitedFor }: ActiveRun, { status, problem }: RunRecord): boolean {
   if (!isWaitedFor) return false;
   return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);

@@ -24,7 +24,7 @@ export class RunFolders {
 
   /**
    * Returns the folder of a run.
-   * @throws {ServiceProblem} 404 if the ID would lead to another folder
+   * @throws {ServiceProblem} 404 if the path for the ID would be outside the parent folder
    */
   pathOf(runId: string): string {
     if (!isSafeId(runId)) throw unknownRun(runId);
@@ -60,7 +60,7 @@ export class RunFolders {
     });
   }
 
-  /** Creates the parent folder, and removes folders of unknown runs from it. */
+  /** Creates the parent folder if necessary, and removes the folders of unknown runs in it. */
   async start(isKnown: (runId: string) => Promise<boolean>): Promise<void> {
     await mkdir(this.#filesFolder, { recursive: true });
     const listed = await readdir(this.#filesFolder, { withFileTypes: true });
@@ -147,7 +147,7 @@ export class KeptRuns {
     }
   }
 
-  /** Returns whether the store has a run. A damaged run counts, although `records` omits it. */
+  /** Returns whether the store has a run. The result is also true for a damaged run, which `records` omits. */
   async has(runId: string): Promise<boolean> {
     return this.#options.store.has(runId);
   }
@@ -192,7 +192,10 @@ export class KeptRuns {
     return this.#withFiles;
   }
 
-  /** Schedules one sweep per turn of the event loop, because even answers to small requests are stored. */
+  /**
+   * Schedules a search for dropped runs, at most once per turn of the event loop, because results are stored very
+   * often.
+   */
   #sweepSoon(): void {
     if (this.#withFiles.size === 0 || this.#isSweepDue) return;
     this.#isSweepDue = true;
@@ -205,7 +208,7 @@ export class KeptRuns {
   }
 }
 
-/** Returns whether a store error reports a changed entry. */
+/** Returns whether an error of the store reports an entry that was edited or damaged. */
 function isDamage(error: unknown): boolean {
   return error instanceof DataValidationError && error.context['problem'] === 'checksum';
 }

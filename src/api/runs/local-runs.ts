@@ -23,10 +23,10 @@ import {
   type Unfollow,
 } from './runs.ts';
 
-/** The maximum number of remembered keys. If there are more, the oldest key is dropped. */
+/** The maximum number of stored idempotency keys. If there are more, the oldest key is dropped. */
 const MAX_KEYS = 10_000;
 
-/** The time for which a key is remembered. */
+/** The time in milliseconds after which an idempotency key expires. */
 const KEPT_MILLIS = 24 * 60 * 60 * 1000;
 
 /** Options of {@link IdempotencyKeys}. */
@@ -34,8 +34,8 @@ interface IdempotencyKeysOptions {
   /** Returns the current time in milliseconds since 1970. */
   readonly clock: () => number;
   /**
-   * Returns whether a run is still valid for its request: not dropped, not cancelled, and not failed by an internal
-   * error.
+   * Returns whether a run can still answer its request: it was not dropped or cancelled, and no internal error
+   * occurred.
    */
   readonly isUsable: (runId: string) => Promise<boolean>;
 }
@@ -52,7 +52,7 @@ interface Entry {
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions;
-  /** The claimed keys, oldest first. */
+  /** The idempotency keys of earlier requests, oldest first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(options: IdempotencyKeysOptions) {
@@ -137,8 +137,9 @@ export interface LocalRunsOptions {
 }
 
 /**
- * Manages the runs in the process that owns them. A store holds their records, and a runner executes their jobs. Past
- * events are sent before `follow` resolves; for a run that has ended, only its final status is sent.
+ * Manages the runs in the process that owns them. The records of the runs are in a store, and a runner executes the
+ * jobs of the runs. Past events are sent before `follow` resolves; for a run that has ended, only its final status is
+ * sent.
  */
 export class LocalRuns implements Runs {
   readonly #parts: ActiveRunsParts;
@@ -274,7 +275,7 @@ export class LocalRuns implements Runs {
     return (this.#closed ??= this.#active.close(drainMillis).then(() => this.#parts.kept.sweep()));
   }
 
-  /** Corrects the record of a run that an earlier process left marked as active. */
+  /** Marks a run as failed if an earlier process ended before the run did. */
   #settled(record: RunRecord): RunRecord {
     if (isFinal(record.status)) return record;
     const last = Object.freeze({ ...record, lastEventId: LAST_EVENT_LEFT });
@@ -286,7 +287,7 @@ export class LocalRuns implements Runs {
     return this.#parts.kept.records().filter(({ runId }) => this.#active.get(runId) === undefined);
   }
 
-  /** Returns whether a run is still a valid answer to its request. */
+  /** Returns whether a stored run can be returned when its request is repeated. */
   async #isUsable(runId: string): Promise<boolean> {
     const record = await this.get(runId);
     if (record === undefined || record.status === 'cancelled') return false;

@@ -22,8 +22,8 @@ export interface RunRecord {
   readonly createdAt: string;
   readonly finishedAt: string | null;
   /**
-   * The complete body of the answer to POST as JSON text; null unless the run succeeded. The body is stored as text, so
-   * that it is serialized only once and does not need to be parsed.
+   * The complete response body of the POST request, as JSON text; null if the run has not succeeded. The body is stored
+   * as text, so that it is serialized only once and does not need to be parsed.
    */
   readonly body: string | null;
   /** The reason why the run failed or was cancelled. */
@@ -77,7 +77,8 @@ export function endedRecord(
 
 /**
  * Returns the body of an answer: the run's ID and status, the members of the result, and the time. The body is built
- * from text, because results may be large. `download` is the path of the run's data.
+ * from text, because results may be large. The parameter `download` is the path at which the client can download the
+ * data of the run.
  */
 export function answerBody(runId: string, result: string, timestamp: string, download?: string): string {
   const text = result.trim();
@@ -102,8 +103,8 @@ export type KeptRun = Pick<RunRecord, 'runId' | 'endpoint' | 'createdAt'> & { re
 /** The client's idempotency key for a request. A request that is sent twice with the same key starts only one run. */
 export interface IdempotencyClaim {
   /**
-   * The header's value, prefixed with the client's name, so that clients are separate. The name is the digest of the
-   * client's key, or empty.
+   * The value of the header after the client's name, so that the keys of different clients never collide. The name is
+   * the digest of the client's key, or empty.
    */
   readonly key: string;
   /** A digest of the request. The same key with a different request is rejected with 422. */
@@ -121,13 +122,13 @@ export interface RunRequest {
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;
   /**
-   * Whether the client waits for the run and does not know its ID. If so, client errors and cancellations by a
-   * disconnect are reported but not stored, so that they do not displace other results.
+   * Whether the client waits for the result without knowing the ID of the run. If so, the store does not contain runs
+   * that failed because of the client or were cancelled when it disconnected. They would displace other results.
    */
   readonly isWaitedFor?: boolean | undefined;
   /**
-   * The path of the run's data with `{run_id}` as placeholder, for the member `download`. Undefined if the run produces
-   * no data.
+   * The value of the member `download`: the path of the run's data, with `{run_id}` as a placeholder. Undefined if the
+   * run produces no data.
    */
   readonly download?: string | undefined;
 }
@@ -159,7 +160,7 @@ export type Unfollow = () => void;
  * as `ServiceProblem`.
  */
 export interface Runs {
-  /** Stores an answer. When the promise has resolved, every process can find the answer. */
+  /** Stores a result. When the promise has resolved, every process can read the result. */
   keep(run: KeptRun): Promise<void>;
   /** Accepts a job, or rejects it with 503 if the queue is full or the service is ending. */
   submit(request: RunRequest): Promise<Submitted>;
@@ -174,7 +175,7 @@ export interface Runs {
   /** Cancels an active run, or deletes an ended run with its files. */
   remove(runId: string): Promise<Removal>;
   /**
-   * Sends each event of a run after the given ID until its final status, past events first.
+   * Sends all events of a run that follow the given ID, up to the final status. Past events are sent first.
    * @returns undefined for an unknown run
    */
   follow(runId: string, after: number, onEvent: (event: RunEvent) => void): Promise<Unfollow | undefined>;

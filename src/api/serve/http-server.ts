@@ -4,14 +4,14 @@ import { Server as NetServer, type Server, type Socket } from 'node:net';
 import { PROBLEM_KINDS, type ProblemJson } from '../problem/service-problem.ts';
 
 /**
- * The maximum number of event-loop turns. The port must close eventually, even if clients connect faster than
- * connections are accepted.
+ * The maximum number of event-loop turns before the port is closed. Without a maximum, clients that connect very fast
+ * could keep it open.
  */
 const MAX_TURNS = 2_000;
 
 /**
- * Accepts the connections that the system has already established but this process has not accepted yet. The system
- * would reset them when the port is closed. Close the port in the same turn of the event loop in which this function
+ * Accepts connections that the operating system has established and that still wait to be accepted. The system would
+ * reset them when the port is closed. Close the port in the same turn of the event loop in which this function
  * resolves.
  */
 export async function acceptWaiting(server: Server): Promise<void> {
@@ -38,7 +38,7 @@ const NO_HOST: Refusal = {
   suggestion: 'Send the name and port of the service as the Host header.',
 };
 
-/** The answers by Node.js error code. */
+/** The responses to requests that cannot be parsed, by Node.js error code. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request arrived too slowly.' },
   HPE_HEADER_OVERFLOW: { status: 431, detail: 'The headers are larger than 16 KiB.' },
@@ -46,7 +46,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 
 /**
  * Answers a connection whose request could not be parsed: sends a problem (400, 408 or 431) and closes the connection.
- * @param response the answer in progress on this connection, if any
+ * @param response the response that is being sent on this connection, if any
  */
 function answerClientError(
   { code = '' }: NodeJS.ErrnoException,
@@ -98,7 +98,7 @@ type Turn = readonly [request: IncomingMessage & { readonly socket: Socket }, re
 /**
  * Starts the requests of a connection sequentially. Each request starts when the previous response has been sent.
  * Node.js starts all requests that have arrived, so a client that reads nothing could keep many answers in memory.
- * While a request waits for its turn, nothing more is read from its connection.
+ * While a request waits for an earlier response, nothing more is read from the connection.
  */
 function oneAtATime(listener: RequestListener): RequestListener {
   /** The waiting requests by connection. */
@@ -124,7 +124,10 @@ function oneAtATime(listener: RequestListener): RequestListener {
     begin(next);
   };
 
-  /** Keeps a connection paused. Node.js resumes it when a message is complete or its body is read. */
+  /**
+   * Keeps a connection paused. Node.js resumes the connection when a message is complete or when the body of a message
+   * is read.
+   */
   const keepPaused = (socket: Socket): void => {
     socket.pause();
     socket.on('resume', () => {
@@ -177,8 +180,8 @@ export interface HttpServer {
   /** Takes over a connection that another process has accepted. */
   readonly take: (socket: Socket) => void;
   /**
-   * Stops accepting connections and asks clients to close their connections. Resolves when no connection is waiting for
-   * a response or may still send a request. Event streams are ignored.
+   * Stops accepting connections and asks clients to close their connections. Resolves when no connection waits for a
+   * response, and no connection may send another request. Event streams are ignored.
    */
   readonly drain: () => Promise<void>;
   /** Closes the remaining connections. */
@@ -194,20 +197,23 @@ export interface HttpServerOptions {
    */
   readonly stallMillis?: number | undefined;
   /**
-   * The time in milliseconds for which an idle connection is kept during draining, so that requests already on their
-   * way are answered.
+   * The time in milliseconds for which an idle connection stays open during a shutdown. Requests that are already on
+   * their way are then still answered.
    * @defaultValue 250
    */
   readonly idleMillis?: number | undefined;
 }
 
-/** The time after which a client that reads no part of its response is disconnected. */
+/** The time in milliseconds after which a client is disconnected if it reads nothing of its response. */
 const STALL_MILLIS = 30_000;
 
-/** The time within which a client sends its next request after an answer, or notices that the connection closes. */
+/**
+ * The time in milliseconds that a client needs after a response to send its next request, or to notice that the
+ * connection closes.
+ */
 const IDLE_MILLIS = 250;
 
-/** The time after which a client that has not sent all headers is disconnected. */
+/** The time in milliseconds after which a client is disconnected if it has not sent all headers. */
 const HEADERS_MILLIS = 15_000;
 
 /**
@@ -217,12 +223,12 @@ const HEADERS_MILLIS = 15_000;
 const REQUEST_MILLIS = 3_600_000;
 
 /**
- * The keep-alive time. The time is longer than the minute for which load balancers keep a connection, so that no
- * connection is closed while a request arrives.
+ * The keep-alive time. It is longer than the minute for which load balancers keep an idle connection. The service
+ * therefore never closes a connection on which a load balancer sends a request.
  */
 const KEEP_ALIVE_MILLIS = 65_000;
 
-/** The interval for checking for slow connections. */
+/** The time in milliseconds between two searches for connections that are too slow. */
 const CHECK_MILLIS = 5_000;
 
 /** The maximum number of connections of one process. Further connections are closed. */
@@ -324,7 +330,7 @@ function askToClose(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close');
 }
 
-/** Returns whether an answer is an event stream, which may never end. */
+/** Returns whether a response is an event stream. Such a response may never end. */
 function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

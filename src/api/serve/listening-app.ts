@@ -7,7 +7,7 @@ import { createHttpServer, type HttpServer } from './http-server.ts';
 export interface ListeningApp {
   readonly server: HttpServer;
   readonly metrics: ServiceMetrics;
-  /** Drains the server, and makes the app report that it is not ready for new work. */
+  /** Closes the server gracefully, and makes `GET /ready` answer that the app accepts no new work. */
   drain(): Promise<void>;
 }
 

@@ -8,8 +8,8 @@ export interface WatchedProgram {
 }
 
 /**
- * Runs a program under `node --watch` until it, or this process, is stopped. The program is stopped with SIGTERM before
- * each restart.
+ * Runs a program under `node --watch` until the program or this process is stopped. The program is stopped with SIGTERM
+ * before each restart.
  * @returns the exit code of the program
  */
 export async function runWatched({ main, args }: WatchedProgram): Promise<number> {

@@ -18,8 +18,8 @@ export interface ServeOptions extends Omit<AppOptions, 'store' | 'clock' | 'crea
    */
   readonly port?: number | undefined;
   /**
-   * The number of processes that answer requests. With more than one, an additional process owns the runs, so that each
-   * process can return every run.
+   * The number of processes that answer requests. With more than one, an additional process owns the runs, from which
+   * all processes read the results.
    * @defaultValue 1
    */
   readonly workers?: number | undefined;
@@ -59,7 +59,7 @@ export interface RunningService {
   readonly port: number;
   readonly workers: number;
   /**
-   * Stops accepting connections, lets requests and runs finish within the time in the options, and cancels the rest.
+   * Stops accepting connections. Requests and runs may finish within the time in the options, and are then cancelled.
    * Further calls return the same promise.
    */
   stop(): Promise<void>;
@@ -84,10 +84,10 @@ const LAST_ANSWERS_MILLIS = 500;
 const STUCK_MILLIS = 500;
 
 /**
- * Shuts a service down in order. First it ends the requests, which may still need runs. Then it ends the runs that no
- * client waits for, and then the connections that follow events.
- * @param drainMillis the total time for requests and runs; remaining work is then cancelled, and abandoned a second
- *   later
+ * Shuts a service down in order. Requests end first, because they may still need runs. Runs that no client waits for
+ * end next, and event streams end last.
+ * @param drainMillis the total time for requests and runs; after this time, remaining work is cancelled, and one second
+ * later the service ends without waiting for it
  */
 export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis: number): Promise<void> {
   const begin = performance.now();
@@ -120,7 +120,7 @@ export interface Started {
   readonly failed?: Promise<never>;
 }
 
-/** Creates the object with which a user controls the running service. */
+/** Creates the object that controls a running service. */
 export function createRunningService({ host, port, workers, drainMillis, ending, failed }: Started): RunningService {
   const done = createDeferred<undefined>();
   let stopping: Promise<void> | undefined;

@@ -35,9 +35,9 @@ const MAX_DRAIN_MILLIS = 86_400_000;
  * Starts the service: the app of `createApp` behind an HTTP server, in this process or in several. This function does
  * not install signal handlers; call `stop()` from your own handlers.
  *
- * An address that other machines can reach requires keys (`keys`, or EVENHAND_API_KEYS) or `insecure`. Without keys, on
- * a local address, only requests for a local host name are answered. `allowedHosts` adds names. This restriction
- * protects against requests from other pages.
+ * An address that other machines can reach requires keys (`keys`, or EVENHAND_API_KEYS) or `insecure`. On a local
+ * address without keys, the service answers only requests for a local host name or a name in `allowedHosts`. This
+ * restriction protects against requests that other web pages cause.
  *
  * With several workers, this process owns the runs and answers no requests itself. The workers are child processes, and
  * this process passes its connections to them. A worker that ends is replaced; stored results are not lost.

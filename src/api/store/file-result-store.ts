@@ -63,7 +63,7 @@ class TaskQueues {
 /** The maximum number of files that are written or read at once. */
 const FILES_AT_ONCE = 16;
 
-/** The minimum time between two updates of the time at which an entry was last used, on disk. */
+/** The minimum time in milliseconds between two updates of an entry's time of last use on disk. */
 const TOUCH_MILLIS = 60_000;
 
 /** The names of files that interrupted writes leave behind. */
@@ -91,17 +91,17 @@ interface Entry<Value> {
 
 /**
  * A {@link ResultStore} whose entries are also files, `<folder>/<id>.json`, so that they survive the process. `set`
- * resolves when the entry is on disk, and a new process reads the files again. The file of an evicted or deleted entry
- * is removed.
+ * resolves when the entry is on disk. A new process reads the files when it opens the folder. The file of an evicted or
+ * deleted entry is removed.
  *
- * All values are also in memory, so `maxBytes` limits both the memory and the files. Entries that exceed the limit are
- * evicted with their files. This includes entries from an earlier process with a higher limit.
+ * All values are in memory and on disk, and `maxBytes` limits both. Entries that exceed the limit are evicted with
+ * their files. This includes entries from an earlier process with a higher limit.
  *
  * The modification time of a file records when its entry was last used, to the minute. A new process uses these times
  * to restore the order. Values must be representable as JSON. An entry is complete or absent, even after a power
- * failure. Each file contains the SHA-256 of its content. An edited or damaged entry is reported in the log and not
- * listed, and `get` throws for it. If a file cannot be written (for example on a full disk), `set` rejects and the old
- * entry stays. Only one process can use a folder at a time; `close` releases it.
+ * failure. Each file contains the SHA-256 of its content. An edited or damaged entry is logged and is not in the list
+ * of entries. `get` throws an error for such an entry. If a file cannot be written (for example on a full disk), `set`
+ * rejects and the old entry stays. Only one process can use a folder at a time; `close` releases it.
  * @example
  * ```ts
  * import { FileResultStore } from 'evenhand/api/store';
@@ -149,8 +149,8 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
    * changed, but are reported in the log.
    * @throws {ValueError} if the capacity or the number of bytes is out of range, or `maxBytes` is given without
    *   `sizeOf`
-   * @throws {DataValidationError} if another process uses the folder (the message names both), or it cannot be read or
-   *   written
+   * @throws {DataValidationError} if another process uses the folder (the message names both), or the folder cannot be
+   * read or written
    */
   static async open<Value = unknown>(
     folder: string,
@@ -173,7 +173,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 
   /**
-   * Returns the value of an ID and marks it as used; undefined if there is none.
+   * Returns the value for an ID and marks the value as used; undefined if there is no value.
    * @throws {DataValidationError} if the file of the entry was damaged or edited before the folder was opened
    */
   get(id: string): Value | undefined {
@@ -186,7 +186,7 @@ export class FileResultStore<Value = unknown> implements ResultStoreLike<Value> 
   }
 
   /**
-   * Adds or replaces a value and marks it as used. Resolves when it is on disk.
+   * Adds or replaces a value and marks the value as used. Resolves when the value is on disk.
    * @throws {ValueError} if the ID is not a file name (letters, digits, `.`, `-`, `_`; at most 128), or the value is
    *   not JSON
    * @throws {DataValidationError} if the file cannot be written or the store is closed; the old entry stays
@@ -377,7 +377,7 @@ async function makeFolder(folder: string): Promise<void> {
 
 /**
  * Returns whether a folder exists.
- * @throws if this cannot be determined: a part of the path is a file or is not readable
+ * @throws if the system does not answer this, because a part of the path is a file or is not readable
  */
 async function isFolder(location: string): Promise<boolean> {
   try {

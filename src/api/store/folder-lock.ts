@@ -20,10 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
 };
 
-/**
- * Returns the error for a folder or file that cannot be used. An error that already has this form is returned
- * unchanged.
- */
+/** Returns the error for a folder or file that cannot be used. A `DataValidationError` is returned unchanged. */
 export function cannotUse(location: string, what: string, cause: unknown): DataValidationError {
   if (cause instanceof DataValidationError) return cause;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
@@ -37,12 +34,15 @@ export function cannotUse(location: string, what: string, cause: unknown): DataV
 /** The name of the lock file, which identifies the process that uses a folder. */
 export const LOCK_NAME = '.evenhand-lock';
 
-/** The pause before a lock is read again. The pause is longer than the interval between two concurrent takeovers. */
+/**
+ * The pause before a lock is read again. It is longer than the time within which two processes may both try to take
+ * over the lock.
+ */
 const TAKE_OVER_MILLIS = 50;
 
 /**
- * The locks of this process. A lock file with this process's ID may also be from an earlier process that had the same
- * ID.
+ * The locks of this process. The list is needed because a lock file with the same process ID may come from an earlier
+ * process.
  */
 const held = new Set<string>();
 
@@ -63,9 +63,9 @@ export interface FolderLock {
 }
 
 /**
- * Locks a folder for this process with a file that contains the process ID. A lock whose process has ended is taken
- * over. Processes on other machines that share the folder are not detected.
- * @throws {DataValidationError} naming the folder and the process that uses it, or why the file cannot be written
+ * Locks a folder for this process with a file that contains the process ID. If the process of an existing lock has
+ * ended, this process takes over the lock. Processes on other machines that share the folder are not detected.
+ * @throws {DataValidationError} if another process uses the folder, or the lock file cannot be written
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   const location = path.join(await realpath(folder), LOCK_NAME);
@@ -111,8 +111,8 @@ async function created(location: string, content: string): Promise<boolean> {
 }
 
 /**
- * Reads the holder of a lock. If the file names no holder, reads it again after a short wait, because a writer may not
- * have finished. Returns undefined if it still names no holder.
+ * Reads the holder of a lock. If the file does not contain a process, it is read again after a short wait, because it
+ * may not be complete yet. Returns undefined if it still contains none.
  */
 async function readHolder(location: string): Promise<Holder | undefined> {
   for (const pauseMillis of [0, TAKE_OVER_MILLIS]) {

@@ -27,8 +27,8 @@ export interface ResultStoreOptions<Value> {
    */
   readonly capacity?: number | undefined;
   /**
-   * The maximum total size of the values in bytes, as measured by `sizeOf`. A single value that is larger than the
-   * limit is still stored, but without any other value.
+   * The maximum total size of the values in bytes, as measured by `sizeOf`. A value that is larger than the limit is
+   * still stored, and all other values are evicted.
    * @defaultValue no limit
    */
   readonly maxBytes?: number | undefined;
@@ -52,7 +52,7 @@ export const RESULT_STORE_OPTION_NAMES: OptionNames<ResultStoreOptions<unknown>>
   onEvict: true,
 };
 
-/** A wrapped value, because the cache treats `undefined` as missing. */
+/** A value in an object. The wrapper is needed because the cache treats the value `undefined` as missing. */
 interface Box<Value> {
   readonly value: Value;
 }
@@ -60,9 +60,9 @@ interface Box<Value> {
 /**
  * Stores at most `capacity` results in memory, by run ID. Above the limit, the least recently used result is evicted.
  * Above `maxBytes`, as many results as necessary are evicted. A single value larger than `maxBytes` is stored alone
- * until the next value is set. So every stored result can be fetched, and memory is limited by `maxBytes` or the size
- * of the largest value. `get` and `set` mark an entry as used; `has`, `delete`, `size` and `entries` do not. Each call
- * takes O(1), except `entries`, which copies.
+ * until the next value is set. Therefore, each result can be read after it was stored, and the memory never exceeds
+ * `maxBytes` or the size of the largest value. `get` and `set` mark an entry as used; `has`, `delete`, `size` and
+ * `entries` do not. Each call takes O(1), except `entries`, which copies the list.
  *
  * Callers can share a store, because JavaScript's single thread completes every method before another one starts. Other
  * threads and processes cannot access the store. With `evenhand serve --workers N`, all workers call the process that
@@ -109,7 +109,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
     return this.#cache.size;
   }
 
-  /** Returns the value of an ID and marks it as used; undefined if there is none. */
+  /** Returns the value for an ID and marks the value as used; undefined if there is no value. */
   get(id: string): Value | undefined {
     return this.#cache.get(id)?.value;
   }
@@ -137,7 +137,7 @@ export class ResultStore<Value = unknown> implements ResultStoreLike<Value> {
   }
 }
 
-/** The byte limit, with the option names of the cache. */
+/** The limit on the total size, as options of the cache. */
 interface ByteBound<Value> {
   readonly maxSize: number;
   readonly sizeCalculation: (box: Box<Value>) => number;

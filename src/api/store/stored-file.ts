@@ -12,7 +12,7 @@ export function fileNameOf(id: string): string {
   return `${id}${EXTENSION}`;
 }
 
-/** Returns the ID of an entry from its file name; undefined if the name does not belong to a file of the store. */
+/** Returns the ID of the entry for a file name; undefined if the store does not use such names. */
 export function idOfFileName(name: string): string | undefined {
   if (!name.endsWith(EXTENSION)) return undefined;
   const id = name.slice(0, -EXTENSION.length);
@@ -20,8 +20,7 @@ export function idOfFileName(name: string): string | undefined {
 }
 
 /**
- * Returns the file text of an entry, with the checksum as last member; undefined for a value that JSON cannot
- * represent.
+ * Returns the text for the file of an entry, with a checksum at the end; undefined if JSON cannot represent the value.
  */
 export function fileTextOf(id: string, value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined;

@@ -98,7 +98,10 @@ async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRe
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
 }
 
-/** Returns the comparisons of a test for the reports of continuous integration. Only a change for the worse fails. */
+/**
+ * Returns the comparisons of a test for the reports of continuous integration. A comparison fails only if the metric
+ * became worse.
+ */
 function gateReportOf({ finding, rows }: ABTestResult, settings: Readonly<Record<string, string>>): GateReport {
   const cases = rows.map(({ attribute, metric, measure, group, reference, finding: found, verdict }): GateCase => ({
     attribute,
@@ -131,7 +134,7 @@ function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTest
   });
 }
 
-/** Throws if both arms contain the same file, since a comparison would then find less change. */
+/** Throws if both arms contain the same file, because the comparison would then underestimate the change. */
 async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestCommandOptions): Promise<void> {
   if (controlCsv === undefined || treatmentCsv === undefined) return;
   const treated = new Set(treatmentCsv.files.map(({ path }) => realPath(path)));

@@ -33,7 +33,7 @@ alias evenhand='npx evenhand' to the same file. The script is static: print it a
   return command;
 }
 
-/** What completes a value: paths, or one of several words; undefined if only the user knows the value. */
+/** The possible completions of a value: file paths, folder paths, or a list of words; undefined if there are none. */
 type Values = 'files' | 'folders' | readonly string[] | undefined;
 
 interface CompletedOption {
@@ -48,7 +48,7 @@ interface CompletedCommand {
   readonly name: string;
   readonly about: string;
   readonly options: readonly CompletedOption[];
-  /** The values that complete the first argument. */
+  /** The values that are suggested for the first argument. */
   readonly argument: Values;
   readonly commands: readonly CompletedCommand[];
 }

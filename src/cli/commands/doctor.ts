@@ -69,7 +69,10 @@ Exit codes: 0 success, 1 wrong results of --numerics, 2 the named backend cannot
 type Findings = NonNullable<DoctorReport['numerics']>;
 type Report = DoctorReport['backends'][number];
 
-/** Returns the backends of this machine, what the others need, and the results of the numerical checks. */
+/**
+ * Returns the available backends, the missing requirements of all other backends, and the results of the numerical
+ * checks.
+ */
 export function doctorDocument(
   report: DoctorReport,
   { failed = null, all = false }: { readonly failed?: BackendChoice | null; readonly all?: boolean | undefined } = {},
@@ -97,7 +100,9 @@ export function doctorDocument(
   };
 }
 
-/** Returns why the named backend cannot start, or whether the numerical results are correct. */
+/**
+ * Returns the reason why the named backend cannot start or, if it can start, whether its numerical results are correct.
+ */
 function verdictOf({ advice, numerics }: DoctorReport, failed: BackendChoice | null): ReportVerdict | undefined {
   if (failed !== null)
     return { kind: 'fail', title: `No backend ${failed}`, sentences: advice === null ? [] : [advice] };
@@ -122,8 +127,8 @@ function backendsTable({ backends }: DoctorReport): ReportTable {
 }
 
 /**
- * Lists the requirements that the backends lack, with install instructions. The ways to use the GPU are alternatives;
- * the way with the fewest missing parts comes first. TensorFlow's native library without a GPU is listed separately.
+ * Lists the requirements that the backends lack, with install instructions. There are alternative ways to use the GPU;
+ * the one with the fewest missing parts comes first. TensorFlow's native library without a GPU is listed separately.
  */
 function fixes(backends: readonly Report[]): ReportSection[] {
   const routes = routesToGpu(backends);

@@ -22,7 +22,7 @@ interface InitOptions extends OutputOptions, Omit<GivenAnswers, 'sensitive'> {
   readonly force?: boolean;
 }
 
-/** The maximum number of rows that are read; more rows would hardly change a guess. */
+/** The maximum number of rows from which columns and labels are guessed. More rows would hardly change a guess. */
 const MAX_ROWS = 100_000;
 
 const asTyped = (text: string): string => text;
@@ -134,7 +134,7 @@ async function init(
   remarkWritten([out], options);
 }
 
-/** If no question can be asked, throws one error that lists all missing options. */
+/** Without a terminal for questions, throws one error that lists all missing options. */
 function assertComplete(file: string | undefined, given: GivenAnswers, acceptsGuesses: boolean): void {
   const { sensitive, yPred, yTrue, score } = given;
   const isMeasurable = [yPred, yTrue, score].some((name) => name !== undefined);
@@ -189,7 +189,7 @@ interface ProposedCommand {
   readonly args: readonly string[];
 }
 
-/** Returns the commands that come next: one that measures, and one that uses the configuration. */
+/** Returns the suggested next commands: one that measures the file, and one that uses the new configuration. */
 function proposedCommands(choices: InitChoices, csv: string, out: string): ProposedCommand[] {
   const { decision, score, scoreThreshold, truth, sensitive, weight, threshold, features } = choices;
   const isOnlyTruth = decision === undefined && score === undefined;
@@ -218,7 +218,7 @@ function proposedCommands(choices: InitChoices, csv: string, out: string): Propo
   ];
 }
 
-/** Returns the options of `validate` that name the labels that count as 1. */
+/** Returns the options for `validate` that say which labels count as 1. */
 function labelOptions({ decision, score, truth, decisionLabel, truthLabel }: InitChoices): string[] {
   if (decision === undefined && score === undefined)
     return truthLabel === undefined ? [] : ['--positive-label', truthLabel];

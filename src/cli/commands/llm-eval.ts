@@ -223,7 +223,7 @@ async function track(result: LlmEvalResult, verdict: LlmEvalVerdict, options: Ll
   await remarkTracking(outcome, options);
 }
 
-/** The result and the cache of a run that stopped early. */
+/** The result and the cache of a run that ended before all answers were received. */
 interface CutShort {
   /** The result of the run; undefined if the run had no result. */
   readonly result: LlmEvalResult | undefined;
@@ -253,7 +253,7 @@ function resumeSentence(
 
 const NO_ANSWERS = 'No answers arrived, so none are kept';
 
-/** Returns whether a transcript has answers; for a run without a result, whether the file has any content. */
+/** Returns whether the transcript contains answers. If the run has no result, any content of the file counts. */
 function hasAnswers(result: LlmEvalResult | undefined, transcriptsOut: string): boolean {
   if (result !== undefined) return result.transcripts.some(({ text }) => text !== null);
   return (statSync(transcriptsOut, { throwIfNoEntry: false })?.size ?? 0) > 0;

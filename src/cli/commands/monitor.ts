@@ -169,7 +169,7 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
 }
 
 /**
- * Yields lines. Ends without an error if the input was stopped, although reading from a closed input throws.
+ * Yields the lines of the input. If the user stopped the input, ends without the error that a closed input throws.
  * @yields each line
  */
 async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => boolean): AsyncGenerator<string> {
@@ -217,8 +217,8 @@ function watchLine({ timestamp, id, reason }: AlertEvent): string {
 }
 
 /**
- * Returns the monitored metrics for the reports of continuous integration. A metric fails if it has an alarm, as the
- * exit code says; an inconclusive metric has no verdict.
+ * Returns the monitored metrics for the reports of continuous integration. As for the exit code, a metric fails if it
+ * has an alarm. An inconclusive metric has no verdict.
  */
 function gateReportOf(
   { view, raised, stillOpen, preview, isAlarmed }: MonitorOutcome,
@@ -283,7 +283,7 @@ function verdictOf(outcome: MonitorOutcome, states: ReportVerdict | undefined): 
   };
 }
 
-/** Returns the alarms of the preview that were not open before. */
+/** Returns the alarms that the preview contains and that were not open before. */
 function earlyAlarms({ preview, stillOpen }: MonitorOutcome): readonly AlertEvent[] {
   return (preview?.alerts ?? []).filter(({ id }) => stillOpen.every(({ alert }) => alert.id !== id));
 }

@@ -68,8 +68,9 @@ async function run(options: PredictCommandOptions, how: z.output<typeof predictS
 }
 
 /**
- * Returns the table with numeric columns as numbers, for formats that have numbers. Rows are read as text so that they
- * are written unchanged. A column of identifiers stays text if a conversion to numbers would change them.
+ * Converts numeric columns from text to numbers, for file formats that distinguish the two. All values are first read
+ * as text, so that other formats contain them unchanged. A column stays text if a conversion would change its values,
+ * such as identifiers with leading zeros.
  */
 async function withNumbers(table: Table, csv: FoundFiles): Promise<Table> {
   const [{ loadData }, { Table: tables }] = await Promise.all([
@@ -86,7 +87,7 @@ async function withNumbers(table: Table, csv: FoundFiles): Promise<Table> {
   );
 }
 
-/** Returns whether a text is an integer with leading zeros, or one too large for a number to hold exactly. */
+/** Returns whether a text is an integer with leading zeros, or an integer that a float64 cannot represent exactly. */
 function isIdentifier(text: string): boolean {
   return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
 }

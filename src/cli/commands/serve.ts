@@ -8,8 +8,8 @@ import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
 import { onInterrupt } from '../progress-bar.ts';
 
 /**
- * The time in milliseconds from the end of the service until the process is killed. A thread that still runs then
- * cannot be stopped.
+ * The time in milliseconds after which the process is killed if it does not end together with the service. A running
+ * thread can prevent the end.
  */
 const STUCK_MILLIS = 1_000;
 
@@ -98,7 +98,10 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
   }
 }
 
-/** Sets the log level. A service runs without a terminal, so environment variables for logs take precedence. */
+/**
+ * Sets the log level. Environment variables for logs take precedence, because a service usually runs without a
+ * terminal.
+ */
 async function prepareServiceLogs(options: OutputOptions): Promise<void> {
   const { isLoggingAskedFor } = await import('../../internal/logger.ts');
   const isChosen = options.quiet === true || options.verbose === true;

@@ -92,7 +92,7 @@ function describe(sweep: ParetoSweep, seconds: number): ReportBlock[] {
   ];
 }
 
-/** Returns lines that describe the search for etas; empty if there was no search. */
+/** Returns lines that describe the search for values of eta; an empty list if there was no search. */
 function describeRange({ etaRange }: ParetoSweep): string[] {
   if (etaRange === null) return [];
   const { from, to, endsAt, tried } = etaRange;

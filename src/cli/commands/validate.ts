@@ -175,8 +175,8 @@ async function summaryOf(
 }
 
 /**
- * Checks the format of the plot, and returns a function that draws and writes it. The function returns whether there was
- * something to draw.
+ * Checks the format of the plot, and returns a function that draws and writes it. The returned function reports whether
+ * there was a metric to draw.
  */
 async function plotWriter(
   outPlot: string | undefined,

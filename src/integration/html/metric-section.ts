@@ -100,8 +100,8 @@ ${
 }
 
 /**
- * Renders the rates of every group within the levels of a control feature, with warnings about gaps that change their
- * sign.
+ * Renders the rates of every group within the levels of a control feature, with a warning for each gap whose sign
+ * differs between levels.
  */
 export function controlSection(frame: MetricFrame, id: string): Html {
   return markup`<section aria-labelledby="${id}">

@@ -21,7 +21,7 @@ export function countedSoFar(tracker: RealTimeFairnessTracker): CountedSoFar {
   };
 }
 
-/** The first non-blank line of a stream, and its number. */
+/** The first line of a stream that is not blank, and the number of this line. */
 export interface FirstLine {
   readonly number: number;
   readonly text: string;
@@ -31,7 +31,7 @@ export interface FirstLine {
  * Checks that at least one event of a stream was counted. Without this check, a run that counted nothing would look
  * safe because it has no alarms.
  * @param first the first non-blank line; undefined if there was none
- * @throws {DataValidationError} if nothing was counted; the error says what the line lacks
+ * @throws {DataValidationError} if nothing was counted; the error says what the first line lacks
  */
 export function assertLinesCounted(
   request: MonitorRequest,

@@ -21,11 +21,11 @@ import { type MonitorPolicy, type MonitorState, readState } from './monitor-stat
 /** The maximum size of an alert file that is searched. Alert files are usually much smaller, since alerts are rare. */
 const MAX_ALERT_BYTES = 64 * 1024 * 1024;
 
-/** The number of times that each key is still expected to occur. */
+/** For each key, the number of records in the file that are not yet matched by a new record. */
 type Expected = Map<string, number>;
 
 /**
- * Returns a store that does not append records that its file already contains. A killed run may have written records
+ * Returns a store that appends only records that its file does not contain yet. A killed run may have written records
  * after its last saved state. The resumed run creates these records again.
  * @param after the time of the last record in the state, in milliseconds since 1970
  */
@@ -50,7 +50,7 @@ async function skipStoredRecords(store: RecordStore, path: string, after: number
   };
 }
 
-/** Returns a sink that does not write alert changes that its file already contains. */
+/** Returns a sink that writes only alert changes that its file does not contain yet. */
 async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSink> {
   const { text } = await readTextFile(path, MAX_ALERT_BYTES);
   const lines = (text ?? '').split('\n').map(parseObject);
@@ -68,8 +68,8 @@ async function skipStoredAlerts(sink: AlertSink, path: string): Promise<AlertSin
 }
 
 /**
- * Returns a key of all records taken at the same time. The key consists of their cumulative values, since times can
- * differ between runs.
+ * Returns a key that identifies the records of one point in time. The key consists of their cumulative values, because
+ * the times can differ between runs.
  */
 function recordsKey(records: readonly MonitoringRecord[]): string {
   const overall = records.filter(({ window }) => window === 'cumulative');
@@ -87,14 +87,14 @@ function countKeys(keys: readonly string[]): Expected {
   return counts;
 }
 
-/** Returns whether a key was expected, and counts it as seen. */
+/** Returns whether the file contains another record with a key, and reduces the expected number by one. */
 function takeKey(expected: Expected, key: string): boolean {
   const times = expected.get(key) ?? 0;
   if (times > 0) expected.set(key, times - 1);
   return times > 0;
 }
 
-/** The saved state of a run, and the outputs that stay open during it. */
+/** The saved state of an earlier run, and the outputs that stay open during this run. */
 export interface MonitorPaths {
   /** The state of an earlier run; undefined if there is none. */
   readonly saved: MonitorState | undefined;
@@ -113,10 +113,7 @@ export interface MonitorParts extends MonitorPaths {
   readonly policy: MonitorPolicy;
 }
 
-/**
- * The default timestamp column. The default is used if no timestamp column is given and the data have a column with
- * this name.
- */
+/** The default timestamp column. It is used if the request names no column and the data contain this column. */
 export const USUAL_TIMESTAMP = 'timestamp';
 
 const MINUTE_MILLIS = 60_000;
@@ -136,7 +133,9 @@ export async function openPaths(request: MonitorRequest): Promise<MonitorPaths> 
   return { saved, store, file, sinks, close: () => (closing ??= closeAll(sinks, store)) };
 }
 
-/** Opens the alert file. If the state is saved, alert changes that a killed run already wrote are skipped. */
+/**
+ * Opens the alert file. With a saved state, alert changes that a killed run has already written are not written again.
+ */
 async function openAlerts(path: string, state: string | undefined): Promise<AlertSink> {
   const sink = ndjsonSink(path);
   return state === undefined ? sink : skipStoredAlerts(sink, path);
@@ -159,14 +158,14 @@ async function closeAll(sinks: readonly AlertSink[], store: RecordStore | undefi
   store?.close();
 }
 
-/** Returns the timestamp column that is known without the data: the named column, or the column of the earlier run. */
+/** Returns the timestamp column if it is known before the data are read, from the request or from an earlier run. */
 export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorState | undefined): string | undefined {
   if (timestamp !== undefined || saved === undefined) return timestamp;
   return saved.tracker.options.columns.timestamp === undefined ? undefined : USUAL_TIMESTAMP;
 }
 
 /**
- * Creates the tracker and the engine of a request, continuing from its state if there is one.
+ * Creates the tracker and the engine of a request, and restores the saved state, if there is one.
  * @param timestamp the timestamp column of the data, if any
  */
 export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestamp: string | undefined): MonitorParts {
@@ -241,7 +240,9 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
   };
 }
 
-/** Rejects a limit that no gap can exceed. With such a limit, no alarm is possible, and the run would look safe. */
+/**
+ * Rejects a limit that no gap can exceed. Such a limit allows no alarm, so the run would seem to show that all is well.
+ */
 function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
   if (limit === undefined) return;
   for (const { metric } of stream.options.metrics) {

@@ -16,7 +16,10 @@ import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/
  */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** The options that decide whether an alarm is raised. Cooldown, persistence and sinks may change between runs. */
+/**
+ * The options that determine whether an alarm is raised. Other options (cooldown, persistence and sinks) may change
+ * between runs.
+ */
 export interface MonitorPolicy {
   readonly alpha: number;
   /** The limit of each metric. */
@@ -78,8 +81,8 @@ export async function readState(path: string): Promise<MonitorState | undefined>
 }
 
 /**
- * Describes each option that differs, as in "alpha was 0.05 and is 0.01". Nested fields of an option are described
- * separately.
+ * Describes each option that changed between two runs, as in "alpha was 0.05 and is 0.01". Nested fields of an option
+ * are described separately.
  */
 function differences(before: object, now: object): string[] {
   const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
@@ -95,7 +98,7 @@ function textOf(value: unknown): string {
   return value === undefined ? 'not given' : JSON.stringify(value);
 }
 
-/** Returns the value as it would be after writing it to JSON and reading it back, without undefined properties. */
+/** Returns a copy of the value as JSON preserves it, without undefined properties. */
 function plainOf(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }

@@ -62,21 +62,18 @@ function strangeLabel(
   return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;
 }
 
-/**
- * The maximum number of lines that are buffered during the search for the first event. The first event shows the field
- * names.
- */
+/** The maximum number of lines that are searched for the first event, which shows the names of the fields. */
 const MAX_HELD = 10_000;
 
-/** All lines of a stream, and the first event, if it was found among the first lines. */
+/** All lines of a stream. Also contains the first event, if one of the first lines is an event. */
 interface LinesWithFirst {
   readonly lines: AsyncIterable<string>;
   readonly event: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Reads a stream until its first event, and returns that event and all lines. Blank lines, labels and other lines are
- * skipped in the search.
+ * Reads a stream until its first event, and returns that event and all lines. Lines that are not events, such as blank
+ * lines and labels, are skipped.
  */
 async function withFirstEvent(
   lines: AsyncIterable<string>,
@@ -103,8 +100,8 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 /** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
   /**
-   * Opens the stream of JSON lines, each with one event. The function is called after all other checks, if the request
-   * names no file.
+   * Opens the stream of JSON lines, each with one event. The function is called only if the request names no file,
+   * after all other checks.
    */
   readonly openLines: () => AsyncIterable<string>;
   /** Returns whether the input ended because the user stopped the run. */
@@ -123,11 +120,11 @@ export interface MonitorHooks {
 
 /** The outcome of a monitoring run. */
 export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' | 'states' | 'preview'> {
-  /** Alarms raised in this run, in the state in which they were raised. */
+  /** The alarms raised in this run. Each alarm has its state at the time when it was raised. */
   readonly raised: readonly AlertEvent[];
   /** Alarms of earlier runs that are open at the end. */
   readonly stillOpen: readonly AlertHistory[];
-  /** Whether an alarm was raised or is open at the end. */
+  /** Whether the run raised an alarm, or an alarm is open at the end of the run. */
   readonly isAlarmed: boolean;
   /** The gap of each metric in the sliding window, at the end. */
   readonly gaps: readonly WatchedGap[];
@@ -146,8 +143,8 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
 }
 
 /**
- * Monitors a stream as requested: replays a file, or follows lines of events until they end. The dashboard and the
- * state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
+ * Monitors the events of a request: replays a file, or reads lines with events until the input ends. The dashboard and
+ * the state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
  * refresh tries again.
  * @throws {ConfigValidationError | ValueError} if the request is invalid, before any line is read
  * @throws {DataValidationError} if data cannot be read, or nothing in the input can be counted
@@ -247,16 +244,17 @@ async function followStream(
 }
 
 /**
- * Returns how extra checks are treated. If the state is saved, only the stream determines when checks are made and
- * records are taken. Then an interrupted and resumed run has the same findings as a run without interruption.
+ * Returns how checks in addition to the regular checks are handled. With a saved state, only the events of the stream
+ * determine the times of checks and records. Then an interrupted and resumed run has the same findings as a run without
+ * interruption.
  */
 function extraChecksOf({ state }: MonitorRequest): ExtraChecks {
   return state === undefined ? 'counted' : 'previewed';
 }
 
 /**
- * Opens the lines. The timestamp column comes from the state. If there is no state, it is the default column if the
- * first event has it.
+ * Opens the lines. The timestamp column comes from the state. Without a state, the default column is used if the first
+ * event contains it.
  */
 async function openStream(
   request: MonitorRequest,
@@ -343,7 +341,8 @@ function lossesOf(parts: MonitorParts): string[] {
 
 /**
  * Returns the outcome of a run as plain JSON: alerts, watches and states, and the gap of each metric with its interval
- * and groups. If the state is saved, `preview` has the findings of a final check, which the next run repeats.
+ * and groups. With a saved state, `preview` contains the findings of an additional check at the end, which the next run
+ * repeats.
  */
 export function monitorToJson({
   alerts,
@@ -363,7 +362,7 @@ export function monitorToJson({
   };
 }
 
-/** Groups the gaps by attribute, then by metric, like the states. */
+/** Groups the gaps by attribute and then by metric, in the same form as the states. */
 function gapsToJson(gaps: readonly WatchedGap[]): Record<string, unknown> {
   const byAttribute = new Map<string, Map<string, unknown>>();
   for (const { attribute, metric, windowEvents, limit, ...gap } of gaps) {

@@ -11,7 +11,7 @@ export interface WriteOutcome {
   readonly problems: readonly unknown[];
 }
 
-/** Writes the dashboard and the state, if requested. Without any event there is no state to write. */
+/** Writes the dashboard and the state, if requested. If there was no event, no state is written. */
 export async function writeOutputs(request: MonitorRequest, parts: MonitorParts): Promise<WriteOutcome> {
   const { outputDir, state } = request;
   const { tracker, engine, policy } = parts;
@@ -43,8 +43,8 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
 }
 
 /**
- * Returns the engine for a dashboard. If the state is saved, this is a copy of the engine, since the dashboard makes a
- * check that would change the state.
+ * Returns the engine for a dashboard. With a saved state, this is a copy, because the check for the dashboard would
+ * otherwise change the saved state.
  */
 export function shownEngine({ state }: MonitorRequest, { engine }: MonitorParts): FairnessDriftAndAlertEngine {
   return state === undefined ? engine : engine.copy();

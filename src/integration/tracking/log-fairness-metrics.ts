@@ -18,8 +18,8 @@ export type TrackedMetrics = MetricResult | readonly MetricResult[] | Readonly<R
  * - the tag `m.undefined` with the reason, if the value is undefined
  * - the tag `m.g.excluded` with the reason, if group g is excluded
  *
- * Each name is `prefix` followed by the name of the metric or its key in the record. Characters that MLflow does not
- * accept become `_`.
+ * In each name, m is `prefix` followed by the name of the metric or by the key of the metric in the record. Characters
+ * that MLflow does not accept become `_`.
  *
  * The function does not throw. If there is no server or the server fails, the result is false and the reason is logged
  * as a warning. A call is repeated up to three times if the network fails or the server responds with 429 or 5xx. All

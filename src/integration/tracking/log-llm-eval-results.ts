@@ -40,7 +40,7 @@ const LLM_EVAL_TRACKING_OPTION_NAMES: OptionNames<LlmEvalTrackingOptions> = {
  * - tags: reasons of undefined values, messages of the gate and warnings
  * - files: the report and the JSON. Transcripts are sent only if `artifacts` names them.
  *
- * The function does not throw. Names, and failures of the server, are handled as in `logFairnessMetrics`.
+ * The function does not throw. Names and server failures are handled in the same way as in `logFairnessMetrics`.
  * @returns whether everything was logged
  */
 export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalTrackingOptions = {}): Promise<boolean> {
@@ -50,7 +50,8 @@ export async function logLlmEvalResults(result: LlmEvalResult, options: LlmEvalT
 }
 
 /**
- * Logs an evaluation like {@link logLlmEvalResults}; returns the run's identifier and URL, or the reason of failure.
+ * Logs an evaluation like {@link logLlmEvalResults}; returns the identifier and URL of the run, or the reason why the
+ * logging failed.
  */
 export async function trackLlmEval(
   result: LlmEvalResult,

@@ -11,8 +11,8 @@ import { ARTIFACT_TRACKING_OPTION_NAMES, type ArtifactTrackingOptions, trackRun 
  * - tags: the verdict and the warnings
  * - files, if the server accepts them
  *
- * `final.m` is the worst value over attributes. `final.attribute.m`, with its interval and groups, is the value of one
- * attribute, named as in {@link logFairnessMetrics}. The function does not throw; failures of the server are handled as
+ * `final.m` is the worst value over attributes. `final.attribute.m` is the value for one attribute; its interval and
+ * groups are named as in {@link logFairnessMetrics}. The function does not throw; failures of the server are handled as
  * in {@link logFairnessMetrics}.
  * @returns whether everything was logged
  */
@@ -26,7 +26,8 @@ export async function logWorkflowResults(
 }
 
 /**
- * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason of failure.
+ * Logs a workflow like {@link logWorkflowResults}; returns the identifier and URL of the run, or the reason why the
+ * logging failed.
  */
 export async function trackWorkflow(
   findings: WorkflowFindings,
@@ -37,7 +38,10 @@ export async function trackWorkflow(
   }, options);
 }
 
-/** Adds a workflow: its settings as parameters, its results as metrics, the verdict as tags. */
+/**
+ * Adds a workflow to the content of a run: settings become parameters, results become metrics, and the verdict becomes
+ * tags.
+ */
 function addWorkflow(entries: RunEntries, findings: WorkflowFindings, prefix: string): void {
   addParams(entries, findings);
   addMeasured(entries, `${prefix}baseline`, findings.baselineMetrics);

@@ -9,7 +9,7 @@ const MAX_ENTRIES = 1000;
  * JSON around the entries.
  */
 const MAX_BYTES = 900_000;
-/** Bytes for the time and step of a metric and the punctuation of an entry. */
+/** The number of bytes that an entry needs for its punctuation, and for the time and step of a metric. */
 const EXTRA_BYTES = 80;
 
 interface OpenBatch {
@@ -46,7 +46,7 @@ function hasRoom(batch: OpenBatch, kind: keyof typeof MAX_OF_KIND, bytes: number
 export interface Run {
   readonly runId: string;
   readonly experimentId: string;
-  /** The location of the files of the run, as the server reports it. */
+  /** The location of the run's files, in the form in which the server reports it. */
   readonly artifactUri: string;
 }
 

@@ -17,13 +17,15 @@ export function toEntryKey(text: string): string {
   return key === '' ? '_' : key.replace(/\/$/, '_');
 }
 
-/** Returns the label of a group as a part of a key, without slashes, which would create folders. */
+/**
+ * Returns the label of a group for use in a key. Slashes are replaced, because MLflow would interpret them as folders.
+ */
 function toKeyPart(label: string): string {
   return label.replaceAll('/', '_');
 }
 
 /**
- * Returns the key, with a number appended if it is already used. Keys are compared without regard to case, because some
+ * Returns the key. If it is already used, a number is appended. Keys are compared without regard to case, because some
  * databases of MLflow servers ignore case.
  */
 export function freeKey(key: string, taken: Set<string>): string {
@@ -111,7 +113,7 @@ export class RunEntries {
  * Adds a metric: its value under `name`, then `name.ci_low`, `name.ci_high`, `name.p_value`, `name.effect_size`,
  * `name.n`, and for each group `name.group.n` and `name.group.measure`. An undefined value or an excluded group becomes
  * a tag with the reason.
- * @param n the number of rows compared; by default the rows of all groups
+ * @param n the number of compared rows; by default, the number of rows in all groups
  */
 export function addMetric(
   entries: RunEntries,

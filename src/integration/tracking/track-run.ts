@@ -56,9 +56,9 @@ export interface TrackingOptions {
    * @defaultValue 0
    */
   readonly step?: number | undefined;
-  /** Tags of the run, in addition to the tags that name its source. */
+  /** Tags of the run, in addition to the tags that the package sets itself. */
   readonly tags?: Readonly<Record<string, string>> | undefined;
-  /** Parameters of the run. The server rejects a changed value of an existing parameter. */
+  /** Parameters of the run. The server rejects a new value for an existing parameter. */
   readonly params?: Readonly<Record<string, string | number | boolean>> | undefined;
   /**
    * The prefix of the name of each metric, such as 'holdout.'.
@@ -146,12 +146,12 @@ function integer(name: string, value: number, min: number, most: number): number
   );
 }
 
-/** The time to mark a run as failed, in addition to the total time limit. */
+/** The additional time in milliseconds, after the total time limit, for marking a run as failed. */
 const ENDING_MILLIS = 2000;
 
 /**
- * Creates a run on the server, or adds to an existing one. This function does not throw: the outcome and the log
- * describe failures.
+ * Creates a run on the server, or adds to an existing one. This function does not throw. Failures are described in the
+ * returned outcome and in the log.
  * @param fill adds the content of the run
  */
 export async function trackRun(

@@ -11,7 +11,8 @@ interface TrackingFailureDetails {
   /** Whether the same call may succeed later. */
   readonly isTransient?: boolean;
   /**
-   * Whether the server certainly did not process the call, so that even a call that creates something may be repeated.
+   * Whether it is certain that the server did not process the call. If so, even a call that creates something may be
+   * repeated.
    */
   readonly isUndone?: boolean;
   /** The waiting time that the server requests, in milliseconds. */
@@ -111,7 +112,7 @@ function nonEmpty(text: string | undefined): string | undefined {
 const MAX_MESSAGE_LENGTH = 300;
 
 /**
- * Returns a response's JSON; null if it is empty, as after an upload.
+ * Returns the JSON of a response; null if the response is empty, as after an upload.
  * @throws {TrackingFailure} for a status other than 2xx, or content that is not a JSON object
  */
 function readAnswer(response: Response, text: string): unknown {
@@ -127,7 +128,7 @@ function readAnswer(response: Response, text: string): unknown {
   return answer;
 }
 
-/** Returns the text at a path of keys in an answer; undefined if there is none. */
+/** Returns the text that a path of keys leads to in a response; undefined if there is no such text. */
 export function textAt(answer: unknown, ...names: readonly string[]): string | undefined {
   const found = names.reduce<unknown>(
     (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
@@ -170,7 +171,7 @@ function oneLine(text: string): string {
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-/** The maximum size of an answer: 1 MiB, far more than MLflow sends about a run. */
+/** The maximum size of a response: 1 MiB. The responses of MLflow about a run are much smaller. */
 const MAX_BYTES = 2 ** 20;
 
 /**
@@ -224,8 +225,8 @@ const MAX_RETRY_AFTER_SECONDS = 999_999;
 const NEVER_CONNECTED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
- * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, it retries up to three
- * times, after 250, 500 and 1000 milliseconds or after the time that Retry-After requests.
+ * Returns a function that calls the server. After a network failure, a timeout, 429 or 5xx, the function retries up to
+ * three times. It waits 250, 500 and 1000 milliseconds, or the time in the Retry-After header.
  */
 export function callerOf(server: TrackingServer, options: CallServerOptions): CallServer {
   return async (call) => {
@@ -275,7 +276,7 @@ export function seconds(millis: number): string {
   return `${String(millis / 1000)} s`;
 }
 
-/** Converts what a call threw to a {@link TrackingFailure}. A {@link TrackingFailure} stays unchanged. */
+/** Converts an error that a call threw to a {@link TrackingFailure}. A {@link TrackingFailure} stays unchanged. */
 function problemOf(cause: unknown, signal: AbortSignal): TrackingFailure {
   const own = [cause, signal.aborted ? signal.reason : undefined].find((value) => value instanceof TrackingFailure);
   if (own !== undefined) return own;

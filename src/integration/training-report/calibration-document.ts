@@ -102,7 +102,7 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
   ];
 }
 
-/** Describes what calibration does, and which errors over all rows increased. */
+/** Describes the purpose of the calibration, and lists the errors over all rows that it increased. */
 function priceOf({ before, after }: TableCalibration): string[] {
   const worse = MEASURES.filter(([key]) => after.overall[key] > before.overall[key]);
   return [

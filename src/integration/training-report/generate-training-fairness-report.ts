@@ -28,7 +28,7 @@ import type { WorkflowFindings } from '../workflow-result.ts';
 /** The training results that can be reported. */
 export type ReportedTraining = ParetoSweep | TrainingJobResult | TableCalibration | WorkflowFindings;
 
-/** Builds the report of a sweep over the weight of a penalty: every point with its intervals. */
+/** Builds the report of a sweep over penalty weights. The report lists every point with its intervals. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {
   return {
     title: 'Training sweep',
@@ -100,7 +100,7 @@ function priceOf(sweep: ParetoSweep): string[] {
   ];
 }
 
-/** Returns the most and the least accurate of the points that are not dominated. */
+/** Returns two of the undominated points: the most accurate one and the least accurate one. */
 function endsOf(sweep: ParetoSweep): { readonly most: ParetoPoint; readonly least: ParetoPoint } | undefined {
   const sorted = sweep.filter(({ dominated }) => !dominated).sort((a, b) => b.accuracy - a.accuracy);
   const [most, min] = [sorted[0], sorted.at(-1)];
@@ -173,7 +173,7 @@ const FORMAT_OF: Readonly<Record<string, TrainingReportFormat>> = {
  * - `calibrateTable`: the errors before and after
  * - a workflow: its complete report
  *
- * Undefined values are shown in words. The same result gives the same bytes.
+ * The report describes undefined values in words. The same result gives the same bytes.
  * @param result the return value of `sweepPareto`, `trainReductions`, `trainLagrangian`, `calibrateTable` or
  *   `executeWorkflow`
  * @returns the text of the report

@@ -21,7 +21,7 @@ import { constraintTerms, METHOD_WORDS } from '../workflow-report/method-words.t
 import { metricChange, signedValue } from '../workflow-report/workflow-changes.ts';
 import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../internal/format.ts';
 
-/** The level of the intervals of rates, which is also the level of the intervals of gaps. */
+/** The confidence level of the intervals for rates. The intervals for gaps have the same level. */
 const LEVEL = 0.95;
 
 const MEASURES = [
@@ -114,7 +114,10 @@ function toleranceOf(constraint: Readonly<Record<string, unknown>>): number | nu
   return typeof tolerance === 'number' ? tolerance : null;
 }
 
-/** Builds the report of constrained training: both models on both sets of rows, and the course of the training. */
+/**
+ * Builds the report of a training with a constraint. It shows both models on training and held-out rows, and the course
+ * of the training.
+ */
 export function jobDocument(job: TrainingJobResult): ReportDocument {
   return {
     title: 'Training with a fairness constraint',
@@ -209,7 +212,7 @@ function isReductionsJob(job: TrainingJobResult): job is ReductionsJobResult {
   return 'bestGap' in job && 'oracleCalls' in job;
 }
 
-/** Returns the final state of the search of a reduction. */
+/** Returns facts about the end of a reduction's search for a solution. */
 function searchBlocks(job: TrainingJobResult): ReportBlock[] {
   if (!isReductionsJob(job)) return [];
   return [

@@ -10,7 +10,7 @@ import type { ReliabilityCurves } from '../../training/postprocessing/calibrator
 import type { WorkflowFindings } from '../workflow-result.ts';
 import { compareGroups, groupTable } from './group-table.ts';
 
-/** Bins with fewer rows would mostly show chance. */
+/** The minimum number of rows per bin. The values of smaller bins would be mostly chance. */
 const CURVES = { minBinSize: 20 };
 
 /** The scores of both models, with the true values. */

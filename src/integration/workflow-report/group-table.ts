@@ -81,7 +81,7 @@ export interface GroupComparison {
 
 type Results = Readonly<Record<string, MetricResult>>;
 
-/** Lists each measure of the metrics of one attribute once, with every group that has it before or after. */
+/** Lists each measure of one attribute's metrics once, with every group that has a value before or after. */
 export function compareGroups(baseline: Results, final: Results): GroupComparison[] {
   const seen = new Set<string>();
   return Object.entries(final).flatMap(([metric, after]) => {

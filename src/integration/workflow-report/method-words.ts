@@ -4,7 +4,7 @@ import { inWords } from '../../metrics/metric-markdown.ts';
 import type { PipelineStepConfig, TrainingMethod } from '../../schemas/pipeline/pipeline-document.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
 
-/** Describes in two sentences what each training method constrains, and its limits. */
+/** For each training method, two sentences that describe what the method constrains and what it cannot do. */
 export const METHOD_WORDS: Readonly<Record<TrainingMethod, string>> = {
   reductions:
     'Exponentiated gradient (Agarwal et al. 2018) constrains the gap between groups on the training rows, in expectation over the randomised decisions of a mixture of models. On other rows the gap may be larger.',
@@ -46,7 +46,9 @@ const TERMS: Readonly<Record<string, string>> = {
   eta: 'Weight of the penalty (eta)',
 };
 
-/** Lists the parameters of a constraint as names and values, without tolerances that do not apply to the constraint. */
+/**
+ * Lists the names and values of a constraint's parameters. Tolerances that do not apply to the constraint are omitted.
+ */
 export function constraintTerms(constraint: Readonly<Record<string, unknown>> | null): [name: string, value: string][] {
   const unused = constraint?.['fairness'] === 'demographic_parity' ? 'eo_tol' : 'dp_tol';
   return Object.entries(constraint ?? {}).flatMap(([name, value]): [string, string][] =>

@@ -33,9 +33,9 @@ export interface MarkdownReportOptions {
 const MARKDOWN_REPORT_OPTION_NAMES: OptionNames<MarkdownReportOptions> = { title: true, source: true };
 
 /**
- * Renders findings as a Markdown report. For metrics it shows values, intervals, groups and exclusions; for a validated
- * file also the verdict; for a workflow the baseline, the final model and the change. Labels and names from data are
- * escaped. An undefined metric is shown in words, with its reason.
+ * Renders findings as a Markdown report. The report of metrics shows values, intervals, groups and exclusions. For a
+ * validated file it also shows the verdict; for a workflow, the baseline, the final model and the change. Labels and
+ * names from data are escaped. An undefined metric is shown in words, with its reason.
  * @param findings a metric, metrics by name, or the result of `validateFile` or `executeWorkflow`
  * @throws {ValueError} if the findings are of another kind
  * @example
@@ -135,8 +135,8 @@ const WORKFLOW_HTML_OPTION_NAMES: OptionNames<WorkflowHtmlOptions> = { draw: tru
 
 /**
  * Renders the findings of a workflow as a self-contained HTML page. The page has the content of `workflowToMarkdown`
- * and charts: the rates of each group before and after with intervals, accuracy against unfairness, and the reliability
- * of scores. The page loads no external resource, and the same findings give the same bytes.
+ * and charts. The charts show the rates of each group before and after, accuracy against unfairness, and the
+ * reliability of scores. The page loads no external resource, and the same findings give the same bytes.
  *
  * If echarts is not installed, the page has a note about the missing package, and tables instead of charts.
  * @example
@@ -165,8 +165,8 @@ export async function workflowToHtml(findings: WorkflowFindings, options: Workfl
 }
 
 /**
- * Renders the findings of a workflow as a Markdown report: the verdict first, then the table of baseline, final and
- * change, each step, and the groups of each attribute before and after.
+ * Renders the findings of a workflow as a Markdown report. The verdict comes first. Then the report compares the
+ * baseline and the final model, describes each step, and lists the groups of each attribute before and after.
  *
  * The report contains no time, so the same findings give the same bytes. If there are very many groups, it lists the
  * groups with the lowest and the highest values, and the number of other groups. An undefined metric is shown in words,

@@ -55,7 +55,7 @@ function judged({ validation, finalMetrics }: WorkflowFindings): string {
   return `${message}${caution}${location}`;
 }
 
-/** Describes the change of the judged metric in words, since the sign of a percentage is easily misread. */
+/** Describes in words how the judged metric changed, because the sign of a percentage is easily misread. */
 function improvement(validation: ValidationResult, attributes: number): string {
   const { metric, baselineMetricValue: from, finalMetricValue: to, improvementPercent: percent } = validation;
   const which = attributes < 2 ? '' : ` (the worst of ${String(attributes)} attributes)`;
@@ -76,7 +76,7 @@ function percentText(percent: number): string {
   return `${Number(size) === 0 ? '' : percent < 0 ? '\u2212' : '+'}${size}%`;
 }
 
-/** Describes the change of accuracy, or of the error, which is the cost of a constraint. */
+/** Describes the cost of a constraint: how much the accuracy or the error changed. */
 export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string {
   const [before, after] = [performanceOf(baseline), performanceOf(final)];
   if (before === undefined || after === undefined) return '';
@@ -86,7 +86,7 @@ export function cost(baseline: WorkflowMetrics, final: WorkflowMetrics): string 
   return `${subject} went from ${tableValue(before.value, unit)} to ${tableValue(after.value, unit)}: ${change} on the same ${counted(final.n, 'held-out row')}.`;
 }
 
-/** The accuracy of decisions, or the error of the values of a regression. */
+/** The accuracy of a model or, for a regression, its error. It is given with a name and a unit. */
 interface Performance {
   readonly name: string;
   readonly value: number;
@@ -122,7 +122,7 @@ export function metricChange(metric: string, before: number, after: number): str
 /** The level of the accuracy interval if no metric has an interval. */
 const LEVEL = 0.95;
 
-/** Returns the table of every metric before and after, and the reasons of undefined values. */
+/** Returns a table of all metrics before and after, and the reasons for undefined values. */
 export function changeBlocks(findings: WorkflowFindings): ReportBlock[] {
   return [changeTable(findings), ...noteBlocks('Undefined values:', undefinedReasons(findings))];
 }
@@ -163,7 +163,7 @@ function valueAndInterval(result: MetricResult | undefined): [value: string, int
   return [tableNumber(result.value), result.ci === null ? 'none' : rangeText(result.ci)];
 }
 
-/** Returns the accuracy of decisions, or the error of values, in the columns of the table. */
+/** Returns the table row for the accuracy of decisions or the error of a regression. */
 function performanceRow(before: WorkflowMetrics, after: WorkflowMetrics, level: number): string[][] {
   const [from, to] = [performanceOf(before), performanceOf(after)];
   if (from === undefined || to === undefined) return [];

@@ -68,7 +68,10 @@ function inOrder(points: readonly TradeOffPoint[]): TradeOffPoint[] {
   return Object.keys(KINDS).flatMap((kind) => points.filter((point) => point.kind === kind));
 }
 
-/** Returns the threshold on the axis of unfairness; for a ratio, its distance from 1. */
+/**
+ * Returns the position of the threshold on the axis of unfairness. For a ratio, this is the distance of the threshold
+ * from 1.
+ */
 function thresholdOf(
   threshold: number | null,
   isRatio: boolean,
@@ -88,7 +91,7 @@ interface Excluded {
   readonly steps: Set<string>;
 }
 
-/** Returns the groups of an attribute, or single rates of groups, that a metric excludes before or after. */
+/** Returns what a metric excludes before or after: groups of an attribute, or single rates of groups. */
 function exclusionBlocks(
   attribute: string,
   baseline: WorkflowMetrics['attributes'],
@@ -165,7 +168,7 @@ const HOW_TO_READ: readonly string[] = [
   'Small groups have wide intervals, and their rates are more often extreme by chance alone. Groups with too few rows are excluded and listed with their counts; exclusion does not mean that they are treated fairly.',
 ];
 
-/** Builds the report of a workflow: the verdict, the changes, each step, each attribute. */
+/** Builds the report of a workflow: the verdict, the changes, the steps and the attributes. */
 export function workflowDocument(findings: WorkflowFindings): ReportDocument {
   return {
     title: 'Fairness workflow',
@@ -219,7 +222,7 @@ function madeOf(findings: WorkflowFindings): [name: string, value: string][] {
   ];
 }
 
-/** Summarizes one step of a workflow; with several attributes, by the worst value of each metric. */
+/** Summarizes one step of a workflow. With several attributes, each metric is shown with its worst value. */
 function stepSummary(metrics: WorkflowMetrics): ReportFact[] {
   const { n } = metrics;
   const level = levelOf(metrics);

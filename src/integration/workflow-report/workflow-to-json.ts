@@ -9,7 +9,7 @@ import type { ValidationResult, WorkflowFindings, WorkflowMetrics, WorkflowSplit
 export interface WorkflowMetricsJson extends SnakeFields<
   Pick<WorkflowMetrics, 'n' | 'accuracy' | 'meanAbsoluteError'>
 > {
-  /** Each metric by its name; with several attributes, the worst value over them. */
+  /** The metrics by name. With several attributes, each metric has its worst value over the attributes. */
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
 }
@@ -133,7 +133,7 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
   };
 }
 
-/** Returns why the judged metric is undefined in one step; null if it is defined. */
+/** Returns the reason why the judged metric is undefined in a step of the workflow; null if the metric is defined. */
 function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): string | null {
   return own(metrics, metric)?.undefinedReason ?? null;
 }

@@ -89,7 +89,7 @@ export function encodeRows(table: Table, specs: readonly FeatureSpec[]): Encoded
 }
 
 /**
- * Returns the part of an encoding whose columns remain after the pipeline.
+ * Returns an encoding without the columns that the pipeline removed.
  * @throws {TrainingError} if no column remains
  */
 export function remainingFeatures(specs: readonly FeatureSpec[], table: Table): readonly FeatureSpec[] {

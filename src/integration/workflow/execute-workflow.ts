@@ -38,14 +38,15 @@ import { readWorkflowRows, type WorkflowRows } from './workflow-rows.ts';
  *
  * 1. Baseline: trains an unconstrained model and measures it on held-out rows.
  * 2. Pipeline and training: fits the pipeline on the training rows, and trains a model on the transformed rows by
- *    `training.method`. The fairness constraint is between the groups of all sensitive attributes crossed.
+ *    `training.method`. The fairness constraint compares the groups that result from crossing all sensitive attributes.
  * 3. Validation: measures the same held-out rows again, for each attribute and intersection, and applies the gate to
  *    the worst value.
  *
  * All steps use the same partition, stratified by target and groups. Features are encoded as learned from the training
- * rows in the first step. Sensitive columns are never features, but the pipeline sees them. Weights from the pipeline
- * are used in training. The result has the cost in accuracy next to the metrics. A constraint applies only to the
- * groups and rates that it names. The constraint holds on the training rows, and on other rows up to sampling error.
+ * rows in the first step. Sensitive columns are never features, but the steps of the pipeline can use them. Weights
+ * from the pipeline are used in training. The result contains the cost in accuracy in addition to the metrics. A
+ * constraint applies only to the groups and rates that it names. The constraint holds on the training rows. On other
+ * rows, it holds only up to sampling error.
  * @param config from `loadConfig`, or an object with the same keys
  * @param data the rows; rows without a target or a sensitive attribute are excluded and counted
  * @throws {ConfigValidationError} if the configuration has errors or no training section
@@ -228,14 +229,14 @@ async function tradeOffOf(
 
 /** Options of the gate on a workflow. */
 interface WorkflowGateOptions extends JudgeOptions {
-  /** Rows of each attribute's groups that were excluded before the split. */
+  /** For each attribute, the rows of its groups that were excluded before the split. */
   readonly missing?: Readonly<Record<string, MissingRows>> | undefined;
 }
 
 /**
  * Applies the gate to the final model: the worst value over attributes is judged, and an undefined value fails. The
- * result includes the change of the distance from parity. The change is negative if unfairness falls, for differences
- * and for ratios.
+ * result includes the change of the distance from parity. For differences and for ratios, a negative change means that
+ * unfairness decreased.
  */
 export function validateWorkflow(
   metric: string,

@@ -28,7 +28,7 @@ export interface ModelOutputs {
   readonly scores: Float64Array | null;
 }
 
-/** Returns the outputs of a model from its scores: decisions by a threshold, or the values of a regression. */
+/** Converts the scores of a model to its predictions: to decisions by a threshold, or to the values of a regression. */
 export function outputsOf(scores: Float64Array, task: JudgedRows['task'], threshold: number | null): ModelOutputs {
   if (task === 'regression') return { decisions: scores, scores: null };
   return { decisions: decide(scores, threshold ?? 0.5), scores };

@@ -47,7 +47,7 @@ export function describeSplit(
   return Object.freeze({ train: given(train), test: given(test), trainSize, seed: randomState, nDropped });
 }
 
-/** Returns the index of the fifth that contains each value. */
+/** Returns, for each value, the index of the quantile bin (fifth) that contains it. */
 function partsOf(values: Float64Array): Int32Array {
   const order = Int32Array.from(values.keys()).sort((a, b) => (values[a] as number) - (values[b] as number));
   const parts = new Int32Array(values.length);

@@ -34,9 +34,9 @@ interface MethodRows extends EncodedRows {
   readonly sampleWeight: Float64Array | undefined;
 }
 
-/** Settings of a training method: the options of the workflow, and its method. */
+/** The configuration of a training method, and the options of the workflow. */
 interface MethodSettings extends FilledWorkflowOptions {
-  /** The method's constructor options, from the configuration. */
+  /** The constructor options of the method, as given in the configuration. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly task: 'binary' | 'regression';
 }
@@ -133,15 +133,15 @@ function extentOf(y: ArrayLike<number>): LossRange {
 }
 
 /**
- * Returns a warning if a threshold replaces the randomised decisions, since only randomised decisions meet the
- * constraint.
+ * Returns a warning if a threshold replaces the random decisions of a mixture, because only the random decisions meet
+ * the constraint.
  */
 function thresholdWarning({ decisionThreshold }: MethodSettings): string[] {
   if (decisionThreshold === null) return [];
   return ['the constraint was met with randomised decisions; with a decision threshold it may not hold'];
 }
 
-/** Returns a warning about targets outside the range, which cannot be predicted. */
+/** Returns a warning if there are targets outside the range of values that the model can predict. */
 function rangeWarning({ constraint, range }: ReductionsOptions, y: ArrayLike<number>): string[] {
   if (constraint !== 'bounded_group_loss' || range === undefined) return [];
   let outside = 0;

@@ -31,8 +31,8 @@ export interface TrainedWorkflow extends Pick<
 }
 
 /**
- * Runs step 2: fits the pipeline on the training rows only, trains on the transformed rows with the encoding of the
- * first step, and measures on the held-out rows.
+ * Runs step 2. The pipeline is fitted on the training rows only. A model is trained on the transformed rows with the
+ * encoding of the first step, and measured on the held-out rows.
  */
 export async function transformAndTrain(
   config: PipelineConfig,
@@ -108,7 +108,7 @@ function classWarning({ training, task }: WorkflowRows, { classWeight }: FilledW
   ];
 }
 
-/** Groups with fewer training rows get a warning, since their rates are mostly chance. */
+/** The number of training rows below which a group gets a warning, because its rates are mostly chance. */
 const FEW_ROWS = DEFAULT_MIN_GROUP_SIZE;
 
 /** Returns a warning about small groups. Reductions constrain every group; network trainers have their own warnings. */

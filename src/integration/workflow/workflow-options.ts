@@ -8,8 +8,8 @@ import type { TrackingOptions } from '../tracking/index.ts';
 /** Options of `runBaselineMeasurement`. */
 export interface BaselineOptions {
   /**
-   * Class weights of the unconstrained model and, as costs of errors, of reductions. 'balanced' gives both classes the
-   * same total weight.
+   * Class weights for the unconstrained model. In reductions, they are the costs of errors. 'balanced' gives both
+   * classes the same total weight.
    * @defaultValue 'balanced'
    */
   readonly classWeight?: ClassWeight | undefined;

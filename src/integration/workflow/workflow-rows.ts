@@ -19,7 +19,7 @@ import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../gates.ts';
 
-/** The judged metric if a configuration names no metric. */
+/** The metric that the gate checks if the configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
 
 /** The rows of a workflow, read once for all three steps. Every row has its target and all sensitive attributes. */
@@ -42,7 +42,10 @@ export interface WorkflowRows {
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
   readonly features: readonly string[];
   readonly nDropped: number;
-  /** For each attribute, the rows that have a group but lack the target or another sensitive attribute. */
+  /**
+   * For each attribute, the rows that have a group of this attribute but no target, or no value of another sensitive
+   * attribute.
+   */
   readonly missing: Readonly<Record<string, MissingRows>>;
   readonly warnings: readonly string[];
 }
@@ -103,7 +106,7 @@ export function readWorkflowRows(config: PipelineConfig, data: TableSource): Wor
 }
 
 /**
- * Checks that the method gives probabilities of the label if the metric needs such probabilities.
+ * Checks that the method predicts probabilities of the label, if the metric requires them.
  * @throws {ConfigValidationError} if the metric needs probabilities of the label and the method does not give them
  */
 function assertScoresMeanWhatTheySay(metric: string, { method }: TrainingConfig): void {
@@ -187,11 +190,11 @@ function assertLearnable(y: Uint8Array | Float64Array, target: string): void {
   });
 }
 
-/** The seed of the permutation test of missing rows, independent of the seed of the workflow. */
+/** The seed of the permutation test for missing rows. It does not depend on the seed of the workflow. */
 const MISSING_SEED = 42;
 
 /**
- * Returns the excluded rows of each attribute's groups, and a warning if the share of excluded rows differs between
+ * Returns the number of excluded rows in each group, and a warning if the share of excluded rows differs between
  * groups.
  */
 function leftOutRows(

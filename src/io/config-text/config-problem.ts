@@ -44,7 +44,10 @@ export function inTextOrder(problems: readonly ConfigProblem[]): ConfigProblem[]
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
-/** Combines all errors of a configuration in one exception, with one line for each error, in the order of the text. */
+/**
+ * Combines all errors of a configuration into one exception. The message has one line for each error, in the order of
+ * the text.
+ */
 export function problemsError(
   problems: readonly ConfigProblem[],
   { listing }: ConfigDialect,
@@ -63,9 +66,9 @@ export function problemsError(
 
 /** The properties of one kind of configuration: texts for messages, and rules for reading keys. */
 export interface ConfigDialect {
-  /** Alternative names of keys, and the keys that they mean. */
+  /** A map from alternative names of keys to the standard names. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Keys whose scalars are read as text, exactly as written: 1.0 stays '1.0'. */
+  /** Keys whose values are read as text, exactly as written: 1.0 stays '1.0'. */
   readonly textKeys: readonly string[];
   /** The suggestion for an empty file. */
   readonly beginning: string;

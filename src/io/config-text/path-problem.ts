@@ -10,7 +10,7 @@ export interface PathProblem {
   readonly path: KeyPath;
   /** Whether the key or its value is invalid. */
   readonly at: 'key' | 'value';
-  /** The position of the error in the text, if this is not the position of the path. */
+  /** The position of the error in the text, if it differs from the position of the path. */
   readonly index?: TextPosition | undefined;
   readonly message: string;
   readonly suggestion: string;
@@ -41,7 +41,7 @@ interface PathInText {
   readonly source: string | undefined;
 }
 
-/** Finds a path in the source text. A missing key gets the position of its container. */
+/** Finds a path in the source text. For a missing key, the position is that of the mapping that lacks the key. */
 function findInText(root: unknown, path: KeyPath, positions: YamlPositions, at: 'key' | 'value'): PathInText {
   let container: unknown = root;
   let position = positionsOf(root, positions)?.at;
@@ -70,13 +70,13 @@ export function problemAt(
   return { path, at, message: `${formatPath(path)}: ${message}`, suggestion };
 }
 
-/** A function that returns a path and its value as they are written in the text, for messages. */
+/** A function that returns a path and its value in the notation of the source text, for messages. */
 export type Wording = (path: KeyPath) => { readonly key: string; readonly given: string };
 
 /** The maximum length of a value in messages. */
 const LONGEST = 60;
 
-/** Returns a function that gives paths and values as they are written in the source text. */
+/** Returns a function that finds the notation of paths and values in the source text. */
 export function wordingOf(root: unknown, positions: YamlPositions): Wording {
   return (path) => {
     const { written, source } = findInText(root, path, positions, 'value');

@@ -10,7 +10,7 @@ import { cleanRequirement, type JsonSchema, requirement, schemaAt } from './requ
 /** The key that merges mappings in YAML 1.1; in YAML 1.2 it has no special meaning. */
 const MERGE_KEY = '<<';
 
-/** The minimum length of a prefix that is treated as an abbreviated key. */
+/** The minimum length of an unknown key that may be an abbreviation of a known key. */
 const SHORTEST_START = 3;
 
 /** The valid fields of a configuration, and the errors of the invalid fields. */
@@ -22,7 +22,7 @@ export interface ReadFields<Document> {
 /** The schemas of the keys of a configuration. */
 export interface FieldSchemas<Shape extends z.ZodRawShape> {
   readonly schemas: Shape;
-  /** Additional valid keys, which other functions read. */
+  /** Further valid keys, whose values are read by other functions. */
   readonly otherKeys: readonly string[];
   readonly dialect: ConfigDialect;
 }
@@ -192,8 +192,8 @@ function missing(path: KeyPath, required: string, wording: Wording): PathProblem
 }
 
 /**
- * Returns the types that a schema accepts. Constants are excluded, because quoting a number does not turn it into one
- * of the constants.
+ * Returns the types that a schema accepts. Constants are excluded: a number in quotation marks would not become one of
+ * them.
  */
 function typesOf(schema: JsonSchema): readonly string[] {
   const kinds = schema.anyOf ?? schema.oneOf ?? [schema];

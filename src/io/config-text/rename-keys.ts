@@ -9,7 +9,7 @@ export interface Renaming {
   readonly faults: PathProblem[];
   /** Whether declared keys may also be in camelCase. */
   readonly allowsCamelCase: boolean;
-  /** Alternative names of keys, and the keys that they mean. */
+  /** A map from alternative names of keys to the standard names. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
@@ -19,7 +19,7 @@ export type Rename = (value: unknown, path: KeyPath) => unknown;
 /** For each key of a mapping, the function that renames keys within its value. */
 type Inner = ReadonlyMap<string, Rename>;
 
-/** Renames the declared keys of one mapping. The schema rejects all other keys. */
+/** Renames the keys of one mapping that the schema declares. The schema rejects all other keys. */
 export function renameKeys(
   value: unknown,
   path: KeyPath,
@@ -65,8 +65,8 @@ function givenTwice(path: KeyPath, first: string, second: string, position: Entr
 }
 
 /**
- * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of the
- * mapping itself are names from the data, so they stay unchanged.
+ * Returns a function that renames the keys in every item of a list, or in every value of a mapping. The keys of such a
+ * mapping are names from the data, so these keys are not renamed.
  */
 export function renameEach(rename: Rename, renaming: Renaming): Rename {
   return (value, path) => {
@@ -83,7 +83,7 @@ export function renameEach(rename: Rename, renaming: Renaming): Rename {
   };
 }
 
-/** Assigns the positions of a value to its copy. */
+/** Stores the positions of a value for its copy with renamed keys. */
 export function copyPositions<Copy extends object>(from: object, to: Copy, { indices: places }: Renaming): Copy {
   const found = places.get(from);
   if (found !== undefined) places.set(to, found);

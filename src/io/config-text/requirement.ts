@@ -109,7 +109,7 @@ const NAMES: Readonly<Partial<Record<string, (schema: JsonSchema) => string>>> =
       : `[${prefixItems.map(requirement).join(', ')}]`,
 };
 
-/** Describes the endings that a pattern like `\.(md|json)$` requires. */
+/** Describes the file extensions that a pattern like `\.(md|json)$` requires. */
 function textLike(pattern: string): string {
   const [, start = '', choices = ''] = /^(.*)\((.*)\)\$$/.exec(pattern) ?? [];
   const endings = choices.split('|').map((ending) => `${start.replaceAll('\\', '')}${ending}`);
@@ -130,7 +130,7 @@ function plural(items: JsonSchema | undefined): string {
   return PLURALS[String(first?.type)] ?? 'values';
 }
 
-/** Describes a range. Bounds at the largest safe integer, which zod adds, are ignored. */
+/** Describes a range. Bounds equal to the largest safe integer are ignored, because zod adds them itself. */
 function range({ minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below }: JsonSchema): string {
   const isLow = minimum !== undefined && minimum > Number.MIN_SAFE_INTEGER;
   const isHigh = maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER;

@@ -50,8 +50,8 @@ function valueOf(record: Readonly<Record<string, string | number>>, name: string
  * Applicants to the six largest graduate departments of the University of California, Berkeley, autumn 1973:
  * department, men admitted and rejected, women admitted and rejected. Bickel, Hammel and O'Connell (1975), "Sex bias in
  * graduate admissions", Science 187; counts as in Freedman, Pisani and Purves, "Statistics" (2,691 men and 1,835
- * women). One copy in circulation has 313 instead of the 353 men admitted to department B. The number 313 fits neither
- * these totals nor the published 63%.
+ * women). A widespread copy of these data has 313 men admitted to department B instead of 353. The number 313
+ * contradicts these totals and the published 63%.
  */
 const COUNTS = [
   ['A', 512, 313, 89, 19],

@@ -36,8 +36,8 @@ export const UNKNOWN_ANSWERS: readonly string[] = [
 export type BbqPolarity = 'neg' | 'nonneg';
 
 /**
- * Whether the context answers the question. With `ambig`, the context leaves the answer open, so that "unknown" is
- * right. With `disambig`, the context reveals the answer.
+ * Whether the context answers the question. With `ambig`, the context does not contain the answer, so the correct
+ * answer is "unknown". With `disambig`, the context reveals the answer.
  */
 export type BbqCondition = 'ambig' | 'disambig';
 
@@ -56,12 +56,12 @@ export interface BbqItem {
   readonly context: string;
   readonly question: string;
   readonly answers: readonly [string, string, string];
-  /** Index of the right answer. */
+  /** Index of the correct answer. */
   readonly right: number;
   /** Index of the answer that says "unknown". */
   readonly unknown: number;
-  /** Index of the answer that names the person of the stereotyped group; null if it cannot be determined. */
+  /** Index of the answer that names the stereotyped person; null if this answer cannot be determined. */
   readonly target: number | null;
-  /** The reason why `target` is null; null if there is a target. */
+  /** The reason why `target` is null; null if `target` is not null. */
   readonly targetProblem: BbqTargetProblem | null;
 }

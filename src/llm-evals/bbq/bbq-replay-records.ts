@@ -12,8 +12,9 @@ import { type BbqLine, readBbqLines } from './read-bbq-items.ts';
 /** Options of {@link bbqReplayRecords}. */
 export interface BbqReplayOptions {
   /**
-   * The name of the model whose answers are read. In a column name, it is the part before `_pred_`.
-   * @defaultValue the model of the file; required if the file has several models
+   * The name of the model whose answers are read. In the name of a column with answers, the model is the part before
+   * `_pred_`.
+   * @defaultValue the only model of the file; required if the file contains answers of several models
    */
   readonly model?: string | undefined;
 }
@@ -36,9 +37,10 @@ const ANSWER_COLUMN = /^(.+)_pred_(race|arc|qonly)$/;
  * Reads a model's answers from a file of BBQ's items, and returns them as records for the provider `replay`.
  *
  * BBQ's authors publish such files: each item has columns like `unifiedqa-t5-11b_pred_race`. Each answer becomes a
- * record for the prompt that {@link bbqPrompt} creates for its item and format. An evaluation with the same prompt then
- * finds this record. The model's original prompt had no line with instructions. In the format without context, both
- * contexts of an item have the same prompt, so the function returns one record for both contexts.
+ * record for the prompt that {@link bbqPrompt} creates for its item and format. An evaluation finds the record if it
+ * sends the same prompt. The prompt that the model originally received did not contain the line with instructions. In
+ * the format without context, both contexts of an item have the same prompt, so the function returns one record for
+ * both contexts.
  * @throws {DataValidationError} if the file has no columns with answers, if the file has several models and `model` is
  * not set, if an answer is not a string, or if one prompt has two different answers
  * @example

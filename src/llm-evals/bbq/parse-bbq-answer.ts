@@ -4,8 +4,8 @@ import { type BbqItem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 export type BbqOptions = Pick<BbqItem, 'answers' | 'unknown'>;
 
 /**
- * Matches a letter at the start: "(b)", "b)", "B." or "b". Does not match "A: …", because models write "A:" for
- * "answer".
+ * Matches a letter at the start: "(b)", "b)", "B." or "b". Does not match "A: …", because models also write "A:" as an
+ * abbreviation of "answer".
  */
 const LEADING_LETTER = /^[\s*_"'`>#-]*(?:\(([abc])\)[.:]?|([abc])[).](?!\w)|([abc])(?=[\s*_"'`]*$))/i;
 
@@ -18,7 +18,7 @@ const STATED_LETTER = /^\(?([bc])\)?(?![\p{L}\p{N}'’])|^\(?(a)\)?(?=\s*(?:$|[.
 /** Matches a second letter after the first: "or b". */
 const SECOND_LETTER = /^\s*(?:or|and|\/|,)\s*\(?[abc]\b/i;
 
-/** Matches the end of an answer at the start of a text. An explanation may follow. */
+/** Matches characters after which an answer at the start of a text is complete. An explanation may follow. */
 const END_OF_ANSWER = /[.;:!\n]|\s[-–—]\s|,?\s(?:because|since|as)\s/;
 
 /**
@@ -86,7 +86,10 @@ function optionOf(text: string, options: readonly Wording[]): number | null {
   return words === '' ? null : (options.find(([wording]) => wording === words)?.[1] ?? null);
 }
 
-/** Parses the answer at the start of a text: a letter, words, or a letter and words that name the same answer. */
+/**
+ * Parses the answer at the start of a text: a letter, the words of an answer, or both if they belong to the same
+ * answer.
+ */
 function readStart(
   text: string,
   options: readonly Wording[],

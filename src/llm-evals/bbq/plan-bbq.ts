@@ -4,15 +4,15 @@ import type { BbqItem } from './bbq-item.ts';
 import { bbqPrompt } from './bbq-prompt.ts';
 
 /**
- * The details of a BBQ prompt that scoring needs. With them, the file need not be read again. Items with the same
- * `cluster` have the same template and are not independent. `right`, `unknown` and `target` are indices of answers. If
- * the target is unknown, `target` is empty and `target_fault` contains the reason.
+ * The details of a BBQ prompt that scoring needs. Because of these details, the file does not need to be read again.
+ * Items with the same `cluster` have the same template and are not independent. `right`, `unknown` and `target` are
+ * indices of answers. If the target is unknown, `target` is empty and `target_fault` contains the reason.
  */
 export type BbqDetails = ReturnType<typeof detailsOf>;
 
 /**
- * Plans the prompts of BBQ's items. In the format without context, both contexts of an item have the same prompt, and
- * its right answer is "unknown". This format therefore uses only the ambiguous items.
+ * Plans the prompts of BBQ's items. The format without context uses only the ambiguous items, because without a context
+ * both items have the same prompt, and "unknown" is correct.
  */
 export function planBbq(
   items: readonly BbqItem[],

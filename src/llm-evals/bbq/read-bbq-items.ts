@@ -3,7 +3,7 @@ import { valueAt } from '../../internal/values.ts';
 import { type BbqItem, type BbqTargetProblem, normalizeAnswer, UNKNOWN_ANSWERS } from './bbq-item.ts';
 import { type JsonLine, lineProblem, readJsonLines } from './json-lines.ts';
 
-/** BBQ's information on the person in an answer: the words for the person, and the person's groups. */
+/** BBQ's information about the person in an answer: words for the person, and the groups of the person. */
 type AnswerInfo = readonly string[];
 
 /** The answer that names the stereotyped person. */
@@ -27,12 +27,12 @@ const SAME_GROUP: readonly (readonly string[])[] = [
 const CANONICAL = new Map(SAME_GROUP.flatMap((names) => names.map((name) => [name, names[0] as string] as const)));
 
 /**
- * Finds the answer that names the person of a stereotyped group.
+ * Finds the answer that names the stereotyped person: the person who belongs to a stereotyped group.
  *
  * An answer names this person if one of the following is a stereotyped group: the group of the answer, a part of that
  * group's name ("F-Black", "trans_F"), or the words for the person ("Japanese", whose group BBQ gives as a region).
  * Case and spelling may vary as in BBQ ("low SES", "lowSES"). There is no target if no answer or more than one answer
- * names this person. Two answers may do so in items that vary two attributes at once.
+ * names this person. More than one answer may name this person if an item varies two attributes at once.
  * @param infos the information on each answer, in order
  * @param unknown the index of the answer that says "unknown"
  */

@@ -6,12 +6,12 @@ import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { readTranscripts } from '../transcript/read-transcripts.ts';
 import { bbqReplayRecords, holdsBbqAnswers } from './bbq-replay-records.ts';
 
-/** Finds the recorded answer to a request, by prompt and repeat. */
+/** A function that finds the recorded answer to a prompt and its repeat. */
 type Replay = (request: LLMRequest) => AnswerRecord | undefined;
 
 /**
  * Reads recorded answers from a file: a transcript, or BBQ's items with a model's answers.
- * @param path the file; by default the file of BBQ's items, which may contain answers
+ * @param path the path of the file; by default the file of BBQ's items, which may also contain answers
  * @throws {ConfigValidationError} if no file is configured
  * @throws {DataValidationError} if the file cannot be read
  */

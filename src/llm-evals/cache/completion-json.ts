@@ -33,7 +33,7 @@ const completionSchema = z.object({
   latency_millis: amountSchema,
 });
 
-/** Parses the content of a cache file. Returns the answer, or the reason why it is not valid. */
+/** Parses the content of a cache file. Returns the answer, or the reason why the content is not valid. */
 export function completionFromJson(key: string, content: string): Completion | string {
   let json: unknown;
   try {

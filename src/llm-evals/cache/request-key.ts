@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { ValueError } from '../../exceptions/index.ts';
 import type { LLMParams } from '../../schemas/llm-eval/llm-eval-document.ts';
 
-/** The identity of a model. The identity separates the cached answers of different models. */
+/** The identity of a model. Answers of models with different identities are cached separately. */
 export interface ModelIdentity {
   readonly provider: string;
   /** The address of the provider; null for the default address, or if the provider has no address. */

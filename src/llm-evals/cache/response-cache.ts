@@ -84,8 +84,8 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the cached answer for a key, with `cached` true and its original latency. Returns undefined if there is no
-   * cached answer for the key.
+   * Returns the cached answer for a key. Its field `cached` is true, and its latency is that of the original request.
+   * Returns undefined if there is no cached answer for the key.
    * @throws {ValueError} if the key was not created by {@link requestKey}
    */
   async get(key: string): Promise<Completion | undefined> {

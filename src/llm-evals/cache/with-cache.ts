@@ -25,9 +25,9 @@ const WITH_CACHE_OPTION_NAMES: OptionNames<WithCacheOptions> = { isLiveAllowed: 
 const SHOWN_PROMPT = 60;
 
 /**
- * Creates a client that returns answers from a cache. If an answer is not cached, the client requests it from the
- * wrapped client and caches it. Concurrent calls for the same answer share one request. Errors are not cached. If an
- * answer cannot be written to disk, the client returns the answer and logs a warning.
+ * Creates a client that returns answers from a cache. An answer that is not cached is requested from the wrapped client
+ * and then cached. Concurrent calls for the same answer share one request. Errors are not cached. If an answer cannot
+ * be written to disk, the client returns the answer and logs a warning.
  * @throws {CacheMissError} (from the client's calls) if an answer is not cached and requests are not allowed
  * @example
  * ```ts

@@ -26,7 +26,8 @@ export interface ApiAccess extends ApiConfig {
 interface ApiHost {
   readonly keyVariable: string;
   /**
-   * The environment variable with an address to which the key may also be sent. A configuration file cannot allow this.
+   * The environment variable with an address to which the key may also be sent. Only the environment can allow this,
+   * never a configuration file.
    */
   readonly addressVariable: string;
   readonly official: string | null;
@@ -38,7 +39,7 @@ const HOSTS: Readonly<Record<ApiProvider, ApiHost>> = {
   compatible: hostOf('EVENHAND_LLM', null),
 };
 
-/** @param prefix the beginning of the names of the provider's environment variables */
+/** @param prefix the text with which the names of the provider's environment variables begin */
 function hostOf(prefix: string, official: string | null): ApiHost {
   return { keyVariable: `${prefix}_API_KEY`, addressVariable: `${prefix}_BASE_URL`, official };
 }
@@ -58,7 +59,7 @@ export function variablesOf(provider: ApiProvider): readonly [key: string, addre
   return [HOSTS[provider].keyVariable, HOSTS[provider].addressVariable];
 }
 
-/** Returns a provider's key from the environment, or null if it is not set or empty. */
+/** Returns the key of a provider from the environment; null if the variable is not set or empty. */
 function keyOf(provider: ApiProvider, env: Environment): string | null {
   const variable = HOSTS[provider].keyVariable;
   const key = env[variable]?.trim() ?? '';
@@ -77,8 +78,8 @@ function keyOf(provider: ApiProvider, env: Environment): string | null {
  *
  * A key is sent only to its provider's own host, to this machine, or to the host named in the environment
  * (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`, and `EVENHAND_LLM_BASE_URL` for a compatible server). A configuration file
- * may come from a third party, and therefore cannot send the key to another host. If no key is set, a compatible server
- * may have any address. No key is sent over plain http, except to this machine.
+ * may come from a third party, and therefore cannot send the key to another host. A compatible server may have any
+ * address if no key is set. No key is sent over plain http, except to this machine.
  * @throws {ConfigValidationError} if the key must not be sent to the address, or if the address is invalid
  */
 export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
@@ -94,8 +95,8 @@ export function apiAccess(config: ApiConfig, env: Environment): ApiAccess {
 }
 
 /**
- * Normalizes an address. Users often give Anthropic's address without the version, because Anthropic's SDKs accept this
- * form.
+ * Normalizes an address. If an address of Anthropic has no version, the version is added. Users often omit the version,
+ * because Anthropic's SDKs accept such addresses.
  */
 function toBaseUrl(provider: ApiProvider, url: URL): string {
   const address = url.href.replace(/\/+$/, '');
@@ -119,9 +120,8 @@ function needsAddress(provider: ApiProvider): ConfigValidationError {
 }
 
 /**
- * Creates the error for an address that is set in the environment, but not in the configuration. The provider's own
- * address could receive prompts that are meant for the other host. Answers from the other host would be cached under
- * the provider's name.
+ * Creates the error for an address that is set in the environment, but not in the configuration. Without this error,
+ * the provider's own address could receive prompts that are meant for the other host.
  */
 function askedElsewhere(provider: ApiProvider, { href, host }: URL): ConfigValidationError {
   const variable = HOSTS[provider].addressVariable;
@@ -207,7 +207,7 @@ export interface LiveAccessOptions {
    */
   readonly live?: boolean | undefined;
   /**
-   * The environment variables. The variables contain the keys and the permission for requests.
+   * The environment variables, which contain the keys and the permission for requests.
    * @defaultValue process.env
    */
   readonly env?: Environment | undefined;
@@ -216,8 +216,8 @@ export interface LiveAccessOptions {
 const LIVE_ACCESS_OPTION_NAMES: OptionNames<LiveAccessOptions> = { live: true, env: true };
 
 /**
- * The result of {@link liveAccess}: whether answers may be requested from the provider, and the reason (a clause
- * without a full stop). If requests are not allowed, the result also contains a suggestion.
+ * The result of {@link liveAccess}: whether requests to the provider are allowed, and the reason (a clause without a
+ * full stop). If requests are not allowed, the result also contains a suggestion.
  */
 export type LiveAccess =
   | { readonly isAllowed: true; readonly reason: string; readonly suggestion: null }

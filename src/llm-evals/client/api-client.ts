@@ -10,7 +10,7 @@ import { redactorOf } from './secrets.ts';
 /** The content of an answer, parsed from a response. */
 type ReadAnswer = Pick<Completion, 'text' | 'finishReason' | 'isRefusal' | 'usage'>;
 
-/** The properties of one API. */
+/** The properties in which the APIs of providers differ. */
 interface ApiDialect {
   /** The URL path of the requests, after the base URL. */
   readonly path: string;
@@ -23,11 +23,11 @@ interface ApiDialect {
 }
 
 /**
- * OpenAI's chat completions. Compatible servers offer the same API.
+ * OpenAI's API for chat completions. Compatible servers offer the same API.
  *
  * `max_tokens` is sent to OpenAI as `max_completion_tokens`, because its newer models require this name. Other servers
- * receive `max_tokens`, because most servers support only this name. The text of an answer without text, such as a tool
- * call, is ''.
+ * receive `max_tokens`, because most servers support only this name. If an answer contains no text (such as a tool
+ * call), its text is ''.
  */
 const CHAT_COMPLETIONS: ApiDialect = {
   path: '/chat/completions',
@@ -50,9 +50,9 @@ const DEFAULT_MAX_TOKENS = 1024;
 /**
  * Anthropic's messages API.
  *
- * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. The text of an
- * answer without text, such as a tool call, is ''. Input tokens include tokens that are read from or written to the
- * provider's cache.
+ * `max_tokens` is {@link DEFAULT_MAX_TOKENS} by default. The texts of an answer's blocks are joined. If an answer
+ * contains no text (such as a tool call), its text is ''. Input tokens include tokens that are read from or written to
+ * the provider's cache.
  */
 const MESSAGES: ApiDialect = {
   path: '/messages',
@@ -140,7 +140,7 @@ function readChatCompletion(fields: Readonly<Record<string, unknown>>): ReadAnsw
 const CHAT_FINISH_REASONS: readonly FinishReason[] = ['stop', 'length', 'content_filter'];
 
 /**
- * Reads the content of a message: a text, or a list of blocks as some servers return it. Returns undefined for other
+ * Reads the content of a message, which is a text or, from some servers, a list of blocks. Returns undefined for other
  * content.
  */
 function readContent(content: unknown): string | undefined {
@@ -181,7 +181,7 @@ function readUsage(given: unknown): TokenUsage | null {
   return usageOf(inputTokens, fields?.['output_tokens']);
 }
 
-/** The params of a request. The params are split by their use. */
+/** The params of a request, separated by their use. */
 interface RequestParams {
   /** The system prompt; null if there is no system prompt. */
   readonly system: string | null;
@@ -191,7 +191,7 @@ interface RequestParams {
   readonly rest: LLMParams;
 }
 
-/** Params that the client sets itself. The value says what to do instead. */
+/** Params that the client sets itself, each with advice on what to do instead. */
 const RESERVED: Readonly<Record<string, string>> = {
   model: 'set model instead',
   messages: 'the prompt is the message',

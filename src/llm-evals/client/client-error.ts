@@ -36,7 +36,7 @@ export function isTokenAmount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= MAX_TOKENS;
 }
 
-/** Joins the texts of a list of content blocks. Ignores blocks that are not text. */
+/** Joins the texts of all text blocks in a list of content blocks. */
 export function joinTexts(blocks: readonly unknown[]): string {
   return blocks
     .map((block) => {

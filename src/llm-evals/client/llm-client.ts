@@ -21,7 +21,7 @@ export interface Completion {
   readonly isRefusal?: boolean | undefined;
   /** The token usage; null if the provider does not report the usage. */
   readonly usage: TokenUsage | null;
-  /** Whether the answer was cached or recorded. No request was then sent. */
+  /** Whether the answer was cached or recorded, so that no request was sent. */
   readonly cached: boolean;
   readonly latencyMillis: number;
 }
@@ -43,7 +43,10 @@ export const COMPLETION_OPTION_NAMES: OptionNames<CompletionOptions> = { params:
 
 /** A client that answers prompts. */
 export interface LLMClient {
-  /** Identifies the model in cache keys and transcripts: provider, address and model. Contains no secrets. */
+  /**
+   * Identifies the model in cache keys and transcripts. Contains the provider, the address and the model. Contains no
+   * secrets.
+   */
   readonly id: string;
   /**
    * Answers one prompt. Makes one attempt, unless the client documents otherwise.
@@ -85,6 +88,6 @@ export interface ClientFailure {
   readonly isRetryable: boolean;
   /** Whether all other requests would fail too. A run then stops. */
   readonly isFatal: boolean;
-  /** The wait that the server asks for; null if the server does not ask for one. */
+  /** The waiting time that the server requests, in milliseconds; null if the server requests none. */
   readonly retryAfterMillis: number | null;
 }

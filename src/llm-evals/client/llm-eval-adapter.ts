@@ -53,7 +53,7 @@ function invalid(id: string, required: string, came: string): LLMClientError {
   return clientError('function', `The function of ${id} ${required}. Got ${came} instead.`);
 }
 
-/** Describes a value without showing a text, which may be long. */
+/** Describes a value for a message. Texts are not shown, because they may be long. */
 function kindOf(given: unknown): string {
   if (given === null || given === undefined) return String(given);
   if (typeof given === 'number' || typeof given === 'boolean') return `the ${typeof given} ${String(given)}`;
@@ -79,7 +79,7 @@ export type AnswerFunction = (
 /** Options of {@link LLMEvalAdapter}. */
 export interface LLMEvalAdapterOptions {
   /**
-   * Identifies the model in caches and transcripts. Change it when the function changes.
+   * Identifies the model in caches and transcripts. Change this identifier whenever the function changes.
    * @defaultValue the id of a client; 'function:' and the function's name for a function
    */
   readonly id?: string | undefined;
@@ -94,7 +94,8 @@ const LLM_EVAL_ADAPTER_OPTION_NAMES: OptionNames<LLMEvalAdapterOptions> = { id: 
  * The function returns a text, or `{ text, finishReason?, isRefusal?, usage? }`. An error that the function throws
  * becomes an `LLMClientError` of kind `function` with the original error as its cause. The error is retryable only if
  * its `status` is 408, 409, 429, or 500 and above. Errors of a client are passed on unchanged. A cancelled request ends
- * at once, even if the function ignores the signal. Values of the key variables are redacted from answers and messages.
+ * at once, even if the function ignores the signal. The values of environment variables with keys are redacted in
+ * answers and messages.
  * @throws {ValueError} if the target is neither a function nor a client
  * @example
  * ```ts
@@ -173,7 +174,7 @@ function toProblem(id: string, thrown: unknown, signal: AbortSignal | undefined)
 }
 
 /**
- * Returns whether an error is one that a client may throw, according to {@link LLMClient}. A run reads the context of
+ * Returns whether an error is of a class that {@link LLMClient} allows clients to throw. A run reads the context of
  * such an error.
  */
 function isClientError({ name, context }: FairnessToolkitError): boolean {
@@ -201,7 +202,7 @@ function statusOf(thrown: unknown): number | null {
 }
 
 /**
- * Returns the thrown value. If printing it would show a secret, returns a new error with the redacted message instead.
+ * Returns the thrown value. If the message contains a secret, returns a new error with the redacted message instead.
  */
 function withoutSecrets(thrown: unknown): unknown {
   const shown = inspect(thrown, { depth: 6 });

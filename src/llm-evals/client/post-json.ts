@@ -11,7 +11,7 @@ import { type Environment, redactSecrets } from './secrets.ts';
 /** The maximum number of characters of a server's message that an error shows. */
 const MAX_SHOWN = 200;
 
-/** The address of a client's requests, with their headers and settings. */
+/** The address, the headers and the settings with which a client sends its requests. */
 export interface Endpoint extends Pick<ApiAccess, 'id' | 'env' | 'keyVariable' | 'timeoutMillis'> {
   readonly address: string;
   /** The headers. The headers include the key, so they are never shown. */
@@ -35,7 +35,7 @@ function toClientError({ id, env }: Endpoint, thrown: unknown): Error {
   return clientError('network', `The connection to ${id} failed: ${shown}.`, { isRetryable: !isFatal, isFatal, cause });
 }
 
-/** The maximum size of a response, 8 MiB. The maximum is a hundred times the size of models' longest completions. */
+/** The maximum size of a response, 8 MiB. This is a hundred times the size of the longest completions. */
 const MAX_BYTES = 8 * 1024 * 1024;
 /** The maximum size of an error response, 64 KiB. The response is redacted first, and then shortened for the error. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -106,8 +106,8 @@ function toJson(
 }
 
 /**
- * Parses JSON. Returns undefined if the text is not JSON. The parser's error is not used, because it would quote the
- * text.
+ * Parses JSON. Returns undefined if the text is not JSON. The error of the parser is discarded, because it would quote
+ * the text.
  */
 function parse(text: string): unknown {
   try {
@@ -118,7 +118,7 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns the error for an error object that contains a status.
+ * Returns the error for a response whose error object contains a status.
  * @param retryAfter the wait in milliseconds that the server asks for
  */
 export function problemOfError(

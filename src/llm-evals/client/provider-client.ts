@@ -11,7 +11,7 @@ import type { AnswerRecord } from './transcript.ts';
 /** Options of {@link createProviderClient}. */
 export interface ProviderClientOptions extends Pick<LiveAccessOptions, 'env'> {
   /**
-   * The answers of the provider `replay`.
+   * The recorded answers for the provider `replay`.
    * @defaultValue none
    */
   readonly records?: Iterable<AnswerRecord> | undefined;
@@ -35,8 +35,8 @@ export type ClientConfig = Pick<LLMEvalConfig, 'provider' | 'model' | 'baseUrl' 
  *
  * With every provider, `base_url` may be an address of this machine. Another host receives a key only if the
  * environment also names that host, with scheme and port (`OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL`,
- * `EVENHAND_LLM_BASE_URL`). A configuration file alone therefore cannot send a key to another host. If the key is
- * missing, the first prompt fails, not this function, because no key is needed if every answer is cached.
+ * `EVENHAND_LLM_BASE_URL`). A configuration file alone therefore cannot send a key to another host. A missing key is
+ * reported at the first request, because no key is needed if all answers are cached.
  * @throws {ConfigValidationError} if the address is invalid, if the key must not be sent to the address, if params
  * contain settings that the client sets itself, or if `replay` has no records
  * @throws {ValueError} if the provider is unknown

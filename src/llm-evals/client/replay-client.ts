@@ -20,10 +20,10 @@ const REPLAY_CLIENT_OPTION_NAMES: OptionNames<ReplayClientOptions> = { id: true 
  * Creates a client that returns recorded answers by prompt and repeat, and sends no requests.
  *
  * If a repeat was not recorded, the call fails with a cache miss. The answer of another repeat is not used. A recorded
- * failure is thrown again. If a prompt failed and was answered later, the client returns the answer. If a request has
- * several answers, the client returns the last one.
- * @throws {DataValidationError} if two answers to the same prompt and repeat are from different models or params. The
- * client then cannot choose an answer
+ * failure is thrown again. If a prompt failed and was answered later, the client returns the answer. If several answers
+ * to a request were recorded, the client returns the last one.
+ * @throws {DataValidationError} if two answers to the same prompt and repeat are from different models or params. In
+ * this case, the client cannot choose an answer
  * @example
  * ```ts
  * import { createReplayClient } from 'evenhand/llm-evals';
@@ -55,7 +55,10 @@ export function createReplayClient(records: Iterable<AnswerRecord>, options: Rep
   });
 }
 
-/** Builds a key for a prompt and a repeat. The number comes first, because a prompt may contain any character. */
+/**
+ * Builds a key for a prompt and a repeat. The repeat comes first in the key, because a prompt may contain any
+ * character.
+ */
 export function requestName({ prompt, repeat }: Pick<AnswerRecord, 'prompt' | 'repeat'>): string {
   return `${String(repeat)} ${prompt}`;
 }

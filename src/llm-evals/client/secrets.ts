@@ -24,7 +24,7 @@ const KEY_LIKE =
 /** Matches `Bearer` with the following text, unless that text is an ordinary word. */
 const BEARER = /\bbearer\s+(?:(?=[\w.~+/*-]{0,200}[\d_.~+/*-])[\w.~+/*-]{6,}|\w{16,})=*/i;
 
-/** Matches a header or a field that holds a key, with its value. */
+/** Matches a header or a field that contains a key, including its value. */
 const KEY_FIELD =
   /\b((?:x-|x-goog-)?api[-_]?key|authorization)(["']?\s*[:=]\s*["']?)(?:(?:bearer|basic)\s+)?[^\s"',;}]{4,}/i;
 
@@ -32,11 +32,11 @@ const KEY_FIELD =
 const CREDENTIALS_IN_ADDRESS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,200}:[^\s/@]{1,400}@/i;
 
 /**
- * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and all texts that
- * look like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
+ * Redacts secrets in a text: the values of {@link KEY_VARIABLES}, plain, URL-encoded or in base64, and every text that
+ * looks like a key (`sk-…`, `Bearer …`, `x-api-key: …`, a password in an address).
  *
- * Use this function for messages. The function may redact more than secrets, so use {@link redactKeys} for answers.
- * Values with fewer than 8 characters are not treated as keys.
+ * Use this function for messages. Because the function may also redact text that is not secret, use {@link redactKeys}
+ * for answers. Values with fewer than 8 characters are not treated as keys.
  * @example
  * ```ts
  * import { redactSecrets } from 'evenhand/llm-evals';
@@ -86,7 +86,8 @@ function formsOf(value: string): string[] {
 
 /**
  * Returns the parts of a base64 text that depend only on a key inside the encoded text. There is one part for each
- * position of the key modulo three bytes, because the neighbouring bytes change the first and the last character.
+ * position of the key modulo three. The first and the last character are left out, because they depend on neighbouring
+ * bytes.
  */
 function base64Forms(key: string): string[] {
   const bytes = Buffer.from(key);

@@ -32,7 +32,7 @@ export interface AnswerRecord {
   readonly attempts: number;
 }
 
-/** An answer as an evaluator receives it: the planned prompt and its result. */
+/** The input of an evaluator: a planned prompt and the result of its request. */
 export interface Transcript extends PlannedPrompt, AnswerRecord {}
 
 /** Returns the record of a request. Missing fields are set to null, false or 0. */

@@ -54,7 +54,7 @@ export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counte
   };
 }
 
-/** Returns whether the configuration has prompts whose answers an evaluator can score. */
+/** Returns whether the configuration contains prompts that the evaluator can use. */
 export function hasMaterial(evaluator: EvaluatorName, fields: Partial<LLMEvalDocument>): boolean {
   const { counterfactual, prompt_templates: templates = {}, bbq_path: bbqPath } = fields;
   const hasPrompts = Object.keys(templates).length > 0 || (counterfactual?.template?.length ?? 0) > 0;

@@ -12,7 +12,7 @@ export const LLM_EVAL_DIALECT: ConfigDialect = {
   listing: "Every key is listed by 'evenhand config schema --kind llm-eval'.",
 };
 
-/** The keys that have different names in a parsed configuration and in a file. */
+/** The keys whose name in a parsed configuration differs from the name in a file. */
 export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_millis', 'timeout_ms']]);
 
 /**

@@ -30,8 +30,8 @@ function* textsOf({ counterfactual, prompt_templates: named = {} }: Fields): Gen
 }
 
 /**
- * Checks for duplicate texts. Duplicates would count as independent templates. Texts that differ only in white space
- * are duplicates.
+ * Finds duplicate texts, which would count as independent templates. Texts that differ only in white space are
+ * duplicates.
  */
 function checkTwice(fields: Fields): PathProblem[] {
   const indices = new Map<string, KeyPath>();

@@ -11,8 +11,8 @@ const SECRET_KEY =
 const OWN_NAMES = new Set(['prompttemplates', 'counterfactual', 'prices']);
 
 /**
- * Finds every part of a configuration that looks like a secret or has the name of a secret. The returned problems do
- * not contain the secret.
+ * Finds every value of a configuration that looks like a secret, or whose key has the name of a secret. The returned
+ * problems do not contain the secret.
  */
 export function findSecrets(root: unknown): PathProblem[] {
   const named = isMapping(root) ? API_PROVIDERS.find((provider) => provider === root['provider']) : undefined;

@@ -21,7 +21,7 @@ import { concealedPath, findSecrets } from './find-secrets.ts';
 
 const PATH = ['counterfactual', 'name_pools'];
 
-/** Checks that there are names for every value of one dimension, and that each name belongs to only one value. */
+/** Checks the pools of names: each value of one dimension has a pool, and no name is in two pools. */
 function checkNamePools({ dimensions, name_pools: pools = {} }: Section): PathProblem[] {
   const keys = Object.keys(pools);
   if (keys.length === 0) return [];
@@ -103,7 +103,10 @@ function checkDimensionName(
     : [problemAt(path, 'must consist of letters, digits, _ and -, because placeholders use it', 'Rename it.', 'key')];
 }
 
-/** Checks a value. Two values must not differ only in case, because they would be equal at the start of a sentence. */
+/**
+ * Checks a value. Values must differ in more than case, because two values could otherwise be equal at the start of a
+ * sentence.
+ */
 function checkValue(value: string, before: readonly string[], path: readonly (string | number)[]): PathProblem[] {
   if (value.trim() !== value) {
     return [problemAt(path, 'must not start or end with a space', 'Remove the space.')];
@@ -139,7 +142,7 @@ function unknownDimension(
   return problemAt(path, `there is no dimension '${name}'`, suggestion, at);
 }
 
-/** Request settings that params cannot contain. The text says how to set them instead. */
+/** Settings of a request that must not be in `params`, each with advice on how to set it instead. */
 const TAKEN: Readonly<Record<string, string>> = {
   model: 'Set the top-level key model.',
   messages: 'Write prompts as prompt_templates.',
@@ -219,7 +222,7 @@ function checkRepeated(names: readonly string[] | undefined, field: string): Pat
   );
 }
 
-/** Checks that the provider has what it needs, and that an address is valid. */
+/** Checks that the provider has all required settings, and that its address is valid. */
 function checkProvider(fields: Fields): PathProblem[] {
   const { provider, base_url: baseUrl } = fields;
   const missing = provider === undefined ? [] : checkNeeds(provider, fields);
@@ -239,7 +242,7 @@ function checkNeeds(provider: NonNullable<Fields['provider']>, fields: Fields): 
   ];
 }
 
-/** Checks an address. Messages do not show it, because it may contain a key. */
+/** Checks an address. Error messages do not show the address, because it may contain a key. */
 function checkAddress(given: string): PathProblem[] {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
@@ -257,7 +260,7 @@ function checkAddress(given: string): PathProblem[] {
 
 const FIELDS = { schemas: LLM_EVAL_FIELDS, otherKeys: [], dialect: LLM_EVAL_DIALECT };
 
-/** The parsed content of a configuration, and where it comes from. */
+/** The parsed content of a configuration, with its name and the positions of its keys. */
 export interface LlmConfigSource {
   readonly value: unknown;
   /** The positions of the keys and values in the text; empty if the configuration was not given as text. */
@@ -273,7 +276,7 @@ export interface LlmConfigSource {
  * Reads a configuration from data. Checks for secrets, normalizes keys, checks each field, and then checks that the
  * fields are consistent.
  * @throws {ConfigValidationError} with all problems. If the configuration contains a secret, the error lists only
- * secrets, because messages about other problems could show a secret
+ * secrets, because a message about another problem could show the secret
  */
 export function readLlmEvalConfig(source: LlmConfigSource): LLMEvalConfig {
   const { value, indices: places, start, file, allowsCamelCase } = source;

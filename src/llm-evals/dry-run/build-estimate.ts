@@ -32,7 +32,7 @@ interface PlannedTotals {
 }
 
 /**
- * The minimum time in seconds that most requests take. A time limit is reported only if it allows less time per
+ * The minimum time in seconds that most requests take. A time limit is reported only if it leaves less time for each
  * request.
  */
 const USUAL_SECONDS = 2;
@@ -77,8 +77,8 @@ function costSentence(limit: number, totals: PlannedTotals): string | null {
 }
 
 /**
- * Describes the time limit. Response times are unknown in advance. If the limit allows only a short time per request,
- * the sentence states that time.
+ * Describes the time limit. Response times are unknown in advance. If the limit leaves only a short time for each
+ * request, the sentence states this time.
  */
 function minutesSentence(limit: number, concurrency: number, requests: number): string | null {
   const seconds = (60 * limit * concurrency) / requests;
@@ -92,17 +92,17 @@ const ENOUGH_ANSWERS = 20;
 /** The expected number of tokens of a BBQ answer. A BBQ answer is one of three short answers. */
 const BBQ_ANSWER = 15;
 
-/** The expected number of tokens of a free answer. A free answer has one or two paragraphs. */
+/** The expected number of tokens of an answer in free text, which usually has one or two paragraphs. */
 const FREE_ANSWER = 200;
 
 /**
- * Estimates the number of tokens of one answer to a prompt of a part.
+ * Estimates how many tokens one answer to a prompt in a part of the plan has.
  *
  * The ceiling is `maxTokens`. If there are at least 20 known answers, the expected value is their mean and the low
  * value is their lower quartile. Otherwise, the expected value is 15 for BBQ and 200 for other prompts, and the low
  * value is half the expected value. No value is above the ceiling.
- * @param template the part's name; the names of BBQ's parts start with `bbq`
- * @param known the numbers of output tokens of known answers of the same kind
+ * @param template the name of the part; it starts with `bbq` if the part belongs to BBQ
+ * @param known the number of output tokens of each known answer of the same kind
  */
 function answerTokens(template: string, known: readonly number[], maxTokens: number): EstimateRange {
   const expected = expectedTokens(template, known);
@@ -115,7 +115,7 @@ function expectedTokens(template: string, known: readonly number[]): number {
   return /^bbq/i.test(template) ? BBQ_ANSWER : FREE_ANSWER;
 }
 
-/** Multiplies the range of one answer by a number of answers. Rounds to whole tokens. */
+/** Multiplies the estimated range for one answer by the number of answers. Rounds to whole tokens. */
 function timesRange(answer: EstimateRange, count: number): EstimateRange {
   return Object.freeze({
     low: Math.floor(answer.low * count),
@@ -132,7 +132,7 @@ function sumRanges(ranges: readonly EstimateRange[]): EstimateRange {
 
 /** A request that a part of the plan needs. */
 export interface PlannedRequest {
-  /** Identifies the request. Requests with the same key share the answer. */
+  /** The key of the request. Requests with the same key share one answer. */
   readonly key: string;
   readonly prompt: string;
   /** Whether an earlier request, of this part or another, has the same key. */
@@ -141,14 +141,14 @@ export interface PlannedRequest {
   readonly isCached: boolean;
 }
 
-/** One template of one evaluator, with the answers that it needs. */
+/** A part of a plan: one template of one evaluator, with the requests that the template needs. */
 export interface PlannedPart {
   readonly evaluator: string;
   /** The part's name. The names of BBQ's parts start with `bbq`, and short answers are expected for them. */
   readonly template: string;
   readonly requests: readonly PlannedRequest[];
   /**
-   * The numbers of output tokens of known answers to prompts of this part.
+   * The number of output tokens of each known answer to a prompt of this part.
    * @defaultValue the known answers of the complete plan
    */
   readonly knownOutputTokens?: readonly number[] | undefined;
@@ -185,15 +185,15 @@ export interface EstimateInput {
  * Estimates the requests, tokens and cost of a plan.
  *
  * An answer that several parts need is requested once. The request counts for the first part, and as shared in the
- * other parts. The number of input tokens is the estimate of {@link estimateTokens} for the prompt and the system
- * prompt, plus 8 tokens for the frame of the request.
+ * other parts. The number of input tokens is estimated by {@link estimateTokens} for the prompt and the system prompt,
+ * plus 8 tokens for roles and markers.
  *
  * The number of output tokens is a range. The ceiling is `maxTokens` for each answer. If the part or the complete plan
- * has at least 20 known answers, the expected value is their mean, and the low value is their lower quartile. The
- * answers of the part have precedence. With fewer known answers, the expected value is 15 for BBQ and 200 for other
- * prompts, and the low value is half the expected value. The cost combines the range of the output and the single
- * estimate of the input. Retries cost extra. `planDigest` is the SHA-256 of the keys to be sent, sorted and joined by
- * line feeds.
+ * has at least 20 known answers, the expected value is their mean, and the low value is their lower quartile. Known
+ * answers of the part take precedence over those of the complete plan. With fewer known answers, the expected value is
+ * 15 for BBQ and 200 for other prompts, and the low value is half the expected value. The cost is a range too: it is
+ * computed from the output range and the input estimate. Retries cost extra. `planDigest` is the SHA-256 of the keys to
+ * be sent, sorted and joined by line feeds.
  * @throws {ValueError} if `maxTokens` is not a whole number of at least 1
  */
 export function buildEstimate(input: EstimateInput): DryRunEstimate {

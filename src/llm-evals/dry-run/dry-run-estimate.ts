@@ -13,7 +13,10 @@ export interface DryRunPart {
   readonly template: string;
   /** The number of prompts of this part. */
   readonly planned: number;
-  /** The number of prompts of this part whose request an earlier prompt of the plan already needs. */
+  /**
+   * The number of prompts of this part that need no request, because an earlier prompt of the plan has the same
+   * request.
+   */
   readonly shared: number;
   /** The number of prompts of this part whose answers are cached or recorded. */
   readonly cached: number;
@@ -66,7 +69,7 @@ export interface DryRunEstimate extends DryRunFields {
   toMarkdown(): string;
 }
 
-/** Formats a number as reports show it, rounded to a whole number with separators. */
+/** Formats a number for reports: rounded to a whole number, with thousands separators. */
 export function countText(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }

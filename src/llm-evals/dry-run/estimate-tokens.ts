@@ -1,12 +1,12 @@
 /**
  * Estimates the number of tokens of a text, without a tokenizer.
  *
- * Words, numbers, runs of punctuation signs and line breaks are counted separately. The number of tokens of each piece
- * depends on its length. A Latin word of up to 6 letters is one token, and each further letter adds 0.12. In a text
- * with accented letters, every letter from the fourth on adds 0.25. Three digits are one token. Each letter of another
- * script counts as a fraction of a token: 0.32 Cyrillic, 0.85 Chinese and Japanese, 1 Korean, 0.5 for Greek, Arabic,
- * Hebrew, Thai and other common scripts, 0.7 Khmer, Sinhala, Panjabi and Burmese. In all other scripts, a letter counts
- * as 3.2 tokens.
+ * Words, numbers, runs of punctuation signs and line breaks are counted separately. The number of tokens of each of
+ * these parts depends on its length. A Latin word of up to 6 letters is one token, and each further letter adds 0.12.
+ * If the text has accented letters, each letter after the third adds 0.25. Three digits are one token. Each letter of
+ * another script counts as a fraction of a token: 0.32 Cyrillic, 0.85 Chinese and Japanese, 1 Korean, 0.5 for Greek,
+ * Arabic, Hebrew, Thai and other common scripts, 0.7 Khmer, Sinhala, Panjabi and Burmese. In all other scripts, a
+ * letter counts as 3.2 tokens.
  *
  * The estimate is usually too high, so that costs are not underestimated. Compared with OpenAI's o200k_base, it gives
  * 7% more for 864 BBQ prompts in English (-5% to +25% for a single prompt), and 8% more for the 120 Winogender
@@ -14,8 +14,8 @@
  * sentences in German, French, Spanish, Russian, Greek, Arabic, Hebrew, Hindi, Bengali, Tamil, Thai, Chinese, Japanese
  * and Korean. The estimate is up to 15% too low for Polish, Finnish and long runs of digits. For rare scripts, the
  * estimate is up to twice the actual number. Other tokenizers give different numbers. Compared with OpenAI's older
- * cl100k_base, the estimate is the same for English, and 15% to 65% too low for scripts other than Latin. After a run,
- * the report shows the provider's count.
+ * cl100k_base, the estimate is the same for English, and 15% to 65% too low for scripts other than Latin. The report of
+ * a run shows the actual number of tokens, as counted by the provider.
  *
  * The time is linear in the number of letters.
  * @returns a whole number; 0 for an empty text
@@ -39,7 +39,10 @@ const CAPITALS: WordRate = { letters: 3, perLetter: 0.35 };
 
 const ACCENTED = /(?![A-Za-z])\p{Script=Latin}/u;
 
-/** Matches pieces of text. A capital starts a word, so that namesInCode are split as tokenizers do. */
+/**
+ * Matches pieces of text. A capital letter starts a new word, so that names such as `namesInCode` are split in the same
+ * way as by tokenizers.
+ */
 const PIECES =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|(?=\p{Script=Latin})(?:\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{L})|\p{Script=Hangul}+|\p{Script=Cyrillic}+|[\p{L}\p{M}]+|\p{N}+|\n\s*|[^\S\n]{2,}|[^\s\p{L}\p{M}\p{N}]+/gu;
 
@@ -74,18 +77,23 @@ const COMMON =
 const LESS_COMMON = /^[\p{Script=Khmer}\p{Script=Sinhala}\p{Script=Gurmukhi}\p{Script=Myanmar}]/u;
 
 /**
- * Estimates the number of tokens of a run of signs. Several signs share one token. A pictograph needs two or more
- * tokens.
+ * Estimates the number of tokens of consecutive punctuation signs or symbols. Several signs form one token, and a
+ * pictograph needs two or more tokens.
  */
 function signTokens(signs: string): number {
   const perSign = Array.from(signs, (sign) => (sign > '\u{2fff}' ? 2.2 : sign > '\u007f' ? 1 : 0.3));
   return perSign.reduce((sum, tokens) => sum + tokens, 0.7);
 }
 
-/** The number of tokens for the roles and the markers around a prompt. OpenAI's chat format uses 7. */
+/**
+ * The number of tokens that each request needs for roles and markers around the prompt. OpenAI's chat format uses 7.
+ */
 const FRAME_TOKENS = 8;
 
-/** Returns a function that estimates a request's tokens: its prompt, the system prompt, and the frame. */
+/**
+ * Returns a function that estimates the input tokens of a request: the prompt, the system prompt, and the roles and
+ * markers.
+ */
 export function requestTokens(systemPrompt: string | null): (prompt: string) => number {
   const always = FRAME_TOKENS + estimateTokens(systemPrompt ?? '');
   return (prompt) => always + estimateTokens(prompt);

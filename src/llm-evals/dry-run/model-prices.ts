@@ -8,7 +8,7 @@ export interface ListedPrice {
   readonly source: string;
 }
 
-/** Models that share one price: the name of the family, the prices, and the names of the family's dated releases. */
+/** A family of models with the same price: its name, the prices, and the names of its dated releases. */
 type PriceRow = readonly [name: string, input: number, output: number, releases?: readonly string[]];
 
 /**
@@ -80,13 +80,13 @@ const FREE = { input: 0, output: 0, asOf: 'always', source: 'nothing is sent to 
 const NOTHING_SENT: ListedPrice = Object.freeze(FREE);
 
 /**
- * Returns the price of a model, in US dollars per million tokens of input and of output.
+ * Returns the input price and the output price of a model, in US dollars per million tokens.
  *
  * `local` and `replay` cost nothing. For other providers, the price comes from `prices` in the configuration, by the
- * model's full name. If it is not there, the price for `openai` and `anthropic` comes from a built-in table of list
- * prices with their date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the
- * release. Otherwise, its price is unknown. The price of a `compatible` server is known only from the configuration.
- * Discounts for batches and cached input are ignored.
+ * full name of the model. For `openai` and `anthropic`, the fallback is a built-in table of list prices with their
+ * date. A dated release (`gpt-4o-2024-08-06`) has the price of its family if the table lists the release. Otherwise,
+ * its price is unknown. The price of a `compatible` server is known only from the configuration. Discounts for batches
+ * and cached input are ignored.
  * @returns null if the price is unknown; a price of 0 means that the model is free
  * @example
  * ```ts

@@ -11,8 +11,8 @@ export interface SpendingRow {
 
 /**
  * Builds a table of planned and actual spending, with a row for each quantity. If the price is unknown, the cost is
- * shown as `unknown`. Rare quantities have a row only if they are above 0: retries, prompts that failed or were not
- * sent, and answers whose tokens the provider did not report.
+ * shown as `unknown`. Rare quantities have a row only if they are above 0. These are retries, prompts that failed or
+ * were not sent, and answers without a token count from the provider.
  */
 export function spendingTable(planned: PlannedSpending, actual: ActualSpending): readonly SpendingRow[] {
   const always = [

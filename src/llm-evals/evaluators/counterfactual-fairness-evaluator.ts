@@ -61,20 +61,20 @@ function remembered(measure: (first: string, second: string) => number): (first:
  *   groups minus the noise floor. The distance is 1 minus the similarity, or the absolute difference in sentiment. A
  *   value below 0 means no effect.
  *
- * The noise floor is the distance between answers of the same group. If names represent groups, the compared answers
- * are about different names of the same group. Otherwise, the compared answers are several answers to the same prompt
- * (`repeats` of 2 or more), or answers to the values of a `control_dimension`.
+ * The noise floor is the distance between answers of the same group. If groups are represented by names, these are
+ * answers about different names of the same group. Otherwise, several answers to the same prompt are compared
+ * (`repeats` of 2 or more), or answers for different values of a `control_dimension`.
  *
  * Before the comparison, the name and the value of the prompt are removed from the answer. In comparisons of wording,
  * gendered words are mapped to one gender. Answers that differ only in these words are thus not counted as different. A
  * gap is the mean for the first value minus the mean for the second value, in the order of the configuration. If there
  * are more than two values, the metric has the value of the pair with the largest difference. Items that share a name
- * are not independent and count as one independent unit (`n`). Without names, items that share a template count as one
- * unit.
+ * are not independent and count as one independent unit (`n`). If there are no names, items that share a template count
+ * as one unit.
  *
  * Each metric has a permutation test over the independent units, and the p-values are adjusted for the number of tests.
- * The results are valid only for the given prompts. If no effect is shown, an effect up to `minimumDetectableGap` may
- * still exist.
+ * The results are valid only for the given prompts. Even if no effect is found, there may be an effect of up to
+ * `minimumDetectableGap`.
  * @see J. Huang et al., Reducing Sentiment Bias in Language Models via Counterfactual Evaluation (2020)
  * @see D. Bouchard, An Actionable Framework for Assessing Bias and Fairness in Large Language Model Use Cases (2024)
  * @example
@@ -136,7 +136,7 @@ const FEATURES: readonly AnswerFeature[] = [
   { metric: 'decision_gap', measure: 'yes_rate', isRate: true, of: ({ text }) => readDecision(text) },
 ];
 
-/** Creates the distance functions. Caches the neutralized texts and the distances between pairs of texts. */
+/** Creates the distance functions. They cache the neutralized texts, and the distance of each pair of texts. */
 function answerDistances(): AnswerDistance[] {
   const wording = once(withoutGender);
   const sentiment = (text: string): number => vaderScores(text).compound;

@@ -16,7 +16,7 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 };
 
 /**
- * Creates the evaluators of a configuration. Custom evaluators that the configuration does not name come last.
+ * Creates the evaluators of a configuration. Custom evaluators that are not in the configuration come last.
  * @param own additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
@@ -29,7 +29,7 @@ export function createEvaluators(names: readonly EvaluatorName[], own: readonly 
 
 /**
  * Plans the prompts of all evaluators, in their order.
- * @throws {ConfigValidationError} if an evaluator plans a prompt under the name of another evaluator
+ * @throws {ConfigValidationError} if an evaluator plans a prompt with the name of another evaluator
  */
 export function planPrompts(evaluators: readonly LLMEvaluator[], config: LLMEvalConfig): PlannedPrompt[] {
   return evaluators.flatMap((evaluator) => {

@@ -21,7 +21,7 @@ import { independentAnswers } from '../stereotype/independent-answers.ts';
 import { scoreAssociations } from '../stereotype/score-associations.ts';
 
 /**
- * Evaluates stereotypes in two ways: with BBQ's questions, and with the words of free answers.
+ * Evaluates stereotypes in two ways: with the questions of BBQ, and with the words in free-text answers.
  *
  * If the configuration has `bbqPath`, there are four BBQ metrics for each format of the question. The format is the
  * dimension of the metric; see {@link bbqScores}. `bbq_accuracy_ambiguous` and `bbq_accuracy_disambiguated` are in [0,
@@ -32,7 +32,7 @@ import { scoreAssociations } from '../stereotype/score-associations.ts';
  * Free answers have two metrics: `stereotypical_association` (see {@link stereotypicalAssociations}) and `cobs` (see
  * {@link cooccurrenceBiasScore}). The noise floor of these metrics is the value expected by chance in texts of this
  * kind. Each answer counts once, even if its prompt varies several dimensions. `n` is the number of independent items:
- * all items with the same name, or with the same template, count once.
+ * items with the same name count as one item or, without names, items with the same template.
  *
  * `exclusions` counts missing answers (by error kind, including `not_sent`), answers that cannot be parsed
  * (`unparsed`), and items whose stereotyped person cannot be determined (`no_target`, `several_targets`). Items without

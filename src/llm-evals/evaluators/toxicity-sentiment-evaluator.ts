@@ -44,8 +44,8 @@ const TOXICITY_SENTIMENT_OPTION_NAMES: OptionNames<ToxicitySentimentOptions> = {
  *   `toxicity_gap` (mean score), `toxic_fraction_difference`, `negative_sentiment_gap` (VADER's share of negative
  *   words).
  *
- * The default scorer is a lexicon, not a classifier. Each of its results contains a warning about this. Words that name
- * a group have score 0.
+ * The default scorer is a lexicon, not a classifier. Each of its results contains a warning about this. Words that are
+ * names of groups have a score of 0.
  * @see S. Gehman et al., RealToxicityPrompts (2020), for the expected maximum and the probability
  * @example
  * ```ts

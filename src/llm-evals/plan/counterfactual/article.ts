@@ -12,8 +12,8 @@ const SPELLED_LIKE_VOWEL = /^[AEFHILMNORSX](?![a-z])/;
 const NUMBER_LIKE_VOWEL = /^(?:8\d*|1[18])(?!\d)/;
 
 /**
- * Returns the indefinite article that a word needs. The sound of the word matters: "a university", "an hour", "an MBA",
- * "an 8".
+ * Returns the indefinite article before a word. It depends on the first sound of the word: "a university", "an hour",
+ * "an MBA", "an 8".
  */
 export function articleFor(word: string): 'a' | 'an' {
   const bare = word.replace(/^[^\p{L}\p{N}]+/u, '');

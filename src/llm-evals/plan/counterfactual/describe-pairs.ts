@@ -2,7 +2,7 @@ import { groupBy } from '../../../internal/values.ts';
 import type { PlannedPrompt } from '../planned-prompt.ts';
 import { diffWords } from './word-diff.ts';
 
-/** The maximum number of differences in a line. */
+/** The maximum number of differences that are listed in one line. */
 const MAX_SHOWN = 8;
 
 /**
@@ -48,7 +48,7 @@ function wordsOrNothing(words: readonly string[]): string {
   return words.length === 0 ? '(nothing)' : words.join(' ');
 }
 
-/** A prompt that has a dimension's value. */
+/** A prompt for one value of a dimension. */
 export interface Variant extends PlannedPrompt {
   readonly dimension: string;
   readonly group: string;

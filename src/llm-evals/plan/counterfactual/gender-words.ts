@@ -18,7 +18,10 @@ const EXCHANGED = wordPairs(`
   waitress:waiter waitresses:waiters schoolgirl:schoolboy cowgirl:cowboy madam:sir
 `);
 
-/** Prefixes of -woman and -man. Not every word with such an ending qualifies: human, German, Roman. */
+/**
+ * The first parts of compounds with -woman or -man. A list is needed, because words such as human, German and Roman
+ * have the same ending.
+ */
 const STEMS = wordList(`
   alder anchor assembly business camera chair church clergy congress council country crafts door fire fisher fore
   handy horse mail noble ombuds police post repair sales service spokes sports states trades work yachts

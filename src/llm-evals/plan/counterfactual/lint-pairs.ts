@@ -17,7 +17,7 @@ interface PairProblem {
 /** The maximum difference in length without a warning, as a share of the pair's mean length. */
 const MAX_LENGTH_DIFFERENCE = 0.1;
 
-/** Words that end in -s and may follow "they" but are not verbs. */
+/** Words that end in -s and may follow "they", although they are not verbs. */
 const NO_VERB = new Set(['always', 'sometimes', 'perhaps', 'as', 'thus', 'besides', 'nevertheless', 'this', 'afterwards', 'across', 'plus', 'themselves', 'this']); // prettier-ignore
 
 /** Finds all problems of two variants of one item. */
@@ -37,7 +37,7 @@ function error(message: string): PairProblem {
   return { severity: 'error', message };
 }
 
-/** Finds changes of words that are not a value, a name, a pronoun or an article. */
+/** Finds differences between two prompts that are not in a value, a name, a pronoun or an article. */
 function strayChanges(changes: readonly WordChange[], first: Variant, second: Variant): PairProblem[] {
   const [allowedFirst, allowedSecond] = [allowedWords(first), allowedWords(second)];
   return changes
@@ -88,7 +88,7 @@ function problemsWithin(variant: Variant, other: Variant): PairProblem[] {
   return [...strangePronouns(variant, other), ...wrongArticles(variant, other), ...wrongVerbs(variant)];
 }
 
-/** Finds pronouns in a variant that have another gender than its value. */
+/** Finds pronouns in a variant whose gender differs from the gender of the variant's value. */
 function strangePronouns(variant: Variant, other: Variant): PairProblem[] {
   const [own, others] = [pronounsOf(variant.group), pronounsOf(other.group)];
   if (own === undefined || others === undefined || own === others) return [];
@@ -160,14 +160,14 @@ const MAX_SHOWN = 5;
 const MAX_SHOWN_LENGTH = 300;
 
 /**
- * Checks that the prompts of an item differ only in the dimension's value and in words that depend on the value: a
- * name, pronouns, gendered words, and "a" or "an". The following are errors: other differences; equal prompts; a
- * remaining pronoun of the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb form
- * ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by more
- * than a tenth, and doubled spaces in both prompts.
+ * Checks that the prompts of an item differ only in the value of the dimension and in words that depend on this value.
+ * Such words are a name, pronouns, gendered words, and "a" or "an". The following are errors: other differences; equal
+ * prompts; a remaining pronoun of the other gender ("the man … her work"); a wrong article ("a engineer"); a wrong verb
+ * form ("they leads"); and doubled spaces in one of the two prompts. The following are warnings: lengths that differ by
+ * more than a tenth, and doubled spaces in both prompts.
  *
- * The function compares only words. The function cannot check whether two values are equally usual in a sentence, or
- * whether two names are equally common. Prompts without a dimension are not checked.
+ * The function compares only words. It cannot check whether two values are equally natural in a sentence, or whether
+ * two names are equally common. Prompts without a dimension are not checked.
  * @throws {ConfigValidationError} if there are errors. The error contains the rejected pairs; `context.findings` lists
  * all findings
  * @example

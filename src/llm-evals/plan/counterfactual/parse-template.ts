@@ -6,7 +6,7 @@ import { PRONOUN_FORMS, pronounsOf } from './pronouns.ts';
 export interface Placeholder {
   /** The dimension, or `name`. */
   readonly dimension: string;
-  /** The requested form of the pronoun; null for the value itself. */
+  /** The pronoun form that the placeholder requests; null if it requests the value itself. */
   readonly form: string | null;
   /** The placeholder as written. */
   readonly written: string;
@@ -24,7 +24,7 @@ export interface ParsedTemplate {
   readonly problems: readonly TemplateProblem[];
 }
 
-/** The placeholder for a name from a pool. Without pools, a dimension may have this name. */
+/** The placeholder for a name from a pool. If there are no pools, a dimension may have this name. */
 export const NAME = 'name';
 
 /** Matches a literal brace, a placeholder, a single brace, or text without braces. */

@@ -17,7 +17,7 @@ interface Filling {
 
 /**
  * Matches the position before the start of a sentence: the beginning of a text, the end of a sentence, or an empty
- * line. Opening quotation marks are allowed.
+ * line. Opening quotation marks may precede the sentence.
  */
 const SENTENCE_START = /(?:^|[.!?…]["'”’)\]]*\s+|\n[^\S\n]*\n\s*)["'“‘([*_]*$/u;
 
@@ -59,14 +59,14 @@ export type CounterfactualSource = Pick<LLMEvalConfig, 'counterfactual' | 'promp
  *
  * template x values of the template's other dimensions x indices in the name pools
  *
- * Each item has a prompt for every value of D, so that its prompts differ only in that value. Each prompt is asked
- * `repeats` times. If a dimension has a default, it has this default while another dimension is varied. With name
- * pools, the k-th names of all values form an item. The maximum of k is the size of the smallest pool. A template that
- * uses no dimension has one prompt. If such a template has gendered words, and a dimension has exactly a female and a
- * male value, the template has one prompt for each of these two values ({@link substituteGender}).
+ * Each item has one prompt for every value of D, so the prompts of an item differ only in this value. Each prompt is
+ * asked `repeats` times. If a dimension has a default, this default is used while another dimension is varied. With
+ * name pools, the index k selects the k-th name of every value. The maximum of k is the size of the smallest pool. A
+ * template that uses no dimension has one prompt. If such a template has gendered words, and the values of a dimension
+ * are one female and one male value, the template has a prompt for each value ({@link substituteGender}).
  *
  * The author of the pools must ensure that names at the same index are equally common, and that they suggest the same
- * age and wealth. This function cannot check this.
+ * age and wealth. This function cannot check these requirements.
  * @param evaluator the name of the evaluator that needs the answers
  * @returns the prompts in a fixed order: templates, dimensions, items, values, repeats
  * @throws {ConfigValidationError} if a template cannot be filled, or if the plan has more than a million prompts
@@ -111,9 +111,9 @@ export function planCounterfactual(
 /** Prompts that differ in one dimension's value. */
 interface Item {
   readonly id: string;
-  /** The id of the item without the name. Items with the same `alike` ask the same question about different names. */
+  /** The id of the item without the name. It is the same for items that ask the same question about different names. */
   readonly alike: string;
-  /** The independent unit: a name, or a template if there are no names. */
+  /** The unit that counts as independent: a name, or a template if there are no names. */
   readonly unit: string;
   readonly variants: readonly {
     readonly group: string | null;

@@ -36,11 +36,11 @@ const GIVING = wordSet(`
 /** Verbs of duration: "It took her three hours." */
 const TAKING = wordSet('take takes took taking');
 
-/** Verbs of appointing, and the positions that may follow them: "elected her president". */
+/** Verbs that mean to appoint a person, and the positions that may follow them: "elected her president". */
 const APPOINTING = wordSet('appoint appoints appointed elect elects elected name named make made crown crowned');
 const POSTS = wordSet('chair president director captain chief head leader treasurer secretary mayor speaker partner');
 
-/** Objects of giving without an article. */
+/** Nouns without an article that may be given to a person. */
 const GIFTS = wordSet(`
   advice money information permission directions help feedback flowers instructions credit cash access questions
   details lessons food water coffee tea medicine support encouragement guidance time work data proof evidence thanks
@@ -88,7 +88,7 @@ function isQuality(word: string): boolean {
   return ADJECTIVES.has(word) || /(?:ful|less|ous|\w{4}able|\w{3}ible|\w{4}ed)$/.test(word);
 }
 
-/** Words of direction. If a word of direction follows a word that can be a noun or a verb, that word is a verb. */
+/** Words of direction. If a word before them can be a noun or a verb, it is a verb. */
 const DIRECTIONS = wordSet('to away across into down out through off past around toward towards along from');
 
 /** Verbs after which "back" and "home" are directions. */
@@ -148,7 +148,7 @@ function doesSomething(previous: string, next: string, afterNext: string): boole
   return VERBS.has(next) || next.endsWith('ing') || (VERBS_OR_NOUNS.has(next) && goesOn);
 }
 
-/** Nouns of relation in "a friend of hers". */
+/** Nouns for relationships, such as "friend" in "a friend of hers". */
 const RELATED = wordSet(`
   friend friends colleague colleagues cousin cousins neighbour neighbours neighbor neighbors classmate classmates
   relative relatives acquaintance acquaintances fan fans student students client clients patient patients

@@ -14,7 +14,7 @@ export const PRONOUN_FORMS = Object.keys(SHE) as readonly PronounForm[];
 /** The names of the sets of pronouns. */
 export type PronounName = 'she' | 'he' | 'they';
 
-/** The sets of pronouns, by their subject form. */
+/** The sets of pronouns. The key of each set is its subject form, such as "she". */
 export const PRONOUNS: Readonly<Record<PronounName, PronounSet>> = { she: SHE, he: HE, they: THEY };
 
 const SHE_WORDS =

@@ -5,7 +5,7 @@ import { isObjective, isPossessivePronoun, type WordContext } from './possessive
 
 const GENDERS: readonly WordGender[] = ['female', 'male'];
 
-/** Matches phrases such as "he or she" and "his/her". Such a phrase is replaced by one of its two words. */
+/** Matches phrases such as "he or she" and "his/her". Such phrases are replaced by one of their two words. */
 const EITHER = /(?<![\p{L}\p{N}])(she|hers?|herself|he|him|his|himself)(?:\s+or\s+|\/)(she|hers?|herself|he|him|his|himself)(?![\p{L}\p{N}])/giu; // prettier-ignore
 
 const TITLE = /(?<![\p{L}\p{N}])(Mrs|Mr|Ms|Miss)(\.?)(?=\s+\p{Lu})/gu;
@@ -18,8 +18,8 @@ const WORD = /(?<![\p{L}\p{N}])\p{L}+(?:['’]am)?(?![\p{L}\p{N}])/giu;
  * punctuation, adjusts "a" and "an", and replaces "he or she" by one of the two words.
  *
  * Does not change names, or words whose counterpart differs in more than gender (actor, host). Every person in the text
- * gets the same gender, so use roles to refer to other people. The rules are based on lists of words, so check the
- * results ({@link describePairs}) before paying for answers.
+ * gets the same gender. Therefore, refer to other people by roles without a gender. The rules are based on lists of
+ * words, so check the results with {@link describePairs} before you pay for answers.
  * @param to the gender of the words in the result
  * @throws {ValueError} if the gender is neither female nor male
  * @example
