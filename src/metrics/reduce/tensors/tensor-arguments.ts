@@ -134,7 +134,7 @@ async function withoutNumbers(
   return keep(
     tf.tidy(() => {
       const values = tensor.cast<Tensor1D>('float32');
-      const nothing = tf.fill(values.shape, NaN);
+      const nothing = tf.fill(values.shape, NaN) as Tensor1D;
       return numbers.reduce((rest, number) => tf.where<Tensor1D>(tf.equal(values, number), nothing, rest), values);
     }),
   );
