@@ -26,5 +26,10 @@ export interface FileProblem {
 /** Returns code and reason of an error that a function of `node:fs` has thrown while it opened or wrote a file. */
 export function fileProblemOf(cause: unknown): FileProblem {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  return { code, reason: REASONS[code] };
+  return { code, reason: reasonOfCode(code) };
+}
+
+/** Returns the meaning of a system's error code; undefined for rare codes. */
+export function reasonOfCode(code: string): string | undefined {
+  return REASONS[code];
 }
