@@ -34,7 +34,8 @@ const READ_DECISION = numberReader(undefined);
 
 const UNREAD = -9;
 
-const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
+/** The problem that each negative code of a group stands for. */
+export const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
   [NO_GROUP, 'missing_group'],
   [UNKNOWN_GROUP, 'unknown_group'],
   [TOO_MANY_GROUPS, 'too_many_groups'],

@@ -14,10 +14,10 @@ import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import { requireInstance, requireSource } from '../require-kind.ts';
 import type { LabelCoverage, StreamProblems } from './event-block.ts';
-import type { StreamEvent } from './event-reader.ts';
+import { GROUP_PROBLEMS, type StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
 import { LATEST_TIME } from './event-values.ts';
-import { type GroupCodes, NO_GROUP, UNKNOWN_GROUP } from './group-codes.ts';
+import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { GroupTable } from './group-table.ts';
 import { mergeStreams } from './merge-streams.ts';
 import {
@@ -324,8 +324,7 @@ function addAttribute(stream: EventStream, stats: ClassificationStats, index: nu
     const isMissing = stream.reader.readGroup(Number(label), { column: name, row: undefined }) === undefined;
     const code = isMissing ? NO_GROUP : groups.codeOf(label);
     if (code < 0) {
-      const reasons = { [NO_GROUP]: 'missing_group', [UNKNOWN_GROUP]: 'unknown_group' } as const;
-      stream.faults.add(reasons[code as keyof typeof reasons] ?? 'too_many_groups', sum(cells));
+      stream.faults.add(GROUP_PROBLEMS.get(code) ?? 'missing_group', sum(cells));
       return;
     }
     table.grow(groups.labels.length);

@@ -134,7 +134,7 @@ async function withoutNumbers(
   return keep(
     tf.tidy(() => {
       const values = tensor.cast<Tensor1D>('float32');
-      const nothing = tf.fill(values.shape, NaN) as Tensor1D;
+      const nothing = values.mul<Tensor1D>(NaN);
       return numbers.reduce((rest, number) => tf.where<Tensor1D>(tf.equal(values, number), nothing, rest), values);
     }),
   );
@@ -210,7 +210,8 @@ export function assertDeviceLabels(
 export function assertTextsCanOccur({ naValues, yPred, yTrue, yScore, sampleWeight, sensitive }: MetricRows): void {
   const text = naValues?.find((value) => value !== '' && !isNumberText(value));
   const isTable = Object.getPrototypeOf(sensitive) === Object.prototype;
-  const columns = [yPred, yTrue, yScore, sampleWeight, ...(isTable ? Object.values(sensitive) : [sensitive])];
+  const groups: readonly unknown[] = isTable ? Object.values(sensitive) : [sensitive];
+  const columns = [yPred, yTrue, yScore, sampleWeight, ...groups];
   if (text === undefined || columns.some((column) => column !== undefined && !isDeviceTensor(column))) return;
   throw new DataValidationError(
     `naValues contains the text '${text}', but all columns are tensors, which hold numbers.`,
