@@ -27,6 +27,8 @@ ${DECIMAL}`,
   decimal: DECIMAL,
   naValues:
     '--na-values <texts>  comma-separated list of texts that mean a missing value, in all columns (default: NA, NaN, None, null and others, as in pandas; in group columns only empty fields)',
+  yTruePositiveLabel:
+    '--y-true-positive-label <label>  label that counts as 1 in --y-true, if it differs from --positive-label',
   sensitive:
     '--sensitive <columns>  sensitive column; repeat to analyse several columns separately; a comma-separated list is one intersection (write a comma in a name as \\,)',
   scoreThreshold:

@@ -4,10 +4,15 @@ import { findFiles } from '../io/find-files.ts';
 import { loadData, loadTexts } from '../io/load-data.ts';
 import { type FairnessPipeline, loadPipeline } from '../pipeline/index.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
-import type { Table } from '../table/index.ts';
-import { addPredictions, type PredictedTable, predictFile } from '../training/jobs/predict-table.ts';
+import { readTexts, type Table } from '../table/index.ts';
+import {
+  addPredictions,
+  type PredictedTable,
+  predictFile,
+  type PredictFileOptions,
+} from '../training/jobs/predict-table.ts';
 import { loadModel, type LoadModelOptions } from '../training/models/load-model.ts';
-import type { SavedModel, SavedModelPredictOptions } from '../training/models/saved-model.ts';
+import type { SavedModel } from '../training/models/saved-model.ts';
 
 /** The file in a model's folder with the pipeline steps that transform rows before prediction. */
 export const MODEL_PIPELINE_FILE = 'pipeline.json';
@@ -30,7 +35,7 @@ export interface FilePredictions {
 export async function predictWithSavedModel(
   folder: string,
   source: DataPaths | FileSource,
-  options: SavedModelPredictOptions & LoadModelOptions = {},
+  options: PredictFileOptions & LoadModelOptions = {},
 ): Promise<FilePredictions> {
   const { eta, backend, ...how } = options;
   const files = await findFiles(source);
@@ -38,12 +43,21 @@ export async function predictWithSavedModel(
   if (!model.card.files.includes(MODEL_PIPELINE_FILE))
     return { model, predicted: await predictFile(model, files, how) };
   const pipeline = await loadPipeline(path.join(folder, MODEL_PIPELINE_FILE));
-  const { rows, notes } = await passThrough(pipeline, await loadData(files));
-  const predicted = await addPredictions(model, rows, await loadTexts(files), how);
-  return {
-    model,
-    predicted: Object.freeze({ ...predicted, warnings: Object.freeze([...notes, ...predicted.warnings]) }),
-  };
+  const { naValues, ...drawn } = how;
+  const groups = sensitiveColumns(pipeline);
+  const loaded = await loadData(files, { labels: groups });
+  // As in the workflow that trained the model.
+  const read = readTexts(loaded, { groups, others: loaded.columnNames, naValues });
+  const { rows, notes } = await passThrough(pipeline, read.table);
+  const predicted = await addPredictions(model, rows, await loadTexts(files), drawn);
+  const warnings = Object.freeze([...read.warnings, ...notes, ...predicted.warnings]);
+  return { model, predicted: Object.freeze({ ...predicted, warnings }) };
+}
+
+/** Returns the columns of groups that the steps of a pipeline use. */
+function sensitiveColumns({ steps }: FairnessPipeline): string[] {
+  const named = steps.flatMap(({ transformer }) => transformer.toJSON().params['sensitive']);
+  return [...new Set(named.filter((name) => typeof name === 'string'))];
 }
 
 /** Transforms rows by the steps of a pipeline and returns only the new warnings, not the warnings from training. */

@@ -104,7 +104,7 @@ export async function distinctLabels(
         (SELECT DISTINCT ${groupExpression(relation, name)} AS v FROM ${relation.relation})
         WHERE v IS NOT NULL ${most === undefined ? '' : `LIMIT ${String(most)}`}`,
     );
-    for (const [value] of rows) labels.add(labelOf(value) as string);
+    for (const [value] of rows) labels.add(labelOf(relation, value) as string);
   }
   return sortLabels(new Int32Array(), [...labels]).labels;
 }

@@ -13,9 +13,9 @@ import {
 } from '../table/index.ts';
 import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier, quoteLiteral, type SourceRequest, type SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, labelOf, textExpression } from './value-sql.ts';
+import { groupExpression, groupOutput, isOneOf, labelOf } from './value-sql.ts';
 
 /**
  * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
@@ -85,7 +85,7 @@ function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlyS
 function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>): string | undefined {
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
-  if (!isNumeric(kind)) return `${textExpression(name)} IN (${[...texts].map(quoteLiteral).join(', ')})`;
+  if (!isNumeric(kind)) return isOneOf(relation, name, texts);
   const numbers = numbersAmong(texts).map((value) => `CAST('${String(value)}' AS DOUBLE)`);
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
 }
@@ -205,7 +205,7 @@ async function countValues(
   );
   return columns.map((_, index) =>
     rows.flatMap((row) => {
-      const label = labelOf(row[columns.length + index]);
+      const label = labelOf(raw, row[columns.length + index]);
       const isOwn = Number(row[index]) === 0 && label !== undefined && label !== '' && label !== 'NaN';
       return isOwn ? [{ label, count: Number(row.at(-1)) }] : [];
     }),

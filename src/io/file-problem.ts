@@ -26,5 +26,10 @@ export interface FileProblem {
 /** Returns the code and the reason of an error that `node:fs` threw when a file was opened or written. */
 export function fileProblemOf(cause: unknown): FileProblem {
   const code = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
-  return { code, reason: REASONS[code] };
+  return { code, reason: reasonOfCode(code) };
+}
+
+/** Returns the meaning of a system's error code; undefined for rare codes. */
+export function reasonOfCode(code: string): string | undefined {
+  return REASONS[code];
 }

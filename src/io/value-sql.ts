@@ -47,19 +47,27 @@ export function groupOutput(relation: Relation, name: string, alias: string): st
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
 }
 
-/**
- * Returns the group label of a value selected by {@link groupOutput}, by the same rules as for arrays; undefined if the
- * value is missing.
- */
-export function groupLabelOf({ csv }: Relation, value: unknown): string | undefined {
-  const label = labelOf(value);
-  if (label === undefined) return undefined;
-  return canonicalLabel(csv === undefined ? label : unmarkCell(label));
+/** Returns the group label of a value selected by {@link groupOutput}, as for arrays; undefined if missing. */
+export function groupLabelOf(relation: Relation, value: unknown): string | undefined {
+  const label = labelOf(relation, value);
+  return label === undefined ? undefined : canonicalLabel(label);
 }
 
-/** Returns a value selected by {@link groupOutput} as text; undefined if the value is missing. */
-export function labelOf(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+/**
+ * Returns a value selected by {@link groupOutput} as text, without the mark for spreadsheets of a cell in a text file;
+ * undefined if missing.
+ */
+export function labelOf({ csv }: Relation, value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  return csv === undefined ? String(value) : unmarkCell(String(value));
+}
+
+/** Returns the SQL condition that a column of texts holds one of some labels, marked for spreadsheets or not. */
+export function isOneOf({ csv }: Relation, name: string, labels: Iterable<string>): string {
+  const cells = [...labels].flatMap((label) =>
+    csv === undefined ? [label] : [label, `'${label}`].filter((cell) => unmarkCell(cell) === label),
+  );
+  return `${textExpression(name)} IN (${cells.map(quoteLiteral).join(', ')})`;
 }
 
 /** Returns a SQL condition that is true if the number with the given name is not missing. */
@@ -128,8 +136,8 @@ function caseOf(otherwise: number, ...branches: readonly (readonly [condition: s
 
 function equalsLabel(relation: Relation, name: string, label: string): string {
   const kind = columnKind(relation, name);
-  if (!isNumeric(kind)) return `${textExpression(name)} = ${quoteLiteral(label)}`;
-  // The text is compared as written, because whole numbers may have more digits than float64.
+  if (!isNumeric(kind)) return isOneOf(relation, name, [label]);
+  // Compared as written, since whole numbers may have more digits than float64.
   if (kind === 'integer' && /^-?\d+$/.test(label)) return `${quoteIdentifier(name)} = ${label}`;
   const number = label.trim() === '' ? NaN : Number(label);
   return Number.isFinite(number)

@@ -1,4 +1,6 @@
 import { assertKnownOptions, toCamelCase } from '../internal/arguments.ts';
+import { isMapping } from '../internal/values.ts';
+import { isDeviceTensor, unwrap } from '../table/index.ts';
 import { compareGroups } from './compare/compare-groups.ts';
 import { type MetricDefinition, metricDefinition, metricKind, metricNeedsTruth } from './metric-definitions.ts';
 import type { MetricResult } from './metric-result.ts';
@@ -97,7 +99,18 @@ function classesOf(definition: MetricDefinition, given: MetricRows): ClassStats[
 
 /** Computes the statistics of rows, and records how labels and texts in the rows were interpreted. */
 export function reduceRows(kind: GroupStats['kind'], rows: MetricRows, metric: string): GroupStats {
-  return { ...countRows(kind, rows, metric), readings: rowReadings(kind, rows) };
+  const read = withoutTensors(rows);
+  return { ...countRows(kind, read, metric), readings: rowReadings(kind, read) };
+}
+
+/** Returns rows in which each 1-D tensor is read once, instead of once to count it and once to describe it. */
+function withoutTensors<Rows extends object>(rows: Rows): Rows {
+  const read = Object.entries(rows).map(([name, source]: [string, unknown]) => {
+    if (isDeviceTensor(source) && source.shape.length === 1) return [name, unwrap(source, name)] as const;
+    const isTable = name === 'sensitive' && isMapping(source) && Object.getPrototypeOf(source) === Object.prototype;
+    return [name, isTable && !('kind' in source) ? withoutTensors(source) : source] as const;
+  });
+  return Object.fromEntries(read) as Rows;
 }
 
 /**

@@ -19,6 +19,7 @@ export const abTestSchema = z
     sampleWeight: z.string().optional(),
     id: z.string().optional(),
     positiveLabel: z.string().optional(),
+    yTruePositiveLabel: z.string().optional(),
     naValues: z.array(z.string()).optional(),
     alpha: z.number().gt(0).lt(1).optional(),
     minimumEffect: z.number().gt(0).optional(),
@@ -48,6 +49,9 @@ export const abTestSchema = z
   })
   .refine(({ arm, control, treatment }) => arm !== undefined || (control === undefined && treatment === undefined), {
     message: '--control and --treatment are labels of --arm, which is missing.',
+  })
+  .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
+    message: 'A positive label of the truth needs true labels: add {yTrue}.',
   })
   .refine(({ sequential, tau }) => sequential || tau === undefined, {
     message: '--tau belongs to the sequential test: add --sequential.',

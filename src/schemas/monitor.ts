@@ -24,6 +24,7 @@ export const monitorSchema = z
     id: z.string().optional(),
     sampleWeight: z.string().optional(),
     positiveLabel: z.string().optional(),
+    yTruePositiveLabel: z.string().optional(),
     naValues: z.array(z.string()).optional(),
     metric: z.array(z.string().min(1)).min(1).optional(),
     limit: z.number().min(0).optional(),
@@ -53,8 +54,8 @@ export const monitorSchema = z
     message:
       '--id names events for labels that arrive later on stdin; in a file, the label is in the same row (--y-true).',
   })
-  .refine(({ csv, naValues }) => csv !== undefined || naValues === undefined, {
-    message: '--na-values is for --csv; events on stdin use null for a missing value.',
+  .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
+    message: 'A positive label of the truth needs true labels: add {yTrue}.',
   })
   .refine((request) => windowSizeOf(request) >= minGroupSizeOf(request), {
     error: ({ input }) =>

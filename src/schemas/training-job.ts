@@ -62,6 +62,7 @@ export const trainLagrangianSchema = trainingJobSchema.extend({
 /** The options of `predict`. */
 export const predictSchema = z.object({
   eta: z.number().min(0).optional(),
+  naValues: z.array(z.string()).optional(),
   threshold: z.number().optional(),
   seed: z.number().int().optional(),
   randomization: z.enum(['draw', 'row']).optional(),

@@ -1,5 +1,6 @@
 import {
   type ColumnReading,
+  type ColumnRole,
   countLabels,
   countTexts,
   readingOfGroups,
@@ -20,9 +21,11 @@ export interface TextColumns {
    * given.
    */
   readonly groups: readonly string[];
-  /** The column of labels. */
+  /** The column of true labels. */
   readonly target?: string | undefined;
   readonly positiveLabel?: string | undefined;
+  /** The column of predictions, and the label that counts as 1 in it. */
+  readonly predictions?: { readonly name: string; readonly positiveLabel?: string | undefined } | undefined;
   /** Other columns, such as weights and features. */
   readonly others?: readonly string[] | undefined;
   /** The texts that mean a missing value, instead of `MISSING_TEXTS`. `naValues` also applies to columns of groups. */
@@ -41,7 +44,7 @@ export function readTexts(
   const readings: ColumnReading[] = [];
   const named = [
     ...columns.groups,
-    ...(columns.target === undefined ? [] : [columns.target]),
+    ...[columns.predictions?.name, columns.target].filter((name) => name !== undefined),
     ...(columns.others ?? []),
   ];
   for (const name of new Set(named)) {
@@ -60,29 +63,35 @@ interface ReadColumn {
   readonly readings: readonly ColumnReading[];
 }
 
-function readColumn(
-  column: Column,
-  name: string,
-  { groups, target, positiveLabel, naValues }: TextColumns,
-): ReadColumn {
+function readColumn(column: Column, name: string, columns: TextColumns): ReadColumn {
+  const { groups, naValues } = columns;
   if (groups.includes(name)) {
     const missing = missingGroups(naValues);
     const labels = column.kind === 'numeric' ? [] : countLabels(column).filter(({ label }) => label !== '');
     const read = labels.map((one) => ({ ...one, value: missing.has(one.label) ? -1 : 1 }));
     return { column: withoutTexts(column, missing), readings: [readingOfGroups(name, read, naValues)] };
   }
-  if (name === target && positiveLabel !== undefined) {
+  const { role, positiveLabel } = roleOf(name, columns);
+  if (positiveLabel !== undefined) {
     const { column: labelled, rule } = readLabels(column, name, positiveLabel, naValues);
     const counts = countLabels(labelled).filter(({ label }) => label !== '');
     const read = counts.map((one) => ({ ...one, value: labelValue(one.label, rule) ?? NaN }));
     return {
       column: withoutTexts(column, missingOutcomes(naValues, positiveLabel)),
-      readings: [readingOfLabels('true labels', read, { name, positiveLabel: rule.positiveLabel })],
+      readings: [readingOfLabels(role, read, { name, positiveLabel: rule.positiveLabel })],
     };
   }
   const missing = missingOutcomes(naValues);
   const texts = countTexts(column, missing);
   const rest = asNumbersWithout(column, missing);
   if (Object.keys(texts).length === 0) return { column: rest, readings: [] };
-  return { column: rest, readings: [readingOfMissing(name === target ? 'true labels' : 'features', texts, name)] };
+  return { column: rest, readings: [readingOfMissing(role, texts, name)] };
+}
+
+function roleOf(
+  name: string,
+  { target, positiveLabel, predictions }: TextColumns,
+): { readonly role: ColumnRole; readonly positiveLabel?: string | undefined } {
+  if (name === predictions?.name) return { role: 'predictions', positiveLabel: predictions.positiveLabel };
+  return name === target ? { role: 'true labels', positiveLabel } : { role: 'features' };
 }

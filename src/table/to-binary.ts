@@ -42,15 +42,25 @@ export function readLabels(
   naValues: readonly string[] | undefined,
 ): { readonly column: CategoricalColumn; readonly rule: LabelRule } {
   const given = toColumn(source, name);
-  const missing = missingOutcomes(naValues, positiveLabel);
   if (given.kind === 'categorical') {
+    const missing = missingOutcomes(naValues, positiveLabel);
     return { column: given, rule: { positiveLabel: positiveLabelFor(given.labels, positiveLabel, missing), missing } };
   }
   const { values } = given;
   const column = encodeLabels(values.length, (row) => (Number.isNaN(values[row]) ? undefined : String(values[row])));
+  return { column, rule: ruleOfNumbers(column.labels, positiveLabel, naValues) };
+}
+
+/** Returns the rule for labels that are numbers, as text. */
+export function ruleOfNumbers(
+  labels: readonly string[],
+  positiveLabel: string | undefined,
+  naValues: readonly string[] | undefined,
+): LabelRule {
+  const missing = missingOutcomes(naValues, positiveLabel);
   const numbers = new Set(numbersAmong(missing));
-  const texts = column.labels.filter((label) => numbers.has(Number(label)));
-  return { column, rule: { positiveLabel, missing: new Set([...missing, ...texts]), isNumeric: true } };
+  const texts = labels.filter((label) => numbers.has(Number(label)));
+  return { positiveLabel, missing: new Set([...missing, ...texts]), isNumeric: true };
 }
 
 function holdsOnlyBits(values: Uint8Array): boolean {

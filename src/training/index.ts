@@ -159,7 +159,7 @@ export {
   trainLagrangian,
   type TrainLagrangianOptions,
 } from './jobs/train-lagrangian.ts';
-export { type PredictedTable, predictFile, predictTable } from './jobs/predict-table.ts';
+export { type PredictedTable, predictFile, type PredictFileOptions, predictTable } from './jobs/predict-table.ts';
 export {
   type ReductionsJobResult,
   reductionsJobToJson,

@@ -82,6 +82,34 @@ describe('evenhand ab-test', () => {
     expect(named.stderr).to.include('800 rows are in neither arm');
   });
 
+  it('reads the truth by its own label, and missing texts by na-values', async () => {
+    const file = path.join(folder(), 'labels.csv');
+    // Of those who repay, half are approved in every arm and group, except all of m under treatment.
+    const lines = ['control', 'new'].flatMap((arm) =>
+      ['f', 'm'].flatMap((sex) =>
+        Array.from({ length: 80 }, (_, row) => {
+          const approved = arm === 'new' && sex === 'm' ? 'yes' : row % 4 < 2 ? 'yes' : 'no';
+          return `${arm},${sex},${row % 8 === 7 ? '?' : approved},${row % 2 ? 'good' : 'bad'}`;
+        }),
+      ),
+    );
+    writeFileSync(file, ['arm,sex,approved,repaid', ...lines].join('\n'));
+    const { code, body, stderr } = await abJson([
+      ...['--csv', file, '--arm', 'arm', ...common, '--y-true', 'repaid', '--metric', 'equal_opportunity_difference'],
+      ...['--positive-label', 'yes', '--y-true-positive-label', 'good', '--na-values', '?'],
+    ]);
+    expect(code, stderr).to.equal(1);
+    // Of the 30 with a decision who repay: 20 of 30, and all 30 of m under treatment.
+    expect(body.rows[0]?.['fairness_change']).to.be.closeTo(1 / 3, 1e-12);
+    const unlabelled = await runCli(['ab-test', '--csv', file, '--arm', 'arm', ...common, '--y-true', 'repaid', '--positive-label', 'yes', '--na-values', '?', '--metric', 'equal_opportunity_difference']); // prettier-ignore
+    expect([unlabelled.code, unlabelled.stdout]).to.deep.equal([2, '']);
+    expect(unlabelled.stderr)
+      .to.include("positive label 'yes' in column 'repaid'")
+      .and.to.include('yTruePositiveLabel');
+    const listed = await runCli(['ab-test', '--csv', file, '--arm', 'arm', ...common, '--na-values', 'NA']);
+    expect([listed.code, listed.stdout]).to.deep.equal([2, '']);
+  });
+
   it('writes reports as HTML, Markdown and JSON', async () => {
     const file = makeFile('report.csv', { control: even, new: separate });
     for (const form of ['html', 'md', 'json']) {
@@ -116,6 +144,7 @@ describe('evenhand ab-test', () => {
       [['--control-csv', file, '--treatment-csv', link, ...common], 'both contain the file'],
       [['--csv', file, '--arm', 'arm', ...common, '--seed', '-1'], '--seed must be at least 0'],
       [['--csv', file, '--arm', 'arm', '--outcome', 'sex', '--sensitive', 'sex'], "'sex' is also a sensitive column"],
+      [['--csv', file, '--arm', 'arm', ...common, '--y-true-positive-label', '1'], 'needs true labels: add --y-true'],
       [['--csv', file, '--arm', 'arm', ...common, '--positive-label', '2'], "holds the positive label '2'"],
     ];
     for (const [args, text] of cases) {

@@ -98,6 +98,60 @@ describe('evenhand monitor', () => {
     expect(fromFile?.states).to.deep.equal({ sex: { demographic_parity_difference: 'breach' } });
   });
 
+  describe('reads missing texts and labels of events as those of a file', () => {
+    // f: 10 of 20 approved, of the 10 who repay 5; m: 15 of 20, of the 10 who repay 10. Further rows do not count.
+    const block = (sex: string, approved: string, repaid: string, count: number): Record<string, string>[] =>
+      Array.from({ length: count }, () => ({ sex, approved, repaid }));
+    const rows = [
+      ...block('f', 'yes', 'good', 5),
+      ...block('f', 'no', 'good', 5),
+      ...block('f', 'yes', 'bad', 5),
+      ...block('f', 'no', 'bad', 5),
+      ...block('m', 'yes', 'good', 10),
+      ...block('m', 'yes', 'bad', 5),
+      ...block('m', 'no', 'bad', 5),
+      ...block('f', '?', 'good', 7),
+      ...block('unknown', 'yes', 'good', 6),
+      ...block('m', 'yes', '?', 4),
+    ];
+    const csv = ['sex,approved,repaid', ...rows.map((row) => `${row['sex'] ?? ''},${row['approved'] ?? ''},${row['repaid'] ?? ''}`)].join('\n'); // prettier-ignore
+    const options = [
+      ...[...COLUMNS, '--y-true', 'repaid', '--positive-label', 'yes', '--y-true-positive-label', 'good'],
+      ...['--na-values', '?,unknown', '--min-group-size', '5', '--json'],
+    ];
+    for (const [source, args, input] of [
+      ['JSON lines on stdin', [], ndjson(rows)],
+      ['CSV on stdin', ['--csv', '-'], csv],
+    ] as const) {
+      it(source, async () => {
+        const { code, stdout, stderr } = await runCli(['monitor', ...args, ...options], { input });
+        expect(code, stderr).to.equal(0);
+        const { sex } = (JSON.parse(stdout) as { metrics: Record<string, Record<string, Record<string, unknown>>> })
+          .metrics;
+        // Decisions: f 10 of 20, m 19 of 24. Of those who repay: f 5 of 10, m 10 of 10; of the others 5 of 10 each.
+        expect(sex?.['demographic_parity_difference']?.['value']).to.be.closeTo(19 / 24 - 0.5, 1e-12);
+        expect(sex?.['equalized_odds_difference']?.['value']).to.be.closeTo(0.5, 1e-12);
+      });
+    }
+
+    it('and warns about labels that no event has, separately for decisions and true labels', async () => {
+      const run = (...labels: string[]): ReturnType<typeof runCli> =>
+        runCli(['monitor', ...COLUMNS, '--y-true', 'repaid', ...labels], { input: ndjson(rows) });
+      const decided = await run('--positive-label', 'good');
+      expect(decided.stderr).to.include("No event has the positive label 'good' in 'approved'.");
+      const observed = await run('--positive-label', 'yes');
+      expect(observed.stderr).to.include("No event has the positive label 'yes' in 'repaid'.");
+    });
+
+    it('and rejects a label of the truth without true labels', async () => {
+      const { code, stderr } = await runCli(['monitor', ...COLUMNS, '--y-true-positive-label', 'good'], { input: '' });
+      expect([code, stderr]).to.deep.equal([
+        2,
+        'error: monitor: A positive label of the truth needs true labels: add --y-true.\n',
+      ]);
+    });
+  });
+
   it('resumes from its state: two runs find the same as one', async () => {
     const rows = decisions(4000, 1500);
     const state = path.join(folder(), 'state.json');

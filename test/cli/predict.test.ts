@@ -93,6 +93,32 @@ describe('evenhand predict', () => {
     expect(stdout).to.include('Examples:');
   });
 
+  it('reads missing values by --na-values, as fields that are empty', async () => {
+    const lines = readFileSync(at('wages.csv'), 'utf8').trimEnd().split('\n');
+    const index = (lines[0] as string).split(',').indexOf('education');
+    const predictionsOf = async (missing: string, ...args: string[]): Promise<Float64Array> => {
+      const changed = lines.slice(0, 20).map((line, row) =>
+        row % 3 === 1 ? line.split(',').map((field, column) => (column === index ? missing : field)).join(',') : line,
+      ); // prettier-ignore
+      writeFileSync(at('gaps.csv'), changed.join('\n'));
+      await run(
+        'predict',
+        '--model',
+        at('lagrangian'),
+        '--csv',
+        at('gaps.csv'),
+        '--out-csv',
+        at('gaps-out.csv'),
+        ...args,
+      );
+      return (await loadData(at('gaps-out.csv'))).numeric('score').values;
+    };
+    const empty = await predictionsOf('');
+    expect(await predictionsOf('?', '--na-values', '?')).to.deep.equal(empty);
+    expect(await predictionsOf('-999', '--na-values', '-999')).to.deep.equal(empty);
+    expect(await predictionsOf('-999')).to.not.deep.equal(empty);
+  });
+
   const write = (name: string, lines: readonly string[]): string => {
     writeFileSync(at(name), `${lines.join('\n')}\n`);
     return at(name);

@@ -48,10 +48,12 @@ function newFile(ending: string): string {
   return path.join(folder(), `rows-${String(files)}.${ending}`);
 }
 
+/** Returns columns as CSV, in which an apostrophe marks what a spreadsheet would run as a formula. */
 function asCsv(columns: Columns): string {
   const names = Object.keys(columns);
+  const cell = (value: Value | undefined): string => String(value ?? '').replace(/^=/, "'=");
   const rows = (columns[names[0] as string] ?? []).map((_, row) =>
-    names.map((name) => String(columns[name]?.[row] ?? '')).join(','),
+    names.map((name) => cell(columns[name]?.[row])).join(','),
   );
   return [names.join(','), ...rows, ''].join('\n');
 }
@@ -111,7 +113,7 @@ const READERS: Readonly<Record<string, (columns: Columns, question: Question) =>
   },
   'a Parquet file': async (columns, question) => {
     const [csv, file] = [newFile('csv'), newFile('parquet')];
-    writeFileSync(csv, asCsv(columns));
+    writeFileSync(csv, asCsv(columns).replaceAll("'=", '='));
     const engine = openDuckDb();
     await engine.run((session) =>
       session.rows(`COPY (SELECT * FROM read_csv(${quoteLiteral(csv)}, all_varchar=true)) TO ${quoteLiteral(file)}`),
@@ -233,6 +235,27 @@ for (const [reader, ask] of Object.entries(READERS)) {
       expect(answer.labels?.['y_pred']?.['positive']).to.deep.equal({ None: 1 });
       expect(answer.labels?.['y_pred']?.['missing']).to.deep.equal({ NA: 1 });
       expect(dp(answer).value).to.be.closeTo(1 / 9, 1e-12);
+    });
+
+    it('reads labels and missing texts that are marked for spreadsheets', async () => {
+      const marked = (name: string): Value[] => (ANSWERS[name] ?? []).map((value) => `=${String(value)}`);
+      const columns = { ...ANSWERS, answer: marked('answer'), truth: marked('truth') };
+      const naValues = ['=NA', '=None'];
+      const labels = { positiveLabel: '=yes', yTrue: 'truth', yTruePositiveLabel: '=repaid', naValues };
+      const answer = await ask(columns, { ...BY_SEX, ...labels });
+      expect(answer.labels).to.deep.equal({
+        y_pred: {
+          positive: { '=yes': 8 },
+          negative: { '=NO': 1, '=YES': 2, '=no': 7 },
+          missing: { '=NA': 1, '=None': 1 },
+        },
+        y_true: { positive: { '=repaid': 10 }, negative: { '=lost': 10 }, missing: {} },
+      });
+      expect(dp(answer).value).to.be.closeTo(5 / 8 - 3 / 10, 1e-12);
+      await assertRefused(ask(columns, { ...BY_SEX, ...labels, positiveLabel: '=Yes' }), [
+        /holds the positive label '=Yes'/,
+        /'=NO', '=YES', '=no', '=yes'/,
+      ]);
     });
 
     it('reads the truth by its own label', async () => {

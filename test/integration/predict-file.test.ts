@@ -67,6 +67,34 @@ describe('predictWithSavedModel', () => {
     expect(warnings.join(), 'a warning of the fit').to.match(/few: unchanged: .*with fewer than 30 values/);
   });
 
+  it('reads group labels as they are written: relabelling groups as long numbers changes no prediction', async () => {
+    const label = (one: unknown): string => (one === 'female' ? '9007199254740992' : '9007199254740993');
+    const columns = WAGES.toColumns();
+    const relabelled = Table.from({ ...columns, gender: Array.from(columns['gender'] as ArrayLike<unknown>, label) });
+    await executeWorkflow(configOf(['repair']), relabelled, { backend: 'wasm', outputDir: at('codes') });
+    expect(await warningsOf('codes', relabelled)).to.deep.equal([]);
+    const scoresOf = async (saved: string, rows: Table): Promise<Float64Array> => {
+      await writeCsv(at('scored.csv'), rows);
+      const { predicted } = await predictWithSavedModel(path.join(at(saved), 'model'), at('scored.csv'));
+      return predicted.table.numeric(predicted.scoreColumn).values;
+    };
+    expect(await scoresOf('codes', relabelled)).to.deep.equal(await scoresOf('one', WAGES));
+  });
+
+  it('reads missing texts as training does, and those of naValues', async () => {
+    const marked = withFirst({ gender: ['?', '?'], union: ['?'] });
+    await writeCsv(at('marked.csv'), marked);
+    const { predicted } = await predictWithSavedModel(path.join(at('one'), 'model'), at('marked.csv'), {
+      naValues: ['?'],
+    });
+    expect(predicted.warnings).to.include(`repair: unchanged: 2 rows without a value of 'gender'`);
+    await writeCsv(at('usual.csv'), withFirst({ education: ['NA'] }));
+    const usual = await predictWithSavedModel(path.join(at('one'), 'model'), at('usual.csv'));
+    expect(usual.predicted.warnings.join()).to.include(
+      "of 'education' are missing where they hold one of these texts: 'NA' (1 row)",
+    );
+  });
+
   const UNKNOWN = `unchanged: the group 'unknown', not seen in fit`;
   const ROWS = [
     { title: 'the training rows', saved: 'one', rows: WAGES, expected: [] },

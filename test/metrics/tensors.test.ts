@@ -14,6 +14,9 @@ import {
 } from '../../src/metrics/reduce/reduce-tensors.ts';
 import { gridStep, toGrid } from '../../src/metrics/statistics/score-grid.ts';
 import type { SensitiveSource } from '../../src/table/index.ts';
+import { FairnessAnalyzer } from '../../src/metrics/analyzer/fairness-analyzer.ts';
+import { metricFrame } from '../../src/metrics/index.ts';
+import { rowReadings } from '../../src/metrics/reduce/row-readings.ts';
 import { countReads, loadTensorflow, type TensorBackend } from '../../src/tensor/index.ts';
 import { describeOn } from '../helpers/software-gpu.ts';
 
@@ -308,6 +311,139 @@ for (const backend of BACKENDS) {
       });
     }
 
+    /** The labels of `small`, with other numbers for 0 and 1 and a code for missing ones. */
+    const recoded = (values: Float32Array, no: number, yes: number, missing: number): Float32Array =>
+      values.map((value) => (Number.isNaN(value) ? missing : value === 1 ? yes : no));
+
+    for (const [no, yes, dtype] of [
+      [1, 2, 'float32'],
+      [1, 2, 'int32'],
+      [-1, 1, 'float32'],
+      [1, 0, 'int32'],
+      [0, 1, 'bool'],
+      [0.25, 0.75, 'float32'],
+    ] as const) {
+      it(`labels ${String(no)} and ${String(yes)} (${dtype}) by a positive label equal those of 0 and 1`, async () => {
+        const known = (values: Float32Array): Float32Array => values.map((value) => (Number.isNaN(value) ? 0 : value));
+        const [decision, label] = [known(small.decision), known(small.label)];
+        const codes = (values: Float32Array): tf.Tensor1D => tensor(recoded(values, no, yes, NaN), dtype);
+        const { readings, ...device } = await reduceClassificationTensors({
+          yPred: codes(decision),
+          yTrue: codes(label),
+          sensitive: tensor(small.group),
+          positiveLabel: String(yes),
+        });
+        expect(device).to.deep.equal(reduceClassification({ yPred: decision, yTrue: label, sensitive: small.group }));
+        const ones = sum(decision);
+        expect(readings?.[0]).to.deep.include({
+          role: 'predictions',
+          positive: { [String(yes)]: ones },
+          negative: { [String(no)]: decision.length - ones },
+        });
+      });
+    }
+
+    it('numbers of naValues count as missing in labels, groups, weights, scores and numbers', async () => {
+      const coded = {
+        decision: recoded(small.decision, -1, 1, -9),
+        label: recoded(small.label, 1, 2, -9),
+        group: small.group.map((code) => (Number.isNaN(code) ? -9 : code)),
+        weight: small.weight.map((weight) => (Number.isNaN(weight) ? -9 : weight)),
+        score: small.score.map((score) => (Number.isNaN(score) ? -9 : score)),
+        amount: small.amount.map((amount) => (Number.isNaN(amount) ? -9 : amount)),
+      };
+      const labels = { positiveLabel: '1', yTruePositiveLabel: '2', naValues: ['-9'] };
+      for (const nanPolicy of ['exclude', 'include'] as const) {
+        const { readings, ...device } = await reduceClassificationTensors({
+          yPred: tensor(coded.decision),
+          yTrue: tensor(coded.label, 'int32'),
+          sensitive: tensor(coded.group),
+          ...labels,
+          nanPolicy,
+        });
+        expect(device).to.deep.equal(
+          reduceClassification({ yPred: small.decision, yTrue: small.label, sensitive: small.group, nanPolicy }),
+        );
+        const lost = (values: Float32Array): number => values.filter((value) => Number.isNaN(value)).length;
+        const missing = new Map(readings?.map(({ role, missing: counts }) => [role, counts]));
+        expect(missing.get('predictions')).to.deep.equal({ '-9': lost(small.decision) });
+        expect(missing.get('groups')).to.deep.equal({ '-9': lost(small.group) });
+      }
+      const scores = await reduceScoreTensors({
+        yScore: tensor(coded.score),
+        yTrue: tensor(coded.label),
+        sensitive: tensor(coded.group),
+        sampleWeight: tensor(coded.weight),
+        ...labels,
+      });
+      const plain = await reduceScoreTensors({
+        yScore: tensor(small.score),
+        yTrue: tensor(small.label),
+        sensitive: tensor(small.group),
+        sampleWeight: tensor(small.weight),
+      });
+      expect({ ...scores, readings: undefined }).to.deep.equal({ ...plain, readings: undefined });
+      expect(scores.readings?.map(({ role }) => role)).to.have.members(['groups', 'scores', 'true labels', 'weights']);
+      const numbers = await reduceRegressionTensors({
+        yPred: tensor(coded.amount),
+        sensitive: tensor(coded.group),
+        naValues: ['-9'],
+      });
+      const { nDropped } = reduceRegression({ yPred: small.amount, sensitive: small.group });
+      expect(numbers.nDropped).to.equal(nDropped);
+    });
+
+    // The table of labels that look alike in docs/measuring.md: in columns of numbers they are compared by value.
+    for (const text of ['1', '1.0', '1e0', ' 1', '01', '+1', '0x1']) {
+      it(`'${text}' means the number 1, as for arrays`, async () => {
+        const rows = { yPred: [2, 1, 2, 3], sensitive: [0, 0, 1, 1] };
+        const device = { yPred: tensor(rows.yPred), sensitive: tensor(rows.sensitive) };
+        for (const options of [{ positiveLabel: text }, { positiveLabel: '2', naValues: [text] }]) {
+          const { readings, ...stats } = await reduceClassificationTensors({ ...device, ...options });
+          expect(stats).to.deep.equal(reduceClassification({ ...rows, ...options }));
+          const ofLabels = rowReadings('classification', { ...rows, ...options }).filter(
+            ({ role }) => role !== 'groups',
+          );
+          expect(readings?.filter(({ role }) => role !== 'groups')).to.deep.equal(ofLabels);
+        }
+      });
+    }
+
+    it('labels and numbers of naValues are computed without reading rows', async () => {
+      const options = { positiveLabel: '1', naValues: ['-9'] };
+      const rows = { yPred: tensor(small.decision), yTrue: tensor(small.label), sensitive: tensor(small.group) };
+      const read = await countRead(() => reduceClassificationTensors({ ...rows, ...options }));
+      expect(read).to.be.below(500);
+    });
+
+    it('metrics, frames and averages over classes equal those of arrays, with their warnings', async () => {
+      const random = createRandom(3);
+      const column = (values: number): number[] => Array.from({ length: 600 }, () => random.integer(values));
+      const host = { yPred: column(3), yTrue: column(3), sensitive: column(3) };
+      const device = { yPred: tensor(host.yPred), yTrue: tensor(host.yTrue), sensitive: tensor(host.sensitive) };
+      const analyzer = new FairnessAnalyzer();
+      const results = await Promise.all(
+        [host, device].map(async ({ yPred, yTrue, sensitive }) => {
+          const labels = { positiveLabel: '2', naValues: ['0'] };
+          const frame = await analyzer.metricFrame({
+            yPred,
+            yTrue,
+            sensitive,
+            ...labels,
+            metrics: ['true_positive_rate'],
+          });
+          return {
+            metric: await analyzer.equalizedOddsDifference(yTrue, yPred, sensitive, { ...labels, withCi: false }),
+            macro: await analyzer.equalizedOddsDifference(yTrue, yPred, sensitive, { average: 'macro', withCi: false }),
+            frame: [frame.byGroup, frame.warnings],
+            alone: metricFrame({ yPred, yTrue, sensitive, ...labels, metrics: ['true_positive_rate'] }).warnings,
+          };
+        }),
+      );
+      expect(results[1]).to.deep.equal(results[0]);
+      expect(results[1]?.metric.warnings.join()).to.include("'0' (").and.to.include('na-values');
+    });
+
     it('does not read rows back: as few numbers for 100,000 rows as for 10,000 @slow', async () => {
       const readFor = async (rows: number): Promise<number[]> => {
         const columns = makeColumns(rows);
@@ -397,7 +533,17 @@ for (const backend of BACKENDS) {
       'a positive label of a tensor': {
         work: () =>
           reduceScoreTensors({ yScore: tensor([1]), yTrue: tensor([1]), sensitive: [1], positiveLabel: 'yes' }),
-        message: /^yTrue is a tensor/,
+        message: /^yTrue is a tensor, which holds numbers, but its positive label 'yes' is text/,
+      },
+      'a positive label of a tensor that no row has': {
+        work: () =>
+          reduceClassificationTensors({ yPred: tensor([1, 2]), sensitive: tensor([1, 2]), positiveLabel: '3' }),
+        message: /^No row of yPred holds the positive label '3'/,
+      },
+      'a text of naValues that no tensor holds': {
+        work: () =>
+          reduceClassificationTensors({ yPred: tensor([1, 0]), sensitive: tensor([1, 2]), naValues: ['-9', 'NA'] }),
+        message: /^naValues contains the text 'NA', but all columns are tensors/,
       },
       'a positive label that no row has': {
         work: () => reduceScoreTensors({ yScore: tensor([1]), yTrue: ['no'], sensitive: [1], positiveLabel: 'yes' }),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../exceptions/index.ts';
+import { reasonOfCode } from '../../io/file-problem.ts';
 
 /** An invalid field, identified by its JSON pointer in the body ("/y_pred/3") or by the name of a query parameter. */
 export interface InvalidField {
@@ -150,8 +151,12 @@ export function internalProblem(id: string, cause?: unknown): ServiceProblem {
 /** The system's error codes for a full disk, an exhausted quota, and too many open files. */
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 
-/** Matches DuckDB's messages for the same errors, because these messages have no error code. */
-const NO_ROOM_TEXT = /no space left on device|disk quota exceeded|too many open files/i;
+/** DuckDB's messages for the same errors, because these messages have no error code. */
+const NO_ROOM_TEXTS: readonly (readonly [text: RegExp, code: string])[] = [
+  [/no space left on device/i, 'ENOSPC'],
+  [/disk quota exceeded/i, 'EDQUOT'],
+  [/too many open files/i, 'EMFILE'],
+];
 
 /** The maximum number of causes to follow, because causes may be circular. */
 const MAX_CAUSES = 10;
@@ -161,20 +166,23 @@ const MAX_CAUSES = 10;
  * @param what the name of the data that could not be stored
  */
 export function noRoomProblem(error: unknown, what: string): ServiceProblem | undefined {
-  if (!isNoRoom(error)) return undefined;
-  const detail = `The service has no room left for ${what}.`;
+  const reason = noRoomReason(error);
+  if (reason === undefined) return undefined;
+  const detail = `The service has no room left for ${what}: ${reason}.`;
   return new ServiceProblem(503, { detail, suggestion: 'Send the request again later.' }, error);
 }
 
-/** Returns whether an error, or one of its causes, reports a full disk or too many open files. */
-function isNoRoom(error: unknown): boolean {
+/** Returns why there is no room, if an error or one of its causes reports a full disk or too many open files. */
+function noRoomReason(error: unknown): string | undefined {
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++, cause = cause.cause) {
     const { code, context } = cause as { readonly code?: unknown; readonly context?: { readonly code?: unknown } };
-    const isNamed = NO_ROOM.has(String(code)) || NO_ROOM.has(String(context?.code));
-    if (isNamed || NO_ROOM_TEXT.test(cause.message)) return true;
+    const named = [code, context?.code].map(String).find((one) => NO_ROOM.has(one));
+    const { message } = cause;
+    const found = named ?? NO_ROOM_TEXTS.find(([text]) => text.test(message))?.[1];
+    if (found !== undefined) return reasonOfCode(found) ?? found;
   }
-  return false;
+  return undefined;
 }
 
 /** The time in seconds after which a client may retry a run. */
@@ -195,7 +203,8 @@ export function serviceEnds(): ServiceProblem {
 /** Returns the problem for a run whose result could not be saved in the store. */
 export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   const headers = { 'Retry-After': String(RETRY_SECONDS) };
-  const detail = 'The run could not be saved in the store.';
+  const reason = noRoomReason(cause);
+  const detail = `The run could not be saved in the store${reason === undefined ? '' : `: ${reason}`}.`;
   return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId, headers }, cause);
 }
 

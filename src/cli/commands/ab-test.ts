@@ -44,6 +44,7 @@ ${OPTION.sensitive}
 --sample-weight <column>  column of row weights
 --id <column>  column with the id of the unit of each row; ids that are in both arms are reported
 --positive-label <label>  label that counts as 1 in --outcome and --y-true
+${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
 --nan-policy <policy>  rows without a group: exclude, or include as "(missing)" (default: exclude)
 --metric <names>  comma-separated list of metrics: demographic_parity_difference, equal_opportunity_difference, equalized_odds_difference, false_positive_rate_difference, accuracy_parity_difference, mean_prediction_difference or mae_parity_difference (default: demographic_parity_difference)

@@ -46,7 +46,8 @@ ${OPTION.decimal}
 --y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
 --y-true <column>  column of true labels; adds equalized odds
 ${OPTION.scoreThreshold}
---positive-label <label>  label that counts as 1, if decisions and labels are not 0 and 1
+--positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
+${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
 --sensitive <columns>  sensitive column; repeat for several; a comma-separated list also adds the intersection of its columns (write a comma in a name as \\,)
 --timestamp <column>  column of event times: ISO 8601, or a number since 1970 (default: timestamp, if the file has it)

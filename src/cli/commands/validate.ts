@@ -42,7 +42,7 @@ ${OPTION.scoreThreshold}
 ${OPTION.sensitive}
 --sample-weight <column>  column of row weights
 --positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
---y-true-positive-label <label>  label that counts as 1 in --y-true, if it differs from the label in --y-pred
+${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
 --control <columns>  control features: also compare groups within each level of these columns; warns if a gap changes its sign
 --min-group-size <n>  minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})

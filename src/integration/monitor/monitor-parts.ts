@@ -206,6 +206,8 @@ function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined
     minGroupSize: request.minGroupSize,
     decisionThreshold: request.scoreThreshold,
     positiveLabel: request.positiveLabel,
+    yTruePositiveLabel: request.yTruePositiveLabel,
+    naValues: request.naValues,
     // In files and on stdin numeric times may be seconds or milliseconds.
     timestampUnit: 'auto',
     errorScale: request.errorScale,

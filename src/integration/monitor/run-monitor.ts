@@ -15,7 +15,7 @@ import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
-import { readTexts, type Table } from '../../table/index.ts';
+import { countLabels, labelValue, readLabels, readTexts, type Table } from '../../table/index.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
 import {
   makeParts,
@@ -27,39 +27,50 @@ import {
 } from './monitor-parts.ts';
 import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
 
+/** Returns the label that counts as 1 in the true labels. */
+function truthLabelOf({ positiveLabel, yTruePositiveLabel }: MonitorRequest): string | undefined {
+  return yTruePositiveLabel ?? positiveLabel;
+}
+
 /**
- * Checks that the positive label occurs in a file, as `validate` does.
- * @throws {DataValidationError} if the positive label does not occur; the error lists the labels found
+ * Checks that the positive labels occur in a file, as `validate` does.
+ * @throws {DataValidationError} if one does not; the error lists the labels found
  */
-async function assertLabelInFile(
-  { positiveLabel, yPred, yTrue }: MonitorRequest,
-  files: FoundFiles,
-  table: Table,
-): Promise<void> {
-  if (positiveLabel === undefined) return;
-  const named = (name: string): { name: string; has: (state: number) => boolean; isRead: boolean } => {
-    const { codes, labels } = table.categorical(name);
-    const positive = labels.indexOf(positiveLabel);
-    const states = new Set(Array.from(codes, (code) => (code < 0 ? -1 : Number(code === positive))));
-    return { name, has: (state) => states.has(state), isRead: true };
+async function assertLabelsInFile(request: MonitorRequest, files: FoundFiles, table: Table): Promise<void> {
+  const { positiveLabel, yTruePositiveLabel, yPred, yTrue, naValues } = request;
+  const named = (name: string, label: string | undefined): Parameters<typeof assertLabelsCounted>[2]['yPred'] => {
+    const { column, rule } = readLabels(table.column(name), name, label, naValues);
+    const read = { ...rule, positiveLabel: label };
+    const states = new Set<number | undefined>(countLabels(column).map((one) => labelValue(one.label, read)));
+    return { name, has: (state) => states.has(state), isRead: label !== undefined };
   };
-  const columns = { positiveLabel, yPred: named(yPred), yTrue: yTrue === undefined ? undefined : named(yTrue) };
+  const columns = {
+    positiveLabel,
+    yTruePositiveLabel,
+    yPred: named(yPred, positiveLabel),
+    yTrue: yTrue === undefined ? undefined : named(yTrue, truthLabelOf(request)),
+  };
   await withRelation(files, (session, relation) => assertLabelsCounted(session, relation, columns));
 }
 
-/** Returns a warning if no event of a stream had the positive label. */
-function strangeLabel(
-  { positiveLabel, yPred }: MonitorRequest,
-  { stream }: RealTimeFairnessTracker,
-): string | undefined {
-  if (positiveLabel === undefined || stream.events === 0) return undefined;
-  const cells = [...CELLS_BY_DECISION.positive, ...cellsWith([1])];
-  const isHeld = stream.tables.some(({ data, stride, groups }) =>
-    Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
-      cells.some((cell) => (data[at + cell] ?? 0) > 0),
-    ),
-  );
-  return isHeld ? undefined : `No event has the positive label '${positiveLabel}' in '${yPred}'.`;
+/** Returns warnings about positive labels that no event of a stream had. */
+function strangeLabels(request: MonitorRequest, { stream }: RealTimeFairnessTracker): string[] {
+  const holds = (cells: readonly number[]): boolean =>
+    stream.tables.some(({ data, stride, groups }) =>
+      Array.from({ length: groups }, (_, group) => group * stride).some((at) =>
+        cells.some((cell) => (data[at + cell] ?? 0) > 0),
+      ),
+    );
+  const { positiveLabel, yPred, yTrue } = request;
+  const truthLabel = truthLabelOf(request);
+  const noneIn = (column: string, label: string): string =>
+    `No event has the positive label '${label}' in '${column}'.`;
+  const isSilent = stream.events > 0 && !holds(CELLS_BY_DECISION.positive);
+  const isUntrue = holds(cellsWith([0])) && !holds(cellsWith([1]));
+  return [
+    ...(positiveLabel !== undefined && isSilent ? [noneIn(yPred, positiveLabel)] : []),
+    ...(yTrue !== undefined && truthLabel !== undefined && isUntrue ? [noneIn(yTrue, truthLabel)] : []),
+  ];
 }
 
 /** The maximum number of lines that are searched for the first event, which shows the names of the fields. */
@@ -177,12 +188,13 @@ async function replayFile(
   });
   const { table, warnings } = readTexts(loaded, {
     groups: attributes.flat(),
-    target: yPred,
-    positiveLabel: request.positiveLabel,
-    others: [yTrue, sampleWeight].filter((name) => name !== undefined),
+    target: yTrue,
+    positiveLabel: truthLabelOf(request),
+    predictions: { name: yPred, positiveLabel: request.positiveLabel },
+    others: [sampleWeight].filter((name) => name !== undefined),
     naValues: request.naValues,
   });
-  await assertLabelInFile(request, files, table);
+  await assertLabelsInFile(request, files, table);
   const hasUsual = paths.saved === undefined && table.has(USUAL_TIMESTAMP);
   const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const { tracker, engine } = parts;
@@ -236,8 +248,7 @@ async function followStream(
   const isPreview = extraChecksOf(request) === 'previewed';
   if (!isPreview) parts.tracker.flush();
   if (hooks.isStopped?.() !== true) assertLinesCounted(request, parts.tracker, before, first);
-  const strange = strangeLabel(request, parts.tracker);
-  const remarks = strange === undefined ? [] : [strange];
+  const remarks = strangeLabels(request, parts.tracker);
   const preview = isPreview ? last : null;
   const { states } = last;
   return finish(request, parts, { alerts, watches, states, preview, known, refusedLines: refused, remarks });

@@ -36,5 +36,6 @@ async function reduce(
     regression: () => backend.regression(predictionRows(rows, metric)),
     scores: () => backend.scores(scoreRows(rows, metric)),
   };
-  return { ...(await count[kind]()), readings: rowReadings(kind, rows) };
+  const stats = await count[kind]();
+  return { ...stats, readings: [...(stats.readings ?? []), ...rowReadings(kind, rows)] };
 }

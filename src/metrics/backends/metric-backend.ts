@@ -1,4 +1,4 @@
-import { DataValidationError, MetricComputationError } from '../../exceptions/index.ts';
+import { MetricComputationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
 import { isTensorLike } from '../../table/index.ts';
 import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
@@ -21,26 +21,17 @@ const native: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
     isTensorLike(rows.yPred)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(withoutNaValues(rows))
+      ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(rows)
       : reduceClassification(rows),
   regression: async (rows) =>
     isTensorLike(rows.yPred)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(withoutNaValues(rows))
+      ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(rows)
       : reduceRegression(rows),
   scores: async (rows) =>
     isTensorLike(rows.yScore)
-      ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(withoutNaValues(rows))
+      ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(rows)
       : reduceScores(rows),
 };
-
-/** @throws {DataValidationError} if `naValues` is given with tensors, which cannot hold texts */
-function withoutNaValues<Rows extends { readonly naValues?: readonly string[] | undefined }>(rows: Rows): Rows {
-  if (rows.naValues === undefined) return rows;
-  throw new DataValidationError('naValues applies to texts, but a tensor holds numbers, with NaN for missing values.', {
-    context: { argument: 'naValues' },
-    suggestion: 'Remove naValues, or give arrays.',
-  });
-}
 
 /** Each backend is loaded on first use. */
 const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {

@@ -38,7 +38,12 @@ export interface ABTestOptions {
   /** The label that counts as 1 in `outcome` and `yTrue`. This option is required if the labels are not 0 and 1. */
   readonly positiveLabel?: string | undefined;
   /**
-   * Texts to treat as missing values, in all columns.
+   * The label that counts as 1 in `yTrue`, if true labels and outcomes use different labels.
+   * @defaultValue `positiveLabel`
+   */
+  readonly yTruePositiveLabel?: string | undefined;
+  /**
+   * Texts that mean a missing value, in all columns.
    * @defaultValue the missing-value texts of pandas; in sensitive columns only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
@@ -105,6 +110,7 @@ export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
   fairness: true,
   yTrue: true,
   positiveLabel: true,
+  yTruePositiveLabel: true,
   naValues: true,
   business: true,
   sampleWeight: true,
@@ -144,6 +150,7 @@ export interface ABSettings extends FilledOptions<
   readonly fairness: readonly ABMetric[];
   readonly yTrue: string | null;
   readonly positiveLabel: string | null;
+  readonly yTruePositiveLabel: string | null;
   readonly business: readonly string[];
   readonly sampleWeight: string | null;
   readonly id: string | null;
@@ -169,6 +176,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     fairness: Object.freeze([...new Set(fairness)]),
     yTrue: optionalName('yTrue', options.yTrue),
     positiveLabel: options.positiveLabel ?? null,
+    yTruePositiveLabel: options.yTruePositiveLabel ?? null,
     naValues: options.naValues,
     business: Object.freeze(listOf(options.business ?? []).map((name) => requireName('business', name))),
     sampleWeight: optionalName('sampleWeight', options.sampleWeight),
@@ -218,7 +226,13 @@ function referencesOf(given: Readonly<Record<string, string>>): ABSettings['refe
   return Object.freeze(Object.entries(given).map(([attribute, group]) => Object.freeze({ attribute, group })));
 }
 
-function assertTruth({ fairness, yTrue }: ABSettings): void {
+function assertTruth({ fairness, yTrue, yTruePositiveLabel }: ABSettings): void {
+  if (yTrue === null && yTruePositiveLabel !== null) {
+    throw new ValueError('yTruePositiveLabel names a label of the true labels, but yTrue is not set.', {
+      context: { parameter: 'yTrue', yTruePositiveLabel },
+      suggestion: 'Set yTrue to the column of true labels.',
+    });
+  }
   const metric = fairness.find((name) => measuresOf(name).some(needsTruth));
   if (metric === undefined || yTrue !== null) return;
   throw new ValueError(`The fairness metric ${metric} needs true labels.`, {

@@ -1,9 +1,14 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { columnToArray } from '../../table/column.ts';
 import {
+  absentLabelError,
   type CategoricalColumn,
   encodeGroups,
+  findAbsentLabel,
+  type PositiveLabelOptions,
+  readLabels,
   readTexts,
+  type SearchedColumn,
   Table,
   type TableSource,
   type TextColumns,
@@ -56,19 +61,21 @@ export function readArms(
   const join = (readArm: (table: Table, arm: Arm) => Float64Array): Float64Array =>
     joined(arms.map((table, index) => readArm(table, ARMS[index] as Arm)));
   const numbers = (name: string): Float64Array => join((table, arm) => numbersOf(table, arm, name));
-  const decisions = (name: string, role: string): Float64Array =>
-    join((table, arm) => decisionsOf(table, arm, name, role, settings.positiveLabel));
-  const { outcome, yTrue, sampleWeight, id, nanPolicy, positiveLabel } = settings;
-  const decided = needs.decisions ? decisions(outcome, 'outcome') : undefined;
-  const truth = yTrue === null ? undefined : needs.decisions ? decisions(yTrue, 'yTrue') : numbers(yTrue);
-  if (positiveLabel !== null && decided !== undefined) {
-    const labelled = (name: string, binary: Float64Array): Parameters<typeof assertPositiveLabel>[1] => ({
+  const { outcome, yTrue, sampleWeight, id, nanPolicy } = settings;
+  const { positiveLabel, yTruePositiveLabel } = labelsOf(settings);
+  const decisions = (name: string, role: string, label: string | undefined): Float64Array =>
+    join((table, arm) => decisionsOf(table, arm, name, role, { positiveLabel: label, naValues: settings.naValues }));
+  const decided = needs.decisions ? decisions(outcome, 'outcome', positiveLabel) : undefined;
+  const truth =
+    yTrue === null ? undefined : needs.decisions ? decisions(yTrue, 'yTrue', yTruePositiveLabel) : numbers(yTrue);
+  if (decided !== undefined) {
+    const labelled = (name: string, binary: Float64Array): LabelledColumn => ({
       name,
       values: arms.flatMap((table) => columnOf(table, name)),
       binary,
     });
-    assertPositiveLabel(
-      positiveLabel,
+    assertLabelsOccur(
+      settings,
       labelled(outcome, decided),
       yTrue === null || truth === undefined ? undefined : labelled(yTrue, truth),
     );
@@ -92,20 +99,21 @@ export function readArms(
   };
 }
 
-function textColumns({
-  attributes,
-  outcome,
-  yTrue,
-  sampleWeight,
-  business,
-  positiveLabel,
-  naValues,
-}: ABSettings): TextColumns {
+/** Returns the labels that count as 1 in the outcome and in the true labels. */
+function labelsOf({ positiveLabel, yTruePositiveLabel }: ABSettings): PositiveLabelOptions {
+  const own = positiveLabel ?? undefined;
+  return { positiveLabel: own, yTruePositiveLabel: yTruePositiveLabel ?? own };
+}
+
+function textColumns(settings: ABSettings): TextColumns {
+  const { attributes, outcome, yTrue, sampleWeight, business, naValues } = settings;
+  const { positiveLabel, yTruePositiveLabel } = labelsOf(settings);
   return {
     groups: attributes.flatMap(({ columns }) => columns),
-    target: outcome,
-    positiveLabel: positiveLabel ?? undefined,
-    others: [yTrue, sampleWeight, ...business].filter((name) => name !== null),
+    target: yTrue ?? undefined,
+    positiveLabel: yTruePositiveLabel,
+    predictions: { name: outcome, positiveLabel },
+    others: [sampleWeight, ...business].filter((name) => name !== null),
     naValues,
   };
 }
@@ -149,10 +157,16 @@ function badValue(name: string, arm: Arm, index: number, value: number, required
   );
 }
 
-function decisionsOf(table: Table, arm: Arm, name: string, role: string, positiveLabel: string | null): Float64Array {
+function decisionsOf(
+  table: Table,
+  arm: Arm,
+  name: string,
+  role: string,
+  { positiveLabel, naValues }: Pick<TextColumns, 'positiveLabel' | 'naValues'>,
+): Float64Array {
   const column = table.column(name);
   try {
-    const binary = toBinary(column, `${role} '${name}' of the ${arm} arm`, positiveLabel ?? undefined);
+    const binary = toBinary(column, `${role} '${name}' of the ${arm} arm`, positiveLabel, naValues);
     return Float64Array.from(binary, (value) => (value < 0 ? NaN : value));
   } catch (error) {
     if (!(error instanceof DataValidationError) || column.kind !== 'numeric') throw error;
@@ -183,36 +197,27 @@ interface LabelledColumn {
 }
 
 /**
- * Checks that the positive label occurs in at least one row of the two arms. If it does not, the label is mistyped or
- * belongs to another column. The label may be missing in the outcome column if the labels there also occur in the true
- * labels. All decisions are then negative.
- * @throws {DataValidationError} if no row has the label; the error lists the labels of the column
+ * Checks that the positive labels occur in the two arms together. All decisions may be negative if the labels of the
+ * outcome also occur in the true labels.
+ * @throws {DataValidationError} if one does not occur; the error lists the labels of the column
  */
-function assertPositiveLabel(positiveLabel: string, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {
-  if (truth !== undefined && isStrange(truth)) throw unknownLabel(positiveLabel, truth);
-  if (!isStrange(outcome)) return;
-  const known = new Set(truth === undefined ? [] : labelsOf(truth));
-  if (!labelsOf(outcome).every((label) => known.has(label))) throw unknownLabel(positiveLabel, outcome);
-}
-
-function isStrange({ binary }: LabelledColumn): boolean {
-  return !binary.includes(1) && binary.includes(0);
-}
-
-function labelsOf({ name, values }: LabelledColumn): readonly string[] {
-  return Table.from({ [name]: values.map((value) => (value === null ? null : String(value))) }).categorical(name)
-    .labels;
-}
-
-function unknownLabel(label: string, column: LabelledColumn): DataValidationError {
-  const labels = labelsOf(column).slice(0, 50);
-  const shown = labels.slice(0, 8).map((known) => `'${known}'`);
-  return new DataValidationError(
-    `No row of either arm holds the positive label '${label}' in column '${column.name}'.`,
-    {
-      code: 'unknown-label',
-      context: { column: column.name, positiveLabel: label, labels },
-      suggestion: `Its labels are ${shown.join(', ')}${labels.length > 8 ? ', \u2026' : ''}.`,
-    },
-  );
+function assertLabelsOccur(settings: ABSettings, outcome: LabelledColumn, truth: LabelledColumn | undefined): void {
+  const given = {
+    positiveLabel: settings.positiveLabel ?? undefined,
+    yTruePositiveLabel: settings.yTruePositiveLabel ?? undefined,
+  };
+  const { positiveLabel, yTruePositiveLabel } = labelsOf(settings);
+  const search = ({ name, values, binary }: LabelledColumn, label: string | undefined): SearchedColumn => ({
+    hasPositive: binary.includes(1),
+    hasNegative: binary.includes(0),
+    isRead: readLabels(values, name, label, settings.naValues).rule.positiveLabel !== undefined,
+  });
+  const absent = findAbsentLabel(given, truth && search(truth, yTruePositiveLabel), search(outcome, positiveLabel));
+  if (absent === undefined) return;
+  const labels = ({ name, values }: LabelledColumn): readonly string[] =>
+    readLabels(values, name, undefined, settings.naValues).column.labels;
+  const column = absent.column === 'yTrue' && truth !== undefined ? truth : outcome;
+  const known = new Set(absent.isShared && column === outcome && truth !== undefined ? labels(truth) : []);
+  if (known.size > 0 && labels(outcome).every((label) => known.has(label))) return;
+  throw absentLabelError(absent, { data: 'either arm', column: column.name }, labels(column));
 }

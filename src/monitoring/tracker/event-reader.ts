@@ -6,11 +6,11 @@ import { type EventBlock, type ProblemCounts, LEFT_OUT, type StreamProblem } fro
 import { shownKind } from '../require-kind.ts';
 import {
   badValue,
+  groupReader,
+  idReader,
+  numberReader,
   outcomeReader,
   readColumn,
-  readId,
-  readLabel,
-  readNumber,
   timeReader,
   type ReadValue,
   type ValuePosition,
@@ -21,9 +21,21 @@ import type { FilledTrackerOptions, TrackedAttribute } from './tracker-options.t
 /** An event: an object with its fields by name. */
 export type StreamEvent = Readonly<Record<string, unknown>>;
 
+/** How the columns of a batch are read. */
+export interface BatchReading {
+  /**
+   * Whether the predictions are already 0, 1 and NaN, regardless of the positive label and `naValues`.
+   * @defaultValue false
+   */
+  readonly areDecided?: boolean | undefined;
+}
+
+const READ_DECISION = numberReader(undefined);
+
 const UNREAD = -9;
 
-const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
+/** The problem that each negative code of a group stands for. */
+export const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
   [NO_GROUP, 'missing_group'],
   [UNKNOWN_GROUP, 'unknown_group'],
   [TOO_MANY_GROUPS, 'too_many_groups'],
@@ -32,12 +44,17 @@ const GROUP_PROBLEMS: ReadonlyMap<number, StreamProblem> = new Map([
 
 /** Converts events and batches into blocks of numbers, and assigns codes to groups. */
 export class EventReader {
-  /** Reads a decision, a score or a true label. */
-  readonly readOutcome: ReadValue<number>;
+  /** Reads a true label. */
+  readonly readTruth: ReadValue<number>;
+  /** Reads the label of a group; undefined if it is missing. */
+  readonly readGroup: ReadValue<string | undefined>;
   /** Reads the time of an event. */
   readonly readTime: ReadValue<number>;
   /** The group codes of each attribute. Intersections come after single attributes. */
   readonly groups: readonly (GroupCodes | CrossedCodes)[];
+  readonly #readPrediction: ReadValue<number>;
+  readonly #readNumber: ReadValue<number>;
+  readonly #readId: ReadValue<string | number | null>;
   readonly #options: FilledTrackerOptions;
   readonly #problems: ProblemCounts;
   readonly #watchesRates: boolean;
@@ -47,8 +64,13 @@ export class EventReader {
   constructor(options: FilledTrackerOptions, problems: ProblemCounts) {
     this.#options = options;
     this.#problems = problems;
-    this.readOutcome = outcomeReader(options.positiveLabel);
-    this.readTime = timeReader(options.timestampUnit);
+    const { positiveLabel, yTruePositiveLabel, naValues } = options;
+    this.#readPrediction = outcomeReader(positiveLabel, naValues);
+    this.readTruth = outcomeReader(yTruePositiveLabel ?? positiveLabel, naValues);
+    this.#readNumber = numberReader(naValues);
+    this.readGroup = groupReader(naValues);
+    this.readTime = timeReader(options.timestampUnit, naValues);
+    this.#readId = idReader(naValues);
     const measures = options.metrics.flatMap((metric) => metric.measures);
     this.#watchesRates = measures.some(({ kind }) => kind === 'rate');
     this.#watchesErrors = measures.some(({ kind }) => kind === 'error');
@@ -90,21 +112,21 @@ export class EventReader {
     if (!isMapping(event)) throw noEvent(event);
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
     const { fields, labels, block } = this.#one;
-    fields.predictions[0] = this.readOutcome(fieldOf(event, yPred), alone(yPred));
+    fields.predictions[0] = this.#readPrediction(fieldOf(event, yPred), alone(yPred));
     if (fields.truths !== null) {
-      fields.truths[0] = yTrue === undefined ? NaN : this.readOutcome(fieldOf(event, yTrue), alone(yTrue));
+      fields.truths[0] = yTrue === undefined ? NaN : this.readTruth(fieldOf(event, yTrue), alone(yTrue));
     }
     if (fields.weights !== null && weight !== undefined) {
-      fields.weights[0] = readNumber(fieldOf(event, weight), alone(weight));
+      fields.weights[0] = this.#readNumber(fieldOf(event, weight), alone(weight));
       checkWeights(fields.weights, weight);
     }
     if (fields.times !== null && timestamp !== undefined) {
       fields.times[0] = this.readTime(fieldOf(event, timestamp), alone(timestamp));
     }
-    if (fields.ids !== null && id !== undefined) fields.ids[0] = readId(fieldOf(event, id), alone(id));
+    if (fields.ids !== null && id !== undefined) fields.ids[0] = this.#readId(fieldOf(event, id), alone(id));
     for (let index = 0; index < names.length; index++) {
       const name = names[index] as string;
-      labels[index] = readLabel(fieldOf(event, name), alone(name));
+      labels[index] = this.readGroup(fieldOf(event, name), alone(name));
     }
     return this.#fill(block, fields);
   }
@@ -113,20 +135,22 @@ export class EventReader {
    * Reads a batch of events given as columns.
    * @throws {DataValidationError} if a column is missing or has an invalid value
    */
-  readBatch(source: TableSource): EventBlock {
+  readBatch(source: TableSource, { areDecided = false }: BatchReading = {}): EventBlock {
     const { yPred, yTrue, weight, timestamp, id, protected: names } = this.#options.columns;
     const table = Table.from(source);
     const numbers = (name: string | undefined): Float64Array | null =>
-      name === undefined ? null : readColumn(table.column(name), name, readNumber);
-    const groups = names.map((name, index) => codesOfColumn(table.column(name), this.groups[index] as GroupCodes));
+      name === undefined ? null : readColumn(table.column(name), name, this.#readNumber);
+    const groups = names.map((name, index) =>
+      codesOfColumn(table.column(name), this.groups[index] as GroupCodes, this.readGroup),
+    );
     const weights = numbers(weight);
     const fields: Fields = {
       length: table.rowCount,
-      predictions: readColumn(table.column(yPred), yPred, this.readOutcome),
-      truths: yTrue !== undefined && table.has(yTrue) ? readColumn(table.column(yTrue), yTrue, this.readOutcome) : null,
+      predictions: readColumn(table.column(yPred), yPred, areDecided ? READ_DECISION : this.#readPrediction),
+      truths: yTrue !== undefined && table.has(yTrue) ? readColumn(table.column(yTrue), yTrue, this.readTruth) : null,
       weights: weights === null ? null : checkWeights(weights, weight as string),
       times: timestamp === undefined ? null : readColumn(table.column(timestamp), timestamp, this.readTime),
-      ids: id === undefined ? null : idsOf(table.column(id)),
+      ids: id === undefined ? null : idsOf(table.column(id), this.#readId),
       codeAt: (index, row) => (groups[index] as (row: number) => number)(row),
     };
     return this.#fill(this.#roomFor(fields), fields);
@@ -267,34 +291,32 @@ function errorOf({ predictions, truths }: Fields, row: number): number {
   return truths === null ? NaN : Math.abs((predictions[row] as number) - (truths[row] as number));
 }
 
-function idsOf(column: Column): (string | number | null)[] {
-  return Array.from({ length: columnLength(column) }, (_, row) =>
-    column.kind === 'numeric'
-      ? readId(column.values[row], { column: '', row })
-      : (column.labels[column.codes[row] as number] ?? null),
-  );
+function idsOf(column: Column, readId: ReadValue<string | number | null>): (string | number | null)[] {
+  return Array.from({ length: columnLength(column) }, (_, row) => {
+    const value = column.kind === 'numeric' ? column.values[row] : column.labels[column.codes[row] as number];
+    return readId(value, { column: '', row });
+  });
 }
 
 /**
  * Returns a function that returns the group code of a row. A label gets its code when it first occurs, so codes are in
  * order of first appearance.
  */
-function codesOfColumn(column: Column, groups: GroupCodes): (row: number) => number {
-  if (column.kind === 'numeric') {
-    return (row) => {
-      const label = readLabel(column.values[row], { column: '', row });
-      return label === undefined ? NO_GROUP : groups.codeOf(label);
-    };
-  }
+function codesOfColumn(
+  column: Column,
+  groups: GroupCodes,
+  readGroup: ReadValue<string | undefined>,
+): (row: number) => number {
+  const codeOf = (value: unknown, row: number): number => {
+    const label = readGroup(value, { column: '', row });
+    return label === undefined ? NO_GROUP : groups.codeOf(label);
+  };
+  if (column.kind === 'numeric') return (row) => codeOf(column.values[row], row);
   const known = new Int32Array(column.labels.length).fill(UNREAD);
   return (row) => {
     const label = column.codes[row] as number;
     if (label < 0) return NO_GROUP;
-    let code = known[label] as number;
-    if (code === UNREAD) {
-      code = groups.codeOf(column.labels[label] as string);
-      known[label] = code;
-    }
-    return code;
+    if (known[label] === UNREAD) known[label] = codeOf(column.labels[label], row);
+    return known[label] as number;
   };
 }

@@ -1,7 +1,7 @@
 import { cellIndex, decisionOfCell } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
 import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT } from './event-block.ts';
-import { EventReader, type StreamEvent } from './event-reader.ts';
+import { type BatchReading, EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
 import type { CrossedCodes, GroupCodes } from './group-codes.ts';
@@ -107,8 +107,8 @@ export class EventStream {
   }
 
   /** Counts a batch of events given as columns. */
-  addBatch(source: TableSource): void {
-    this.#count(this.reader.readBatch(source));
+  addBatch(source: TableSource, how?: BatchReading): void {
+    this.#count(this.reader.readBatch(source, how));
   }
 
   /** Adds events to the count that were counted elsewhere and have no times. */
@@ -123,7 +123,7 @@ export class EventStream {
    */
   addLabel(id: string | number, truth: unknown): boolean {
     const { columns } = this.options;
-    const y = this.reader.readOutcome(truth, { column: columns.yTrue ?? 'label', row: undefined });
+    const y = this.reader.readTruth(truth, { column: columns.yTrue ?? 'label', row: undefined });
     if (Number.isNaN(y)) return this.#refuse('missing_label');
     const watchesRates = this.options.metrics.some(({ measures }) => measures.some(({ kind }) => kind === 'rate'));
     if (watchesRates && y !== 0 && y !== 1) {

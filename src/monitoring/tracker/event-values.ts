@@ -1,5 +1,12 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type Column, missingOutcomes } from '../../table/index.ts';
+import {
+  type Column,
+  labelValue,
+  missingGroups,
+  missingOutcomes,
+  numbersAmong,
+  positiveLabelFor,
+} from '../../table/index.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
 import { shownKind } from '../require-kind.ts';
 
@@ -16,18 +23,49 @@ export type ReadValue<Value> = (value: unknown, position: ValuePosition) => Valu
 /** The largest number that a field accepts, so that sums of weight times squared error stay finite. */
 const LARGEST = 1e75;
 
-/** Returns a value as a number; NaN if it is missing. Booleans and numeric texts count as numbers. */
-export function readNumber(value: unknown, position: ValuePosition): number {
-  const number = numberOf(value);
-  if (number === undefined) throw badValue(position, 'be a number', value);
-  if (number === Infinity || number === -Infinity) throw badValue(position, 'be finite', value);
-  if (Math.abs(number) > LARGEST) throw badValue(position, 'be a number of at most 1e75', value);
-  return number;
+/** The texts and numbers of a field that mean a missing value. */
+interface MissingValues {
+  readonly texts: ReadonlySet<string>;
+  readonly numbers: ReadonlySet<number>;
+}
+
+function missingValues(texts: ReadonlySet<string>): MissingValues {
+  return { texts, numbers: new Set(numbersAmong(texts)) };
+}
+
+function isMissing(value: unknown, { texts, numbers }: MissingValues): boolean {
+  if (typeof value === 'string') return texts.has(value);
+  if (typeof value === 'number') return Number.isNaN(value) || numbers.has(value);
+  return value === null || value === undefined;
+}
+
+/** Reads numbers. Columns of numbers are checked without a call for each value. */
+export interface NumberReader extends ReadValue<number> {
+  /** Returns whether a number is read as itself, without an error. */
+  readonly isPlain: (value: number) => boolean;
+}
+
+/**
+ * Returns a reader of numbers; NaN if they are missing. Booleans and numeric texts count as numbers.
+ * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
+ */
+export function numberReader(naValues: readonly string[] | undefined): NumberReader {
+  const missing = missingValues(missingOutcomes(naValues));
+  const read: ReadValue<number> = (value, position) => {
+    if (isMissing(value, missing)) return NaN;
+    const number = numberOf(value);
+    if (number === undefined) throw badValue(position, 'be a number', value);
+    if (number === Infinity || number === -Infinity) throw badValue(position, 'be finite', value);
+    if (Math.abs(number) > LARGEST) throw badValue(position, 'be a number of at most 1e75', value);
+    return number;
+  };
+  return Object.assign(read, {
+    isPlain: (value: number) => Math.abs(value) <= LARGEST && !missing.numbers.has(value),
+  });
 }
 
 function numberOf(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  if (value === null || value === undefined) return NaN;
   if (typeof value === 'boolean' || typeof value === 'bigint') return Number(value);
   return typeof value === 'string' ? numberOfText(value) : undefined;
 }
@@ -39,10 +77,7 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['', NaN],
 ]);
 
-const MISSING = missingOutcomes(undefined);
-
 function numberOfText(text: string): number | undefined {
-  if (MISSING.has(text)) return NaN;
   const trimmed = text.trim().toLowerCase();
   const word = WORDS.get(trimmed);
   if (word !== undefined) return word;
@@ -51,15 +86,23 @@ function numberOfText(text: string): number | undefined {
 }
 
 /**
- * Returns a function that reads decisions and true labels. If no positive label is given, the values must be numbers.
- * If a positive label is given, it is read as 1, and every other label is read as 0.
+ * Returns a reader of decisions or true labels. Without a positive label, it reads numbers. Otherwise the positive
+ * label is 1 and every other label is 0, by the rules of {@link labelValue}.
  */
-export function outcomeReader(positiveLabel: string | null): ReadValue<number> {
-  if (positiveLabel === null) return readNumber;
+export function outcomeReader(
+  positiveLabel: string | null,
+  naValues: readonly string[] | undefined,
+): NumberReader | ReadValue<number> {
+  if (positiveLabel === null) return numberReader(naValues);
+  const missing = missingValues(missingOutcomes(naValues, positiveLabel));
+  // As in files, a column of true and false needs no positive label.
+  const isOfTexts = positiveLabelFor(['true', 'false'], positiveLabel, missing.texts) === undefined;
   return (value, position) => {
-    const label = readLabel(value, position);
-    if (label === positiveLabel) return 1;
-    return label === undefined || MISSING.has(label) ? NaN : 0;
+    if (value === null || value === undefined || Number.isNaN(value)) return NaN;
+    if (typeof value === 'boolean' && isOfTexts) return Number(value);
+    const rule = { positiveLabel, missing: missing.texts, isNumeric: typeof value === 'number' };
+    if (labelValue(labelOf(value, position), rule) === 1) return 1;
+    return isMissing(value, missing) ? NaN : 0;
   };
 }
 
@@ -77,10 +120,12 @@ export type TimestampUnit = 'milliseconds' | 'auto';
  * Returns a function that reads times as milliseconds since 1970. A time is a Date, ISO 8601 text, or a number (which
  * can be given as text). Missing times are NaN.
  * @param unit 'auto' infers the unit from the size of the number: see {@link parseTime}
+ * @param naValues texts that mean a missing value, instead of `MISSING_TEXTS`
  */
-export function timeReader(unit: TimestampUnit): ReadValue<number> {
+export function timeReader(unit: TimestampUnit, naValues: readonly string[] | undefined): ReadValue<number> {
+  const missing = missingValues(missingOutcomes(naValues));
   return (value, position) => {
-    if (value === null || value === undefined || value === '' || Number.isNaN(value)) return NaN;
+    if (isMissing(value, missing)) return NaN;
     const time = value instanceof Date ? value.getTime() : timeOf(value, unit);
     if (time >= EARLIEST_TIME && time <= LATEST_TIME) return time;
     throw badValue(position, 'be a time: a Date, ISO 8601 text, or a number since 1970, in the years 0 to 9999', value);
@@ -94,38 +139,47 @@ function timeOf(value: unknown, unit: TimestampUnit): number {
   return parseTime(String(value).trim());
 }
 
-/** Returns the label of a group; undefined if it is missing. */
-export function readLabel(value: unknown, position: ValuePosition): string | undefined {
+/**
+ * Returns a reader of the labels of groups; undefined if they are missing.
+ * @param naValues texts that mean a missing value, in addition to the empty text
+ */
+export function groupReader(naValues: readonly string[] | undefined): ReadValue<string | undefined> {
+  const missing = missingValues(missingGroups(naValues));
+  return (value, position) => (isMissing(value, missing) ? undefined : labelOf(value, position));
+}
+
+function labelOf(value: unknown, position: ValuePosition): string {
   switch (typeof value) {
     case 'string':
       return value;
     case 'number':
-      return Number.isNaN(value) ? undefined : String(value);
     case 'boolean':
     case 'bigint':
       return String(value);
     default:
-      if (value === null || value === undefined) return undefined;
       throw badValue(position, 'be a text, a number or a boolean', value);
   }
 }
 
-/** Returns an event's id; null if it is missing. */
-export function readId(value: unknown, position: ValuePosition): string | number | null {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return Number.isNaN(value) ? null : value;
-  if (typeof value === 'bigint') return String(value);
-  if (value === null || value === undefined) return null;
-  throw badValue(position, 'be a text or a number', value);
+/**
+ * Returns a reader of the ids of events; null if they are missing. An id may be `NA`, so texts mean a missing value as
+ * in {@link groupReader}.
+ */
+export function idReader(naValues: readonly string[] | undefined): ReadValue<string | number | null> {
+  const missing = missingValues(missingGroups(naValues));
+  return (value, position) => {
+    if (isMissing(value, missing)) return null;
+    if (typeof value === 'string' || typeof value === 'number') return value;
+    if (typeof value === 'bigint') return String(value);
+    throw badValue(position, 'be a text or a number', value);
+  };
 }
 
-/** Reads the values of a column of numbers or times. In a column of texts, each distinct text is read only once. */
-export function readColumn(column: Column, name: string, read: ReadValue<number>): Float64Array {
+/** Reads the values of a column of numbers or times. In a column of texts, each distinct label is read once. */
+export function readColumn(column: Column, name: string, read: ReadValue<number> | NumberReader): Float64Array {
   if (column.kind === 'numeric') {
-    const isPlain = (value: number): boolean => Math.abs(value) <= LARGEST;
-    if (read !== readNumber) {
-      return column.values.map((value, at) => read(value, { column: name, row: at }));
-    }
+    if (!('isPlain' in read)) return column.values.map((value, at) => read(value, { column: name, row: at }));
+    const { isPlain } = read;
     // For speed, a position object is created only for numbers that need a check.
     return column.values.every(isPlain)
       ? column.values

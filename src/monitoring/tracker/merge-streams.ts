@@ -64,7 +64,7 @@ function assertAlike(stream: EventStream, other: EventStream): void {
       suggestion: 'Merge the tracker of another shard.',
     });
   }
-  const ways = ['columns', 'attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'errorScale', 'restartEvery'] as const; // prettier-ignore
+  const ways = ['columns', 'attributes', 'metrics', 'windowSize', 'labelHorizon', 'decisionThreshold', 'positiveLabel', 'yTruePositiveLabel', 'naValues', 'errorScale', 'restartEvery'] as const; // prettier-ignore
   const odd = ways.find((name) => JSON.stringify(stream.options[name]) !== JSON.stringify(other.options[name]));
   if (odd === undefined && stream.shape.hasWeights === other.shape.hasWeights) return;
   const what = odd ?? 'weights';

@@ -7,17 +7,17 @@ import {
   LABELLED_CELLS,
   sum,
 } from '../../metrics/statistics/group-stats.ts';
-import type { TableSource } from '../../table/index.ts';
+import { onHost, type TableSource } from '../../table/index.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import type { RecordLogState } from '../records/record-log-state.ts';
 import { RecordLog } from '../records/record-log.ts';
 import { formatTime } from '../records/record-time.ts';
 import { requireInstance, requireSource } from '../require-kind.ts';
 import type { LabelCoverage, StreamProblems } from './event-block.ts';
-import type { StreamEvent } from './event-reader.ts';
+import { GROUP_PROBLEMS, type StreamEvent } from './event-reader.ts';
 import { EventStream, type LabelOutcome } from './event-stream.ts';
 import { LATEST_TIME } from './event-values.ts';
-import { type GroupCodes, UNKNOWN_GROUP } from './group-codes.ts';
+import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { GroupTable } from './group-table.ts';
 import { mergeStreams } from './merge-streams.ts';
 import {
@@ -31,11 +31,12 @@ import {
 import { restoreSnapshot, takeSnapshot } from './stream-snapshot.ts';
 import { takeRecords } from './take-records.ts';
 import {
+  assertNumberLabels,
   blockOfTail,
   type CountedBatch,
   countTensors,
   isTensorBatch,
-  readTensors,
+  readDecisions,
   type TensorBatch,
 } from './tensor-batch.ts';
 import {
@@ -295,9 +296,12 @@ export class RealTimeFairnessTracker {
 async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void> {
   const { columns, attributes } = stream.options;
   const { hasWeights, hasErrors } = stream.shape;
+  assertNumberLabels(stream.options);
   const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
   if (needsRows || stream.isObserved || attributes.some(({ parts }) => parts.length > 0)) {
-    stream.addBatch(await readTensors(batch, stream.options, hasErrors));
+    // Errors need the predicted numbers.
+    if (hasErrors) stream.addBatch(await onHost(batch));
+    else stream.addBatch(await readDecisions(batch, stream.options), { areDecided: true });
     return;
   }
   const counted = await countTensors(batch, stream.options);
@@ -312,7 +316,7 @@ function addCounts(stream: EventStream, { attributes, events, missingPredictions
     addAttribute(stream, stats, index);
   });
   stream.grow();
-  const block = blockOfTail(tail, stream.options, stream.reader.groups as readonly GroupCodes[]);
+  const block = blockOfTail(tail, stream.options, stream.reader);
   stream.window.skip(events - block.length);
   stream.window.add(block, 0, block.length);
 }
@@ -320,11 +324,14 @@ function addCounts(stream: EventStream, { attributes, events, missingPredictions
 function addAttribute(stream: EventStream, stats: ClassificationStats, index: number): void {
   const groups = stream.reader.groups[index] as GroupCodes;
   const table = stream.tables[index] as GroupTable;
+  const { name, declared } = stream.options.attributes[index] as TrackedAttribute;
   stats.labels.forEach((label, group) => {
     const cells = stats.counts.subarray(group * CELLS_PER_GROUP, (group + 1) * CELLS_PER_GROUP);
-    const code = groups.codeOf(label);
+    // The labels of tensors are numbers.
+    const isMissing = stream.reader.readGroup(Number(label), { column: name, row: undefined }) === undefined;
+    const code = isMissing ? NO_GROUP : groups.codeOf(label);
     if (code < 0) {
-      stream.faults.add(code === UNKNOWN_GROUP ? 'unknown_group' : 'too_many_groups', sum(cells));
+      stream.faults.add(GROUP_PROBLEMS.get(code) ?? 'missing_group', sum(cells));
       return;
     }
     table.grow(groups.labels.length);
@@ -332,6 +339,5 @@ function addAttribute(stream: EventStream, stats: ClassificationStats, index: nu
   });
   const ungrouped = sum(stats.ungrouped.counts);
   if (ungrouped > 0) stream.faults.add('missing_group', ungrouped);
-  const isDeclared = (stream.options.attributes[index] as TrackedAttribute).declared !== null;
-  if (!isDeclared && !stream.isWarm) stream.early[index] = groups.labels.length;
+  if (declared === null && !stream.isWarm) stream.early[index] = groups.labels.length;
 }

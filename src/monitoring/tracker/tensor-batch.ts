@@ -1,10 +1,13 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import { type ClassificationStats, reduceClassificationTensors } from '../../metrics/index.ts';
+import { type Keep, withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { assertNumberLabel, type DeviceColumns, deviceColumns } from '../../metrics/reduce/tensors/tensor-arguments.ts';
 import { cellIndex, sum } from '../../metrics/statistics/group-stats.ts';
 import { onHost, type TableSource, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import { type EventBlock, NO_COLUMNS } from './event-block.ts';
+import type { EventReader } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { type GroupCodes, NO_GROUP } from './group-codes.ts';
 import type { FilledTrackerOptions } from './tracker-options.ts';
@@ -34,15 +37,17 @@ export function isTensorBatch(batch: TableSource | TensorBatch): batch is Tensor
 }
 
 /**
- * Counts a batch on the device of its tensors. Only one table of [groups, 6] per attribute and the rows that the
- * sliding window needs are read back.
- * @throws {DataValidationError} if a prediction or label is invalid
+ * Counts a batch on the device of its tensors. Only one table of [groups, 6] per attribute, and the rows that the
+ * sliding window needs, are read back. With a positive label, which labels occur is read back too.
+ * @throws {DataValidationError} if a prediction or label is invalid, or a positive label is not a number
  */
 export async function countTensors(batch: TensorBatch, options: FilledTrackerOptions): Promise<CountedBatch> {
   const { columns, attributes, windowSize } = options;
-  const decisions = await decide(columnOf(batch, columns.yPred), options);
-  try {
-    const yTrue = columns.yTrue === undefined ? undefined : batch[columns.yTrue];
+  return withTensors(currentTensorflow(), async (keep) => {
+    const read = deviceColumns(currentTensorflow(), keep, { naValues: options.naValues });
+    const decisions = await decide(keep, read, columnOf(batch, columns.yPred), options);
+    const truth = columns.yTrue === undefined ? undefined : batch[columns.yTrue];
+    const yTrue = truth && (await read.labels(truth, 'yTrue', labelsOf(options).yTrue)).tensor;
     const counted: ClassificationStats[] = [];
     for (const { name } of attributes) {
       counted.push(await reduceClassificationTensors({ yPred: decisions, yTrue, sensitive: columnOf(batch, name) }));
@@ -52,18 +57,17 @@ export async function countTensors(batch: TensorBatch, options: FilledTrackerOpt
     const missingPredictions = decisions.size - events;
     // If predictions are missing, the number of rows that the window needs can only be found from the rows themselves.
     const size = missingPredictions > 0 ? decisions.size : Math.min(decisions.size, windowSize);
-    const tail = await tailOf({ ...batch, [columns.yPred]: decisions }, size);
+    const changed = { [columns.yPred]: decisions, ...(yTrue && { [columns.yTrue as string]: yTrue }) };
+    const tail = await tailOf({ ...batch, ...changed }, size);
     return { attributes: counted, events, missingPredictions, tail };
-  } finally {
-    decisions.dispose();
-  }
+  });
 }
 
 /** Returns the last rows as a block. The missing values of these rows were already counted with the complete batch. */
 export function blockOfTail(
   tail: ReadonlyMap<string, ArrayLike<number>>,
   { columns }: FilledTrackerOptions,
-  groups: readonly GroupCodes[],
+  reader: EventReader,
 ): EventBlock {
   const column = (name: string | undefined): ArrayLike<number> => (name === undefined ? [] : (tail.get(name) ?? []));
   const predictions = column(columns.yPred);
@@ -75,9 +79,10 @@ export function blockOfTail(
     length: rows.length,
     codes: columns.protected.map((name, index) => {
       const values = column(name);
-      return Int32Array.from(rows, (row) =>
-        Number.isNaN(values[row]) ? NO_GROUP : (groups[index] as GroupCodes).codeOf(String(values[row])),
-      );
+      return Int32Array.from(rows, (row) => {
+        const label = reader.readGroup(values[row], { column: columns.protected[index] as string, row });
+        return label === undefined ? NO_GROUP : (reader.groups[index] as GroupCodes).codeOf(label);
+      });
     }),
     cells: Uint8Array.from(rows, (row) => {
       const truth = truths[row] ?? NaN;
@@ -88,23 +93,31 @@ export function blockOfTail(
 }
 
 /**
- * Reads the batch back to the host. Scores are converted to decisions on the device, because a threshold in float32
- * differs from a threshold in float64.
- * @param keepsScores if true, the predictions are returned unchanged, because they are needed to compute errors
+ * Returns the batch on the host, with decisions as predictions. Scores are turned into decisions on the device, because
+ * a threshold in float32 differs from a threshold in float64.
  */
-export async function readTensors(
-  batch: TensorBatch,
-  options: FilledTrackerOptions,
-  keepsScores: boolean,
-): Promise<TableSource> {
-  if (keepsScores) return await onHost(batch);
+export async function readDecisions(batch: TensorBatch, options: FilledTrackerOptions): Promise<TableSource> {
   const { yPred } = options.columns;
-  const decisions = await decide(columnOf(batch, yPred), options);
-  try {
-    return await onHost({ ...batch, [yPred]: decisions });
-  } finally {
-    decisions.dispose();
-  }
+  return withTensors(currentTensorflow(), async (keep) => {
+    const read = deviceColumns(currentTensorflow(), keep, { naValues: options.naValues });
+    const decisions = await decide(keep, read, columnOf(batch, yPred), options);
+    return onHost({ ...batch, [yPred]: decisions });
+  });
+}
+
+/** @throws {DataValidationError} if a positive label is not a number, because a tensor holds numbers */
+export function assertNumberLabels(options: FilledTrackerOptions): void {
+  const { yPred, yTrue } = labelsOf(options);
+  assertNumberLabel('yPred', yPred);
+  assertNumberLabel('yTrue', yTrue);
+}
+
+/** Returns the labels that count as 1 in predictions and in true labels; undefined if there are none. */
+function labelsOf({ positiveLabel, yTruePositiveLabel }: FilledTrackerOptions): {
+  readonly yPred: string | undefined;
+  readonly yTrue: string | undefined;
+} {
+  return { yPred: positiveLabel ?? undefined, yTrue: yTruePositiveLabel ?? positiveLabel ?? undefined };
 }
 
 function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
@@ -113,13 +126,18 @@ function columnOf(batch: TensorBatch, name: string): TensorBatch[string] {
   throw badValue({ column: name, row: undefined }, 'be among the tensors', 'missing');
 }
 
-/** Converts scores to decisions on the device. Missing scores stay missing. */
+/** Turns labels or scores into decisions on the device; missing values become NaN. */
 async function decide(
+  keep: Keep,
+  read: DeviceColumns,
   column: TensorBatch[string],
-  { decisionThreshold, columns }: FilledTrackerOptions,
+  options: FilledTrackerOptions,
 ): Promise<Tensor1D> {
+  const { decisionThreshold, columns } = options;
+  const label = labelsOf(options).yPred;
+  if (label !== undefined) return (await read.labels(column, 'yPred', label)).tensor;
   const tf = currentTensorflow();
-  const scores = column as unknown as Tensor1D;
+  const scores = await read.numbers(column, 'yPred', 'predictions');
   const extremes = tf.tidy(() => {
     const known = tf.where(tf.isNaN(scores), tf.zerosLike(scores), scores);
     return tf.stack([known.min(), known.max()]);
@@ -133,10 +151,12 @@ async function decide(
       low < 0 ? low : high,
     );
   }
-  return tf.tidy(() => {
-    const decided = scores.greaterEqual(decisionThreshold).cast('float32');
-    return tf.where(tf.isNaN(scores), tf.fill(scores.shape, NaN), decided) as Tensor1D;
-  });
+  return keep(
+    tf.tidy(() => {
+      const decided = scores.greaterEqual(decisionThreshold).cast('float32');
+      return tf.where(tf.isNaN(scores), tf.fill(scores.shape, NaN), decided) as Tensor1D;
+    }),
+  );
 }
 
 async function tailOf(batch: TensorBatch, size: number): Promise<ReadonlyMap<string, ArrayLike<number>>> {

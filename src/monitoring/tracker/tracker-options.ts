@@ -63,7 +63,17 @@ export interface TrackerOptions {
   /** The label that counts as 1, if decisions and true labels are not 0 and 1. Every other label counts as 0. */
   readonly positiveLabel?: string | undefined;
   /**
-   * The unit of timestamps given as numbers. 'auto' infers the unit from the size of the number: seconds below 1e11,
+   * The label that counts as 1 in true labels, if true labels and decisions use different labels.
+   * @defaultValue `positiveLabel`
+   */
+  readonly yTruePositiveLabel?: string | undefined;
+  /**
+   * Texts that mean a missing value, in all columns. A number is missing if one of the texts is the same number.
+   * @defaultValue `MISSING_TEXTS`, and only the empty text in sensitive columns and ids
+   */
+  readonly naValues?: readonly string[] | undefined;
+  /**
+   * The unit of timestamps given as numbers. 'auto' infers it from the size of the number: seconds below 1e11,
    * milliseconds below 1e14, then microseconds and nanoseconds.
    * @defaultValue 'milliseconds'
    */
@@ -111,6 +121,8 @@ export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
   store: true,
   decisionThreshold: true,
   positiveLabel: true,
+  yTruePositiveLabel: true,
+  naValues: true,
   timestampUnit: true,
   groups: true,
   errorScale: true,
@@ -122,12 +134,17 @@ export const TRACKER_OPTION_NAMES: OptionNames<TrackerOptions> = {
 
 /** Tracker options with defaults filled in; part of snapshots. */
 export interface FilledTrackerOptions extends FilledOptions<
-  Omit<TrackerOptions, 'metrics' | 'groups' | 'positiveLabel' | 'errorScale' | 'store' | 'clock'>
+  Omit<
+    TrackerOptions,
+    'metrics' | 'groups' | 'positiveLabel' | 'yTruePositiveLabel' | 'naValues' | 'errorScale' | 'store' | 'clock'
+  >
 > {
   /** The protected attributes, followed by the intersections. */
   readonly attributes: readonly TrackedAttribute[];
   readonly metrics: readonly WatchedMetric[];
   readonly positiveLabel: string | null;
+  readonly yTruePositiveLabel: string | null;
+  readonly naValues: readonly string[] | undefined;
   readonly errorScale: number | null;
 }
 
@@ -168,7 +185,10 @@ export function fillTrackerOptions(options: TrackerOptions): FilledTrackerOption
       'decisionThreshold',
       requireNumber('decisionThreshold', options.decisionThreshold ?? 0.5),
     ),
-    positiveLabel: positiveLabelOf(options.positiveLabel ?? null),
+    positiveLabel: labelOf('positiveLabel', options.positiveLabel ?? null),
+    yTruePositiveLabel: truthLabelOf(options),
+    naValues:
+      options.naValues === undefined ? undefined : requireTexts('naValues', options.naValues, 'be a list of texts'),
     timestampUnit: oneOf('timestampUnit', options.timestampUnit ?? 'milliseconds', ['milliseconds', 'auto']),
     errorScale: errorScaleOf(options.errorScale ?? null),
     level: requireLevel('level', requireNumber('level', options.level ?? 0.95)),
@@ -194,9 +214,20 @@ function requireKept(parameter: string, given: number): number {
   throw invalidParameter(parameter, `be a whole number from 1 to ${String(MAX_KEPT)}`, given);
 }
 
-function positiveLabelOf(given: string | null): string | null {
+function labelOf(parameter: string, given: string | null): string | null {
   if (given === null || typeof given === 'string') return given;
-  throw invalidParameter('positiveLabel', 'be a text', shownKind(given));
+  throw invalidParameter(parameter, 'be a text', shownKind(given));
+}
+
+/** Rejects a label of true labels if no true labels can arrive. */
+function truthLabelOf({ columns, yTruePositiveLabel }: TrackerOptions): string | null {
+  const label = labelOf('yTruePositiveLabel', yTruePositiveLabel ?? null);
+  if (label === null || columns.yTrue !== undefined || columns.id !== undefined) return label;
+  throw new ValueError('yTruePositiveLabel names a label of the true labels, but no column provides them.', {
+    code: 'missing-argument',
+    context: { parameter: 'yTruePositiveLabel', value: label, parameters: ['columns.yTrue', 'columns.id'] },
+    suggestion: 'Set columns.yTrue, or columns.id for labels that arrive later.',
+  });
 }
 
 function errorScaleOf(given: number | null): number | null {

@@ -1,4 +1,4 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { loadData, loadTexts } from '../../io/load-data.ts';
 import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
 import { type Column, readTexts, Table, type TableSource } from '../../table/index.ts';
@@ -92,6 +92,20 @@ function freeName(name: string, taken: readonly string[]): string {
   return free;
 }
 
+/** Options of {@link predictFile}. */
+export interface PredictFileOptions extends SavedModelPredictOptions {
+  /**
+   * Texts that mean a missing value, in all columns that the model uses.
+   * @defaultValue `MISSING_TEXTS`, and only the empty text in columns of groups
+   */
+  readonly naValues?: readonly string[] | undefined;
+}
+
+const PREDICT_FILE_OPTION_NAMES: OptionNames<PredictFileOptions> = {
+  ...SAVED_MODEL_PREDICT_OPTION_NAMES,
+  naValues: true,
+};
+
 /**
  * Applies {@link predictTable} to the rows of CSV or Parquet files. The columns of the files are returned as their original text, so
  * that identifiers with twenty digits or leading zeros are preserved.
@@ -101,9 +115,10 @@ function freeName(name: string, taken: readonly string[]): string {
 export async function predictFile(
   model: SavedModel,
   source: DataPaths | FileSource,
-  options: SavedModelPredictOptions = {},
+  options: PredictFileOptions = {},
 ): Promise<PredictedTable> {
-  assertKnownOptions('predictFile', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
+  assertKnownOptions('predictFile', options, PREDICT_FILE_OPTION_NAMES);
+  const { naValues, ...how } = options;
   const texts = await loadTexts(source);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
@@ -113,7 +128,7 @@ export async function predictFile(
     model.columns.map((name) => [name, numbers.has(name) ? numbers.column(name) : texts.column(name)]),
   );
   const features = model.card.features.map(({ name }) => name);
-  const { table: rows, warnings } = readTexts(given, { groups: [], others: features });
-  const predicted = await addPredictions(model, rows, texts, options);
+  const { table: rows, warnings } = readTexts(given, { groups: [], others: features, naValues });
+  const predicted = await addPredictions(model, rows, texts, how);
   return Object.freeze({ ...predicted, warnings: Object.freeze([...warnings, ...predicted.warnings]) });
 }

@@ -82,19 +82,19 @@ describe('problemOfError', () => {
   }
 
   const systemError = (code: string): Error => Object.assign(new Error(`${code}: ${SECRET}`), { code });
-  const full: readonly (readonly [string, unknown])[] = [
+  const full: readonly (readonly [string, unknown, string?])[] = [
     ['a full disk', systemError('ENOSPC')],
-    ['an exceeded quota', systemError('EDQUOT')],
-    ['too many open files', systemError('EMFILE')],
+    ['an exceeded quota', systemError('EDQUOT'), 'the disk quota is used up'],
+    ['too many open files', systemError('EMFILE'), 'too many files are open'],
     ['an atomic write', new DataValidationError(`Cannot write '${SECRET}'.`, { context: { path: SECRET, code: 'ENOSPC' } })],
     ['an error of a step', new PipelineExecutionError(`failed at ${SECRET}`, { cause: new DataValidationError('x', { cause: systemError('ENOSPC') }) })],
     ['DuckDB, which gives no code', new DataValidationError(`Cannot write '${SECRET}'.`, { cause: new Error('IO Error: Could not write file: No space left on device') })],
   ]; // prettier-ignore
-  for (const [title, error] of full) {
+  for (const [title, error, reason = 'the disk is full'] of full) {
     it(`converts a full disk (${title}) to 503 with Retry-After, and names no folder`, () => {
       const problem = problemOfError(error, 'id-77');
       expect([problem.status, problem.headers['Retry-After']]).to.deep.equal([503, '60']);
-      expect(problem.detail).to.equal('The service has no room left for results.');
+      expect(problem.detail).to.equal(`The service has no room left for results: ${reason}.`);
       expect(JSON.stringify(problem)).to.not.include('secret');
       expect(problemOfRun('run-1', error)).to.include({ status: 503, run_id: 'run-1' });
       // As it travels from a thread or the store to the client.

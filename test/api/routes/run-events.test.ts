@@ -1,5 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -9,6 +11,18 @@ import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { runEventsRoute } from '../../../src/api/routes/run-events.ts';
 
 const MAX_FOLLOWERS = 250;
+
+/** Returns a function that frees all unreachable memory, also memory that is freed one turn later. */
+function garbageCollector(): () => Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return async () => {
+    for (let turn = 0; turn < 3; turn++) {
+      collect();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+}
 
 describe('event streams with disconnected clients', () => {
   const live = new Set<object>();
@@ -78,6 +92,27 @@ describe('event streams with disconnected clients', () => {
       await abandonAll();
       expect(live.size).to.equal(0);
     }
+  });
+
+  it('release their memory: further rounds of 500 abandoned requests leave no more than the first', async () => {
+    const collect = garbageCollector();
+    const heldAfter = async (rounds: number): Promise<number> => {
+      for (let round = 0; round < rounds; round++) {
+        await Promise.all(Array.from({ length: 500 }, open));
+        await abandonAll();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return (heapUsed + external) / 2 ** 20;
+    };
+    // The first round compiles code and fills caches.
+    const first = await heldAfter(1);
+    await Promise.all(Array.from({ length: MAX_FOLLOWERS }, open));
+    const { heapUsed, external } = process.memoryUsage();
+    expect((heapUsed + external) / 2 ** 20, 'open streams are visible in this measurement').to.be.above(first + 2);
+    await abandonAll();
+    expect(await heldAfter(3)).to.be.below(first + 2);
   });
 
   it('are limited, also if all are opened at once: further ones get the time to wait', async () => {

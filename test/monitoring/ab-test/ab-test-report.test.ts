@@ -115,7 +115,9 @@ describe('an A/B test rejects', () => {
       DataValidationError,
       "No row of either arm holds the positive label 'Yes' in column 'approved'.",
     );
-    expect(analyze('Yes')).to.throw(DataValidationError).with.property('suggestion', "Its labels are 'no', 'yes'.");
+    expect(analyze('Yes'))
+      .to.throw(DataValidationError)
+      .with.property('suggestion', "The labels of 'approved' are 'no', 'yes'.");
     // All decisions may be negative if the true labels use the same words.
     const nobody = labelled(even, ['no', 'no']).map((row, index) => ({ ...row, repaid: index % 2 ? 'yes' : 'no' }));
     const truth = { yTrue: 'repaid', fairness: 'accuracy_parity_difference' };

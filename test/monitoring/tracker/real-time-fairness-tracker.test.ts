@@ -465,6 +465,75 @@ describe('an event or label that is not counted', () => {
   });
 });
 
+describe('texts and labels of events', () => {
+  const columns = { ...COLUMNS, protected: ['sex'], intersections: [], id: 'case', weight: 'w' };
+  const event = { case: 1, p: 'yes', y: 'good', sex: 'f', w: 1, at: 0 };
+  const make = (options: Partial<TrackerOptions> = {}): RealTimeFairnessTracker =>
+    new RealTimeFairnessTracker({ columns, positiveLabel: 'yes', yTruePositiveLabel: 'good', ...options });
+
+  for (const [title, changed, naValues, reason] of [
+    ['a prediction', { p: 'unknown' }, ['unknown'], 'missing_prediction'],
+    ['a prediction of the usual texts', { p: 'NA' }, undefined, 'missing_prediction'],
+    ['a group', { sex: 'unknown' }, ['unknown'], 'missing_group'],
+    ['an empty group', { sex: '' }, undefined, 'missing_group'],
+    ['a group that is a number', { sex: -1 }, ['-1.0'], 'missing_group'],
+    ['a weight', { w: '?' }, ['?'], 'missing_weight'],
+    ['a weight that is a number', { w: 999 }, ['999'], 'missing_weight'],
+    ['a time', { at: 'never' }, ['never'], 'missing_timestamp'],
+    ['an id', { case: 'none' }, ['none'], 'missing_id'],
+    ['an empty id', { case: '' }, undefined, 'missing_id'],
+  ] as const) {
+    it(`may mean a missing value: ${title}, alone and in a batch`, () => {
+      const [alone, batch] = [make({ naValues }), make({ naValues })];
+      const given = { ...event, ...changed };
+      alone.record(given);
+      batch.recordBatch(Object.fromEntries(Object.entries(given).map(([name, value]) => [name, [value]])));
+      expect(alone.faults).to.deep.equal({ [reason]: 1 });
+      expect(batch.faults).to.deep.equal({ [reason]: 1 });
+    });
+  }
+
+  it('count as labels if the list does not have them', () => {
+    const tracker = make({ naValues: ['unknown'] });
+    tracker.record({ ...event, p: 'NA', y: 'NA' });
+    // Both labels of the only event count as 0.
+    expect(Array.from(tracker.stream.tables[0]?.data.slice(0, 6) ?? [])).to.deep.equal([1, 0, 0, 0, 0, 0]);
+    expect(() => {
+      tracker.record({ ...event, case: 2, w: 'NA' });
+    }).to.throw("'w' must be a number");
+  });
+
+  it('have their own positive label in the truth, also if it arrives later', () => {
+    const tracker = make();
+    const { y: __, ...later } = event;
+    tracker.recordBatch({ case: [1, 2], p: ['yes', 'no'], y: ['bad', 'good'], sex: ['f', 'f'], w: [1, 1], at: [0, 0] });
+    tracker.record({ ...later, case: 3 });
+    expect(tracker.label(3, 'good')).to.equal(true);
+    // By true label and decision: bad and yes, good and no, good and yes.
+    expect(Array.from(tracker.stream.tables[0]?.data.slice(0, 6) ?? [])).to.deep.equal([0, 1, 1, 1, 0, 0]);
+  });
+
+  it('may be booleans beside labels, as in files', () => {
+    const tracker = make({ yTruePositiveLabel: undefined });
+    tracker.record({ ...event, y: true });
+    tracker.record({ ...event, case: 2, p: 'no', y: false });
+    expect(Array.from(tracker.stream.tables[0]?.data.slice(0, 6) ?? [])).to.deep.equal([1, 0, 0, 1, 0, 0]);
+  });
+
+  it('are read the same after a restart, and differ between shards that cannot be merged', () => {
+    const restored = RealTimeFairnessTracker.restore(make({ naValues: ['unknown'] }).snapshot());
+    restored.record({ ...event, sex: 'unknown' });
+    expect(restored.faults).to.deep.equal({ missing_group: 1 });
+    expect(() => restored.merge(make())).to.throw('naValues');
+    expect(() => make({ yTruePositiveLabel: 'bad' }).merge(make())).to.throw('yTruePositiveLabel');
+  });
+
+  it('need true labels for a label of the truth', () => {
+    const { yTrue: ___, id: ____, ...others } = columns;
+    expect(() => make({ columns: others })).to.throw('yTruePositiveLabel names a label of the true labels');
+  });
+});
+
 describe('the history of a stream', () => {
   it('has a record of every group and gap after every 100 events of a young stream, and stores all of them', () => {
     const written: MonitoringRecord[] = [];

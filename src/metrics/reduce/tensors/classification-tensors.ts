@@ -5,7 +5,6 @@ import { type CellRows, currentTensorflow, largestValues, type Slice, type Tf } 
 import type { ClassificationStats } from '../../statistics/group-stats.ts';
 import { type ClassificationRows, finishClassification, RAW_CELLS, RAW_STATES } from '../reduce-classification.ts';
 import { assertSameLength } from '../row-arguments.ts';
-import { encodeGroupTensors } from './group-codes.ts';
 import {
   areKnown,
   assertWeights,
@@ -16,7 +15,7 @@ import {
   weightExtremes,
   withTensors,
 } from './row-states.ts';
-import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from './tensor-arguments.ts';
+import { assertDeviceLabels, assertTextsCanOccur, deviceColumns, withReadings } from './tensor-arguments.ts';
 
 /**
  * Computes the statistics of decisions that are tensors, on the device of the tensors. The function reads back only
@@ -26,12 +25,16 @@ import { numbersTensor, refusePositiveLabel, truthTensor, weightsTensor } from '
  */
 export async function reduceClassificationTensors(rows: ClassificationRows): Promise<ClassificationStats> {
   const tf = currentTensorflow();
-  refusePositiveLabel('yPred', rows.positiveLabel);
+  assertTextsCanOccur(rows);
   return withTensors(tf, async (keep) => {
-    const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
-    const yPred = numbersTensor(tf, keep, rows.yPred, 'yPred');
-    const yTrue = rows.yTrue === undefined ? undefined : truthTensor(tf, keep, rows.yTrue, rows);
-    const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
+    const columns = deviceColumns(tf, keep, rows);
+    const decisions = await columns.labels(rows.yPred, 'yPred', rows.positiveLabel);
+    const truth =
+      rows.yTrue && (await columns.labels(rows.yTrue, 'yTrue', rows.yTruePositiveLabel ?? rows.positiveLabel));
+    assertDeviceLabels(rows, truth, decisions);
+    const [yPred, yTrue] = [decisions.tensor, truth?.tensor];
+    const weights = rows.sampleWeight && (await columns.weights(rows.sampleWeight));
+    const groups = await columns.groups(rows.sensitive, rows.nanPolicy);
     assertSameLength({
       yPred: yPred.size,
       sensitive: groups.rows,
@@ -46,7 +49,8 @@ export async function reduceClassificationTensors(rows: ClassificationRows): Pro
     };
     const tables = await weighCells(tf, cells, weights, largest);
     await assertBinary(tables.counts, { yPred, yTrue });
-    return finishClassification(groups.labels, tables, { yTrue, yPred: { length: yPred.size }, lacksWeights });
+    const stats = finishClassification(groups.labels, tables, { yTrue, yPred: { length: yPred.size }, lacksWeights });
+    return withReadings(stats, columns);
   });
 }
 

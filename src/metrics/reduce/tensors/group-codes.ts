@@ -4,32 +4,47 @@ import { isDeviceTensor } from '../../../table/index.ts';
 import { DataValidationError } from '../../../exceptions/index.ts';
 import {
   type CategoricalColumn,
+  type ColumnReading,
   type ColumnSource,
   encodeGroups,
   joinLabels,
+  missingGroups,
   missingLabel,
   type NanPolicy,
+  numbersAmong,
+  readingOfGroups,
   type SensitiveSource,
   sortLabels,
   type TensorLike,
 } from '../../../table/index.ts';
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
+import { groupReadings } from '../row-readings.ts';
 import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
 
-/** The maximum difference between integers for which they are counted on the device. */
+/** The treatment of rows without a group. */
+export interface MissingGroups {
+  readonly nanPolicy?: NanPolicy | undefined;
+  /** Numbers, as text, that mean a missing group. */
+  readonly naValues?: readonly string[] | undefined;
+  /** Called with the groups of a tensor that `naValues` made missing. */
+  readonly note?: ((reading: ColumnReading) => void) | undefined;
+}
+
+/** The widest range of integers that is counted on the device. */
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes integers within a range of {@link WIDEST_RANGE}. The function reads back only the range and the distinct
- * numbers. NaN means a missing value.
+ * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN and
+ * the numbers of `naValues` are missing.
  * @param values [n], of any numeric type
  * @returns undefined if a number is not an integer or the range is too wide
  */
 async function encodeIntegers(
   tf: Tf,
   keep: Keep,
+  name: string,
   values: Tensor1D,
-  nanPolicy: NanPolicy,
+  { nanPolicy, naValues, note }: MissingGroups,
 ): Promise<DeviceGroups | undefined> {
   const range = await completeRange(tf, values);
   if (range === undefined) return undefined;
@@ -40,15 +55,23 @@ async function encodeIntegers(
     cells: span + 1,
     codesOf: (slice) => positionsOf(slice).cast('int32'),
   });
-  const occurring = Array.from(counts.keys()).filter((position) => position < span && counts[position] !== 0);
+  const missing = new Set(numbersAmong(missingGroups(naValues)));
+  const found = Array.from(counts.keys()).filter((position) => position < span && counts[position] !== 0);
+  const [occurring, absent] = [false, true].map((isMissing) =>
+    found.filter((position) => missing.has(min + position) === isMissing),
+  ) as [number[], number[]];
   const labels = occurring.map((position) => String(min + position));
   const codes = new Float32Array(span + 1).fill(-1);
   occurring.forEach((position, code) => (codes[position] = code));
   // A number that does not occur may have any code; using its own index avoids the look-up.
-  if (counts[span] === 0) codes[span] = span;
+  if (counts[span] === 0 && absent.length === 0) codes[span] = span;
   else if (nanPolicy === 'include') {
-    codes[span] = labels.length;
+    for (const position of [span, ...absent]) codes[position] = labels.length;
     labels.push(missingLabel(labels));
+  }
+  if (absent.length > 0) {
+    const read = absent.map((position) => ({ label: String(min + position), count: counts[position] as number, value: -1 })); // prettier-ignore
+    note?.(readingOfGroups(name, read, naValues));
   }
   return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, positionsOf) };
 }
@@ -150,12 +173,14 @@ export async function encodeGroupTensors(
   tf: Tf,
   keep: Keep,
   sensitive: SensitiveSource,
-  nanPolicy: NanPolicy = 'exclude',
+  missing: MissingGroups = {},
 ): Promise<DeviceGroups> {
   const attributes = deviceAttributes(tf, keep, sensitive);
-  if (attributes === undefined) return upload(tf, keep, encodeGroups(sensitive, nanPolicy));
+  if (attributes === undefined) {
+    return upload(tf, keep, encodeGroups(sensitive, missing.nanPolicy, missing.naValues));
+  }
   const encoded: DeviceGroups[] = [];
-  for (const [name, source] of attributes) encoded.push(await encodeAttribute(tf, keep, name, source, nanPolicy));
+  for (const [name, source] of attributes) encoded.push(await encodeAttribute(tf, keep, name, source, missing));
   let [groups] = encoded as [DeviceGroups];
   for (const attribute of encoded.slice(1)) {
     groups =
@@ -185,20 +210,23 @@ function columnsOf(tf: Tf, keep: Keep, tensor: TensorLike): [string, ColumnSourc
   throw wrongShape('sensitive', tensor);
 }
 
-async function encodeAttribute(
+/** Encodes the group of each row by one attribute. A tensor that cannot be counted on the device is read. */
+export async function encodeAttribute(
   tf: Tf,
   keep: Keep,
   name: string,
   source: ColumnSource,
-  nanPolicy: NanPolicy,
+  missing: MissingGroups,
 ): Promise<DeviceGroups> {
-  if (!isDeviceTensor(source)) return upload(tf, keep, encodeGroups({ [name]: source }, nanPolicy));
+  const { nanPolicy, naValues, note } = missing;
+  if (!isDeviceTensor(source)) return upload(tf, keep, encodeGroups({ [name]: source }, nanPolicy, naValues));
   if (source.shape.length !== 1) throw wrongShape(name, source);
   const tensor = source as unknown as Tensor1D;
-  return (
-    (await encodeIntegers(tf, keep, tensor, nanPolicy)) ??
-    upload(tf, keep, encodeGroups(await tensor.data(), nanPolicy))
-  );
+  const counted = await encodeIntegers(tf, keep, name, tensor, missing);
+  if (counted !== undefined) return counted;
+  const values = await tensor.data();
+  for (const reading of groupReadings({ [name]: values }, naValues)) note?.(reading);
+  return upload(tf, keep, encodeGroups(values, nanPolicy, naValues));
 }
 
 function upload(tf: Tf, keep: Keep, { codes, labels }: CategoricalColumn): DeviceGroups {

@@ -19,7 +19,6 @@ import {
 } from '../../statistics/group-stats.ts';
 import type { RegressionRows } from '../reduce-regression.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
-import { encodeGroupTensors } from './group-codes.ts';
 import {
   areKnown,
   assertWeights,
@@ -30,7 +29,7 @@ import {
   weightExtremes,
   withTensors,
 } from './row-states.ts';
-import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
+import { assertTextsCanOccur, deviceColumns, withReadings } from './tensor-arguments.ts';
 
 /**
  * Computes the statistics of predicted numbers that are tensors, on the device of the tensors. The function reads back
@@ -40,11 +39,13 @@ import { numbersTensor, weightsTensor } from './tensor-arguments.ts';
  */
 export async function reduceRegressionTensors(rows: RegressionRows): Promise<RegressionStats> {
   const tf = currentTensorflow();
+  assertTextsCanOccur(rows);
   return withTensors(tf, async (keep) => {
-    const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
-    const yPred = numbersTensor(tf, keep, rows.yPred, 'yPred');
-    const yTrue = rows.yTrue === undefined ? undefined : numbersTensor(tf, keep, rows.yTrue, 'yTrue');
-    const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
+    const columns = deviceColumns(tf, keep, { naValues: rows.naValues });
+    const yPred = await columns.numbers(rows.yPred, 'yPred', 'predictions');
+    const yTrue = rows.yTrue && (await columns.numbers(rows.yTrue, 'yTrue', 'true labels'));
+    const weights = rows.sampleWeight && (await columns.weights(rows.sampleWeight));
+    const groups = await columns.groups(rows.sensitive, rows.nanPolicy);
     assertSameLength({
       yPred: yPred.size,
       sensitive: groups.rows,
@@ -63,7 +64,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
     const counts = tables.counts.slice(1);
     const nDropped = countDropped(counts, yPred.size);
     const dropped = nDropped === 0 ? new Float64Array(counts.length) : await droppedRows(tf, groups, isKnown);
-    return {
+    const stats: RegressionStats = {
       kind: 'regression',
       labels: groups.labels,
       counts,
@@ -74,6 +75,7 @@ export async function reduceRegressionTensors(rows: RegressionRows): Promise<Reg
       dropped,
       nDropped,
     };
+    return withReadings(stats, columns);
   });
 }
 

@@ -15,7 +15,6 @@ import { type CellTables, type LossSums, makeTables, type ScoreStats } from '../
 import { collectScores, gridStep, type ScoreEntry, toGrid } from '../../statistics/score-grid.ts';
 import type { ScoreRows } from '../reduce-scores.ts';
 import { assertSameLength, countDropped, toFiniteNumbers } from '../row-arguments.ts';
-import { encodeGroupTensors } from './group-codes.ts';
 import {
   areKnown,
   assertWeights,
@@ -28,7 +27,7 @@ import {
   weightExtremes,
   withTensors,
 } from './row-states.ts';
-import { numbersTensor, truthTensor, weightsTensor } from './tensor-arguments.ts';
+import { assertDeviceLabels, assertTextsCanOccur, deviceColumns, withReadings } from './tensor-arguments.ts';
 
 /** The maximum number of cells that are read back. If there would be more cells, a coarser grid is used. */
 const MAX_CELLS = 2 ** 23;
@@ -47,11 +46,16 @@ const FINEST_STEP = 2 ** -126;
  */
 export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
   const tf = currentTensorflow();
+  assertTextsCanOccur(rows);
   return withTensors(tf, async (keep) => {
-    const groups = await encodeGroupTensors(tf, keep, rows.sensitive, rows.nanPolicy);
-    const yScore = numbersTensor(tf, keep, rows.yScore, 'yScore');
-    const yTrue = truthTensor(tf, keep, rows.yTrue, rows);
-    const weights = rows.sampleWeight === undefined ? undefined : weightsTensor(tf, keep, rows.sampleWeight);
+    const columns = deviceColumns(tf, keep, { naValues: rows.naValues });
+    const yScore = await columns.numbers(rows.yScore, 'yScore', 'scores');
+    const positiveLabel = rows.yTruePositiveLabel ?? rows.positiveLabel;
+    const truth = await columns.labels(rows.yTrue, 'yTrue', positiveLabel);
+    assertDeviceLabels({ positiveLabel, naValues: rows.naValues }, truth, truth);
+    const yTrue = truth.tensor;
+    const weights = rows.sampleWeight && (await columns.weights(rows.sampleWeight));
+    const groups = await columns.groups(rows.sensitive, rows.nanPolicy);
     assertSameLength({
       yScore: yScore.size,
       yTrue: yTrue.size,
@@ -79,9 +83,10 @@ export async function reduceScoreTensors(rows: ScoreRows): Promise<ScoreStats> {
     const rowsOf = entries.map(({ counts }) => counts[0] + counts[1]);
     const nDropped = countDropped(rowsOf, yScore.size);
     const dropped = nDropped === 0 ? new Float64Array(groups.labels.length) : await droppedRows(tf, groups, isKnown);
-    if (size === 0) return collectScores(groups.labels, entries, { nDropped, dropped });
+    const lost = { nDropped, dropped };
+    if (size === 0) return withReadings(collectScores(groups.labels, entries, lost), columns);
     const losses = await lossSums(tf, { yScore, yTrue, weights, codesOf }, groups.labels.length, largestWeight);
-    return collectScores(groups.labels, entries, { nDropped, dropped }, bins.width, losses);
+    return withReadings(collectScores(groups.labels, entries, lost, bins.width, losses), columns);
   });
 }
 
