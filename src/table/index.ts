@@ -47,5 +47,6 @@ export {
   searchedColumn,
 } from './positive-label.ts';
 export { type BinaryValues, type LabelProblem, notBinary, readLabels, toBinary } from './to-binary.ts';
+export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';
