@@ -80,7 +80,8 @@ interface CommonOptions extends OutputOptions {
 /** The parts of a command. */
 export interface CommandParts<Options extends OutputOptions, Request> {
   readonly name: string;
-  readonly description: string;
+  /** The description of a subcommand. Those of the other commands are in the list of commands, for the help of the program. */
+  readonly description?: string;
   /** A line for each option: its flags, two spaces, its description. */
   readonly options?: string;
   /** Parsers or allowed values, by long option name, for options whose placeholder does not determine them. */
@@ -121,7 +122,7 @@ export function schemaLoaderOf(command: Command): SchemaLoader | undefined {
 export function defineCommand<Options extends CommonOptions, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
-  const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
+  const { name, description = '', options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
   if (schema !== undefined) schemaLoaders.set(command, schema);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);
