@@ -82,8 +82,9 @@ interface CommonOptions extends OutputOptions {
 /** The parts of a command. */
 export interface CommandParts<Options extends OutputOptions, Request> {
   readonly name: string;
-  readonly description: string;
-  /** A line for each option. Each line contains the flags, two spaces and the description. */
+  /** The description of a subcommand. Those of the other commands are in the list of commands, for the help of the program. */
+  readonly description?: string;
+  /** A line for each option: its flags, two spaces, its description. */
   readonly options?: string;
   /**
    * Parsers or lists of allowed values, by long option name. They are needed for options whose placeholder has no
@@ -123,7 +124,7 @@ export function schemaLoaderOf(command: Command): SchemaLoader | undefined {
 export function defineCommand<Options extends CommonOptions, Request = undefined>(
   parts: CommandParts<Options, Request>,
 ): Command {
-  const { name, description, options = '', parsers = {}, required = [], schema, help = '', run } = parts;
+  const { name, description = '', options = '', parsers = {}, required = [], schema, help = '', run } = parts;
   const command = new Command(name).description(description);
   if (schema !== undefined) schemaLoaders.set(command, schema);
   for (const line of `${options}${OUTPUT_OPTIONS}`.trim().split('\n')) addOption(command, line, parsers);

@@ -9,34 +9,112 @@ import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
 import { clearTransientLine, withoutControls } from './output.ts';
 
+/** A command of the program. */
+interface CommandEntry {
+  readonly description: string;
+  readonly load: () => Promise<Command>;
+}
+
 /**
- * The commands in the order of the help. Each command is loaded only when it is needed, because loading all commands
- * would take too long.
+ * The commands in the order of the help. A command is loaded only if it runs or shows its own help, because loading all
+ * takes time.
  */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  validate: async () => (await import('./commands/validate.ts')).validateCommand(),
-  'run-pipeline': async () => (await import('./commands/run-pipeline.ts')).runPipelineCommand(),
-  pipeline: async () => (await import('./commands/pipeline.ts')).pipelineCommand(),
-  'train-regularized': async () => (await import('./commands/train-regularized.ts')).trainRegularizedCommand(),
-  'train-reductions': async () => (await import('./commands/train-reductions.ts')).trainReductionsCommand(),
-  'train-lagrangian': async () => (await import('./commands/train-lagrangian.ts')).trainLagrangianCommand(),
-  'llm-eval': async () => (await import('./commands/llm-eval.ts')).llmEvalCommand(),
-  monitor: async () => (await import('./commands/monitor.ts')).monitorCommand(),
-  'ab-test': async () => (await import('./commands/ab-test.ts')).abTestCommand(),
-  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  predict: async () => (await import('./commands/predict.ts')).predictCommand(),
-  calibrate: async () => (await import('./commands/calibrate.ts')).calibrateCommand(),
-  'sample-data': async () => (await import('./commands/sample-data.ts')).sampleDataCommand(),
-  init: async () => (await import('./commands/init.ts')).initCommand(),
-  config: async () => (await import('./commands/config.ts')).configCommand(),
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  backend: async () => (await import('./commands/backend.ts')).backendCommand(),
-  completion: async () => (await import('./commands/completion.ts')).completionCommand(),
-  version: async () => (await import('./commands/version.ts')).versionCommand(),
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  validate: {
+    description:
+      'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
+    load: async () => (await import('./commands/validate.ts')).validateCommand(),
+  },
+  'run-pipeline': {
+    description:
+      'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
+    load: async () => (await import('./commands/run-pipeline.ts')).runPipelineCommand(),
+  },
+  pipeline: {
+    description: 'Check data for sources of unfairness, and transform the data as a configuration describes.',
+    load: async () => (await import('./commands/pipeline.ts')).pipelineCommand(),
+  },
+  'train-regularized': {
+    description:
+      'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
+    load: async () => (await import('./commands/train-regularized.ts')).trainRegularizedCommand(),
+  },
+  'train-reductions': {
+    description:
+      'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
+    load: async () => (await import('./commands/train-reductions.ts')).trainReductionsCommand(),
+  },
+  'train-lagrangian': {
+    description:
+      'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
+    load: async () => (await import('./commands/train-lagrangian.ts')).trainLagrangianCommand(),
+  },
+  'llm-eval': {
+    description:
+      'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
+    load: async () => (await import('./commands/llm-eval.ts')).llmEvalCommand(),
+  },
+  monitor: {
+    description:
+      'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
+    load: async () => (await import('./commands/monitor.ts')).monitorCommand(),
+  },
+  'ab-test': {
+    description:
+      'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
+    load: async () => (await import('./commands/ab-test.ts')).abTestCommand(),
+  },
+  serve: {
+    description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
+    load: async () => (await import('./commands/serve.ts')).serveCommand(),
+  },
+  predict: {
+    description: 'Add the score and the prediction of a saved model to every row of the given files.',
+    load: async () => (await import('./commands/predict.ts')).predictCommand(),
+  },
+  calibrate: {
+    description:
+      'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
+    load: async () => (await import('./commands/calibrate.ts')).calibrateCommand(),
+  },
+  'sample-data': {
+    description: 'Write a sample data set that is part of the package. Downloads nothing.',
+    load: async () => (await import('./commands/sample-data.ts')).sampleDataCommand(),
+  },
+  init: {
+    description:
+      'Write a first configuration for a data file: ask which columns have the decisions, true labels and groups, or guess them, and print the commands that measure and train.',
+    load: async () => (await import('./commands/init.ts')).initCommand(),
+  },
+  config: {
+    description:
+      'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
+    load: async () => (await import('./commands/config.ts')).configCommand(),
+  },
+  doctor: {
+    description:
+      'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
+    load: async () => (await import('./commands/doctor.ts')).doctorCommand(),
+  },
+  backend: {
+    description: "Install a tensor backend with TensorFlow's native library.",
+    load: async () => (await import('./commands/backend.ts')).backendCommand(),
+  },
+  completion: {
+    description: 'Print a script that completes commands, options and their values in bash, zsh or fish.',
+    load: async () => (await import('./commands/completion.ts')).completionCommand(),
+  },
+  version: {
+    description: 'Print the version.',
+    load: async () => (await import('./commands/version.ts')).versionCommand(),
+  },
 };
 
-/** Returns the command-line program with the named command, or with all commands if there is no command of that name. */
-async function createProgram(name: string | undefined): Promise<Command> {
+/**
+ * Returns the command-line program with the command that the arguments name. Without such a command, all commands have
+ * only a name and a description, for the help and for suggestions.
+ */
+async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('evenhand')
     .description(
       'Measure the group fairness of model decisions with confidence intervals, train under fairness constraints, and test results against a gate.',
@@ -61,10 +139,11 @@ MLFLOW_TRACKING_URI, NO_COLOR, FORCE_COLOR.
 
 Run 'evenhand COMMAND --help' for the options and examples of a command.`,
   );
-  // Completion describes all commands.
-  const isAlone = name !== undefined && name !== 'completion' && Object.hasOwn(COMMANDS, name);
-  const named = isAlone ? COMMANDS[name] : undefined;
-  const commands = await Promise.all((named === undefined ? Object.values(COMMANDS) : [named]).map((load) => load()));
+  const commands = await Promise.all(
+    namedEntries(args).map(async ([name, { description, load }]) =>
+      (load === undefined ? new Command(name) : await load()).description(description),
+    ),
+  );
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands, ...commands.flatMap(({ commands: inner }) => inner)]) {
     refuseRepeats(command);
@@ -77,6 +156,17 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     });
   }
   return program;
+}
+
+/** Returns the commands that the arguments need, by name. A command without `load` is only listed. */
+function namedEntries(args: readonly string[]): [string, Partial<CommandEntry> & { description: string }][] {
+  const entries = Object.entries(COMMANDS);
+  const [first, second] = args.filter((text) => !text.startsWith('-'));
+  const name = first === 'help' ? second : first;
+  // Completion describes all commands.
+  if (name === 'completion' && first !== 'help') return entries;
+  const named = entries.filter(([own]) => own === name);
+  return named.length > 0 ? named : entries.map(([own, { description }]) => [own, { description }]);
 }
 
 /** Returns a hint if the shell has probably expanded a glob. */
@@ -100,7 +190,7 @@ function asSentence(text: string): string {
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   let running: Command | undefined;
   try {
-    const program = await createProgram(args[0]);
+    const program = await createProgram(args);
     program.hook('preAction', (_, command) => {
       running = command;
     });

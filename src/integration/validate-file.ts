@@ -1,13 +1,12 @@
 import { assertKnownOptions } from '../internal/arguments.ts';
-import { assertFewGroups } from '../io/assert-few-groups.ts';
 import { findFiles } from '../io/find-files.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
-import { fileStatistics } from './file-statistics.ts';
 import type { GateRequest } from './gates.ts';
 import { type FileValidation, type KindStatistics, measureAttributes, neededStatistics } from './measure-attributes.ts';
+import { smallFileStatistics } from './small-file-statistics.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 export type { GateVerdict } from './gates.ts';
@@ -36,15 +35,23 @@ export async function validateFile(
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
   const files = await findFiles(source, request.decimal);
-  if (bounds.maxGroups !== undefined) await assertFewGroups(files, countedAttributes(request), bounds.maxGroups);
+  if (bounds.maxGroups !== undefined) {
+    const { assertFewGroups } = await import('../io/assert-few-groups.ts');
+    await assertFewGroups(files, countedAttributes(request), bounds.maxGroups);
+  }
   for (const needed of kinds) {
     bounds.signal?.throwIfAborted();
-    byKind.push([needed.kind, await fileStatistics(files, needed, request, bounds)]);
+    const small = await smallFileStatistics(files, needed, request);
+    byKind.push([needed.kind, small ?? (await scan(files, needed, request, bounds))]);
   }
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }
 
-/** Returns the parts of a request for a file that determine its gates. */
+/** Computes statistics with DuckDB, which is loaded only if it is needed. */
+const scan: typeof import('./file-statistics.ts').fileStatistics = async (...request) =>
+  (await import('./file-statistics.ts')).fileStatistics(...request);
+
+/** Returns what determines the gates of a request for a file. */
 export function gateRequestOf(request: ValidateRequest): GateRequest {
   return {
     ...request,

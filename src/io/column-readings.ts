@@ -170,8 +170,7 @@ async function readGroups(
       ...one,
       value: missing.has(one.label) ? -1 : 1,
     }));
-    const reading = readingOfGroups(name, labels, naValues);
-    return Object.keys(reading.groups).length + Object.keys(reading.missing).length === 0 ? [] : [reading];
+    return readingOfGroups(name, labels, naValues);
   });
 }
 
@@ -206,7 +205,7 @@ async function countValues(
   return columns.map((_, index) =>
     rows.flatMap((row) => {
       const label = labelOf(raw, row[columns.length + index]);
-      const isOwn = Number(row[index]) === 0 && label !== undefined && label !== '' && label !== 'NaN';
+      const isOwn = Number(row[index]) === 0 && label !== undefined && label !== '';
       return isOwn ? [{ label, count: Number(row.at(-1)) }] : [];
     }),
   );

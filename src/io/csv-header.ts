@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import type { DataFile, DecimalSeparator } from '../schemas/data-source.ts';
+import { splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The maximum number of characters of a header that are read. Columns after this limit are not counted. */
@@ -18,12 +19,6 @@ const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
  */
 const MAX_COLUMNS = 20_000;
 
-/**
- * The delimiters that a text table may have, in order of preference. The order is reversed if numbers have a decimal
- * comma.
- */
-const DELIMITERS = [',', '\t', ';', '|'] as const;
-
 /** The header line of a text table. */
 export interface CsvHeader {
   readonly delimiter: string;
@@ -31,9 +26,7 @@ export interface CsvHeader {
 }
 
 /**
- * Reads the header line. The character that occurs most often outside quotes is the delimiter. Only the header
- * determines the delimiter. If the rows were also used, a file with missing fields could look like a table with another
- * delimiter.
+ * Reads the header line, which determines the delimiter.
  * @throws {DataValidationError} if there are more than 20,000 columns
  */
 export async function readCsvHeader(
@@ -42,11 +35,7 @@ export async function readCsvHeader(
   decimal: DecimalSeparator,
 ): Promise<CsvHeader> {
   const line = await readFirstLine(path, name, gzipped);
-  const delimiters = decimal === ',' ? [...DELIMITERS].reverse() : DELIMITERS;
-  const counts = countFields(line, delimiters);
-  const best = counts.indexOf(Math.max(...counts));
-  const delimiter = delimiters[best] ?? ',';
-  const count = counts[best] ?? 1;
+  const { delimiter, count } = splitHeader(line, decimal);
   if (count > MAX_COLUMNS) throw tooManyColumns(name, count, line.length >= MAX_HEADER_LENGTH);
   return { delimiter, names: splitFields(line, delimiter) };
 }
@@ -112,12 +101,6 @@ function endOfLine(part: string, startsQuoted: boolean): { readonly index: numbe
     else if (!quoted && (character === '\n' || character === '\r')) return { index, quoted };
   }
   return { index: part.length, quoted };
-}
-
-/** Counts the fields that a line has with each possible delimiter. */
-function countFields(line: string, delimiters: readonly string[]): number[] {
-  const unquoted = line.replaceAll(/"[^"]*"?/g, '');
-  return delimiters.map((delimiter) => unquoted.length - unquoted.replaceAll(delimiter, '').length + 1);
 }
 
 function tooManyColumns(path: string, count: number, isCut: boolean): DataValidationError {

@@ -4,8 +4,9 @@ import { FairnessToolkitError } from '../exceptions/index.ts';
 import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { type CsvFiles, openCsv } from './csv-files.ts';
 import { assertCompleteGzip, cannotRead, type CsvHeader, filePattern, readCsvHeader, readStart } from './csv-header.ts';
+import { type DataFormat, formatOf } from './data-format.ts';
 import { findFiles } from './find-files.ts';
-import { explainNdjson, NDJSON_EXTENSIONS, openNdjson } from './ndjson-file.ts';
+import { explainNdjson, openNdjson } from './ndjson-file.ts';
 import { FILE_COLUMN, fileList, partitionKinds, withPartitions } from './partitions.ts';
 import { describe, describeAll, type Relation } from './relation.ts';
 import { agreeOnKinds, assertSameNames } from './same-columns.ts';
@@ -42,9 +43,6 @@ function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
         suggestion: 'Export it again as CSV in UTF-8, or as Parquet.',
       };
 }
-
-/** The formats of data files that can be read. */
-export type DataFormat = 'csv' | 'parquet' | 'ndjson';
 
 /** The description of each format in messages. */
 const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {
@@ -136,15 +134,10 @@ async function inspect(file: DataFile, format: DataFormat | undefined, decimal: 
     throw cannotRead(name, 'it cannot be opened', 'Check its permissions.', cause);
   });
   const magic = Buffer.from(start.subarray(0, 4)).toString('latin1');
-  const form = format ?? formOf(path, magic);
+  const form = format ?? formatOf(path, magic);
   if (form !== 'csv') return { file, format: form, gzipped: false };
   const gzipped = magic.startsWith('\x1f\x8b');
   return { file, format: form, gzipped, header: await inspectCsv(file, gzipped ? undefined : start, decimal) };
-}
-
-function formOf(path: string, magic: string): DataFormat {
-  if (magic.startsWith('PAR1') || path.endsWith('.parquet')) return 'parquet';
-  return NDJSON_EXTENSIONS.test(path) ? 'ndjson' : 'csv';
 }
 
 /**

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 
@@ -28,6 +29,8 @@ export interface OpenDuckDbOptions {
 const OPEN_DUCK_DB_OPTION_NAMES: OptionNames<OpenDuckDbOptions> = { readOnly: true };
 
 const MEMORY = ':memory:';
+
+const require = createRequire(import.meta.url);
 
 /**
  * Opens a DuckDB database, or an empty database in memory. DuckDB itself is loaded with the first query.
@@ -142,7 +145,8 @@ class DuckDbDatabase implements DuckDbEngine {
     const module = await importOptional(
       '@duckdb/node-api',
       'to read files and run SQL',
-      () => import('@duckdb/node-api'),
+      // An import analyses the exports of each of the CommonJS files first, and takes twice as long.
+      () => Promise.resolve(require('@duckdb/node-api') as DuckDbModule),
     );
     try {
       const options = {

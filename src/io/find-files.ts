@@ -6,7 +6,6 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { counted, formatCount } from '../internal/format.ts';
 import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { cannotRead, escapeGlob } from './csv-header.ts';
-import { withDuckDb } from './duckdb.ts';
 import { fileProblemOf } from './file-problem.ts';
 import { quoteLiteral } from './sql-engine.ts';
 
@@ -110,6 +109,7 @@ async function filesMatching(glob: string): Promise<DataFile[]> {
   const first = parts.findIndex((_, index) => index > 0 && !existsSync(parts.slice(0, index + 1).join(sep)));
   const base = parts.slice(0, first).join(sep);
   const pattern = [escapeGlob(base), ...parts.slice(first)].join('/');
+  const { withDuckDb } = await import('./duckdb.ts');
   const rows = await withDuckDb((session) => session.rows(`SELECT file FROM glob(${quoteLiteral(pattern)})`));
   const mayBeHidden = parts.at(-1)?.startsWith('.') === true;
   const isShown = (path: string): boolean => mayBeHidden || !/[/\\]\.[^/\\]*$/.test(path);

@@ -1,5 +1,5 @@
 export type { DataPaths, DecimalSeparator, FileSource } from '../schemas/data-source.ts';
-export type { DataFormat } from './data-file.ts';
+export type { DataFormat } from './data-format.ts';
 export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.ts';
 export { loadData, type LoadDataOptions } from './load-data.ts';
 export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-data/index.ts';

@@ -8,9 +8,6 @@ import { cannotRead, filePattern } from './csv-header.ts';
 import { describe, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
-/** Matches the extensions of files with one JSON object per line. */
-export const NDJSON_EXTENSIONS = /\.(ndjson|jsonl)$/i;
-
 /**
  * Matches the SQL types that are read as numbers. Values of all other types are read as text, because SQL would change
  * the text of some values, for example dates.

@@ -1,3 +1,4 @@
+import { canonicalLabel } from '../internal/label-text.ts';
 import { groupBy } from '../internal/values.ts';
 import type { CategoricalColumn, Column } from './column.ts';
 import { MISSING_TEXTS, numbersAmong } from './missing-values.ts';
@@ -52,26 +53,27 @@ export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: 
 
 /**
  * Returns the reading of a column of groups: the suspicious groups, and the texts that `naValues` declares as missing.
+ * Labels that spell the same number are one group, as in {@link canonicalLabel}.
+ * @returns an empty list if there are neither
  */
 export function readingOfGroups(
   name: string,
   labels: readonly ReadLabel[],
   naValues: readonly string[] | undefined,
-): ColumnReading {
-  const known = labels.filter(({ value }) => value >= 0);
+): ColumnReading[] {
+  const known = addUp(
+    labels.filter(({ value }) => value >= 0).map(({ label, count }) => ({ label: canonicalLabel(label), count })),
+  );
   const suspicious = new Set(
     suspiciousGroups(
       known.map(({ label }) => label),
       naValues,
     ),
   );
-  return {
-    ...NOTHING,
-    role: 'groups',
-    name,
-    groups: countsOf(known.filter(({ label }) => suspicious.has(label))),
-    missing: countsOf(labels.filter(({ value }) => value < 0)),
-  };
+  const groups = countsOf(known.filter(({ label }) => suspicious.has(label)));
+  const missing = countsOf(labels.filter(({ value }) => value < 0));
+  const isEmpty = Object.keys(groups).length + Object.keys(missing).length === 0;
+  return isEmpty ? [] : [{ ...NOTHING, role: 'groups', name, groups, missing }];
 }
 
 /**

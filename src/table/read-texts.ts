@@ -69,7 +69,7 @@ function readColumn(column: Column, name: string, columns: TextColumns): ReadCol
     const missing = missingGroups(naValues);
     const labels = column.kind === 'numeric' ? [] : countLabels(column).filter(({ label }) => label !== '');
     const read = labels.map((one) => ({ ...one, value: missing.has(one.label) ? -1 : 1 }));
-    return { column: withoutTexts(column, missing), readings: [readingOfGroups(name, read, naValues)] };
+    return { column: withoutTexts(column, missing), readings: readingOfGroups(name, read, naValues) };
   }
   const { role, positiveLabel } = roleOf(name, columns);
   if (positiveLabel !== undefined) {

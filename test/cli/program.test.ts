@@ -111,11 +111,31 @@ describe('evenhand', () => {
 });
 
 describe('the start of evenhand', () => {
-  it('loads at most 48 modules for --help, and no schemas', async () => {
+  it('loads at most 18 modules for --help, and no command', async () => {
     const modules = await modulesLoadedBy('--help');
-    expect(modules.filter((file) => file.includes('/zod/'))).to.deep.equal([]);
-    expect(modules.length).to.be.within(10, 48);
+    expect(modules.filter((file) => file.includes('/cli/commands/'))).to.deep.equal([]);
+    expect(modules.length).to.be.within(10, 18);
   });
+
+  it('loads no binding of DuckDB to validate a small file', async () => {
+    writeFileSync(path.join(folder(), 'small.csv'), 'p,g\n1,a\n0,b\n');
+    const modules = await modulesLoadedBy(
+      ...['validate', '--csv', path.join(folder(), 'small.csv'), '--y-pred', 'p', '--sensitive', 'g', '--no-with-ci'],
+    );
+    expect(modules.filter((file) => file.endsWith('/io/duckdb.js'))).to.deep.equal([]);
+  });
+
+  for (const args of [
+    ['--', 'version'],
+    ['help', 'validate'],
+    ['validate', '--help'],
+  ]) {
+    it(`runs the named command for '${args.join(' ')}'`, async () => {
+      const { code, stdout } = await runCli(args);
+      expect(stdout).to.match(args.includes('version') ? /^0\.9\.0$/m : /^ {2}--sensitive <columns>/m);
+      expect(code).to.equal(0);
+    });
+  }
 
   it('loads one command for the help of a command', async () => {
     const modules = await modulesLoadedBy('validate', '--help');

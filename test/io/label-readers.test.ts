@@ -12,6 +12,7 @@ import { validateRows } from '../../src/integration/validate-rows.ts';
 import { countDecisions } from '../../src/io/count-decisions.ts';
 import { loadData } from '../../src/io/load-data.ts';
 import { openDuckDb } from '../../src/io/index.ts';
+import { readSmallCsv } from '../../src/io/read-small-csv.ts';
 import {
   reduceClassificationSource,
   reduceRegressionSource,
@@ -108,6 +109,10 @@ describe('the labels of groups are the same in every reader', function () {
   const readers: Readonly<Record<string, () => Promise<readonly (readonly string[])[]>>> = {
     'a CSV file': () => ofFile(fileOf('csv', csv(texts))),
     'a CSV file of quoted values': () => ofFile(fileOf('csv', csv(quoted(texts)))),
+    'a small CSV file': async () => {
+      const table = await readSmallCsv(fileOf('csv', csv(texts)), { outcomes: ['d'], groups: ['g'] });
+      return [sorted(encodeGroups(table?.select(['g']) ?? []).labels)];
+    },
     'a TSV file': () => ofFile(fileOf('tsv', csv(texts, '\t'))),
     'a CSV file, compressed': () => ofFile(fileOf('csv.gz', gzipSync(csv(texts)))),
     'a Parquet file of texts': async () => ofFile(await parquet(texts, 'VARCHAR')),
@@ -254,6 +259,25 @@ describe('the labels of groups are the same in every reader', function () {
     const [scores] = await reduceScoreSource(file, { ...request, yScore: 'p', yTrue: 'd' });
     expect(scores?.stats.labels).to.deep.equal(['1', 'x']);
     expect([...(scores?.stats.groups ?? [])]).to.deep.equal([0, 0, 0, 0, 1]);
+  });
+
+  it('groups named NaN are reported, and two spellings of a number are not, in files and arrays', async () => {
+    const groups = ['NaN', '1', ' 1', '1.0', 'nan', 'b'];
+    const text = csv(groups);
+    const input = { yPred: 'd', attributes: [['g']], minGroupSize: 1, withCi: false };
+    const validations = [
+      await validateFile(fileOf('csv', text), input),
+      await validateFile(fileOf('csv', text), { ...input, backend: 'native' }),
+      await validateFile(fileOf('csv.gz', gzipSync(text)), input),
+      await validateRows({ yPred: groups.map((_, row) => row % 2), sensitive: { g: groups }, minGroupSize: 1 }),
+    ];
+    for (const { attributes } of validations) {
+      const { warnings = [] } = attributes['g']?.['demographic_parity_difference'] ?? {};
+      expect(warnings.filter((warning) => warning.startsWith("groups of 'g'"))).to.deep.equal([
+        "groups of 'g' differ only by case, spaces or Unicode form: 'NaN' (1 row), 'nan' (1 row); each is measured as a separate group",
+        "groups of 'g' have names that often mean a missing value: 'NaN' (1 row), 'nan' (1 row); they are measured as groups; use --na-values (naValues) to exclude their rows",
+      ]);
+    }
   });
 
   it('a gap between two groups with labels of 16 digits is found, in a file and in arrays', async () => {

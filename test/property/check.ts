@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /** The seed of every property. If a property fails, fast-check prints the seed and the smallest failing case. */
-const SEED = 20_260;
+export const SEED = 20_260;
 
 /** The share of the random inputs that a test uses. */
 let share = 1;

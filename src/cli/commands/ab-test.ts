@@ -28,8 +28,6 @@ interface ABTestCommandOptions extends OutputOptions {
 export function abTestCommand(): Command {
   return defineCommand({
     name: 'ab-test',
-    description:
-      'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
     options: `
 ${OPTION.csv}
 --arm <column>  column of --csv that names the arm of each row

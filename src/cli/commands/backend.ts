@@ -17,9 +17,7 @@ const BACKENDS = ['node', 'node-gpu'] as const;
 
 /** Returns the command `evenhand backend`, with its subcommand `install`. */
 export function backendCommand(): Command {
-  const command = new Command('backend')
-    .description("Install a tensor backend with TensorFlow's native library.")
-    .addCommand(installCommand());
+  const command = new Command('backend').addCommand(installCommand());
   return addClosingHelp(
     command,
     `

@@ -31,8 +31,6 @@ interface CalibrateOptions extends OutputOptions {
 export function calibrateCommand(): Command {
   return defineCommand({
     name: 'calibrate',
-    description:
-      'Calibrate scores per group, so that a score means the same probability in every group, and compare calibration before and after.',
     options: `
 ${OPTION.csv}
 --score <column>  column of scores from 0 to 1 (default: score)

@@ -8,7 +8,6 @@ import { printResult } from '../output.ts';
 export function completionCommand(): Command {
   const command: Command = defineCommand({
     name: 'completion',
-    description: 'Print a script that completes commands, options and their values in bash, zsh or fish.',
     help: `
 Examples:
   $ evenhand completion bash

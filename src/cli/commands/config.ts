@@ -32,12 +32,7 @@ const INVALID = 2;
 
 /** Returns the command `evenhand config`, with its subcommands `check` and `schema`. */
 export function configCommand(): Command {
-  const command = new Command('config')
-    .description(
-      'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
-    )
-    .addCommand(checkCommand())
-    .addCommand(schemaCommand());
+  const command = new Command('config').addCommand(checkCommand()).addCommand(schemaCommand());
   return addClosingHelp(
     command,
     `

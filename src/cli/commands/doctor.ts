@@ -30,8 +30,6 @@ const CANNOT_START = 2;
 export function doctorCommand(): Command {
   return defineCommand<DoctorOptions>({
     name: 'doctor',
-    description:
-      'Show which tensor backends work on this machine, which one is used by default, and what the others need.',
     options: `
 --backend <name>  backend to examine: node-gpu, webgpu, node, wasm or cpu (default: EVENHAND_TF_BACKEND, else the default backend)
 --numerics  compare the results of every tensor operation with known float64 results

@@ -31,8 +31,6 @@ const asTyped = (text: string): string => text;
 export function initCommand(): Command {
   return defineCommand<InitOptions>({
     name: 'init',
-    description:
-      'Write a first configuration for a data file: ask which columns have the decisions, true labels and groups, or guess them, and print the commands that measure and train.',
     options: `
 --y-pred <column>  column of decisions
 --score <column>  column of scores, instead of decisions

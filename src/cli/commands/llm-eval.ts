@@ -26,8 +26,6 @@ interface LlmEvalOptions extends OutputOptions, LlmEvalReportPaths {
 export function llmEvalCommand(): Command {
   return defineCommand({
     name: 'llm-eval',
-    description:
-      'Evaluate a language model: send prompts that differ only in a sensitive attribute, and test which differences between the answers exceed sampling noise.',
     options: `
 --config <path>  YAML file with the model, the prompts and the metrics, or llm-eval for the example that comes with evenhand
 --dry-run  show what would be sent and what it may cost; send nothing

@@ -38,8 +38,6 @@ export function monitorCommand(): Command {
   return defineCommand({
     name: 'monitor',
     isOpenEnded: true,
-    description:
-      'Monitor the fairness of a stream of decisions: replay a file, or follow events on stdin. The false alarm rate holds over all checks together.',
     options: `
 --csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line)
 ${OPTION.decimal}

@@ -28,7 +28,6 @@ interface PipelineOptions extends OutputOptions {
 export function pipelineCommand(): Command {
   return defineCommand<PipelineOptions>({
     name: 'pipeline',
-    description: 'Check data for sources of unfairness, and transform the data as a configuration describes.',
     options: `
 ${OPTION.config}
 ${OPTION.profile}

@@ -22,7 +22,6 @@ interface PredictCommandOptions extends OutputOptions {
 export function predictCommand(): Command {
   return defineCommand({
     name: 'predict',
-    description: 'Add the score and the prediction of a saved model to every row of the given files.',
     options: `
 --model <folder>  folder written by --save-model, or the model folder of run-pipeline
 ${OPTION.csv}

@@ -33,8 +33,6 @@ interface RunPipelineOptions extends OutputOptions {
 export function runPipelineCommand(): Command {
   return defineCommand({
     name: 'run-pipeline',
-    description:
-      'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',
     options: `
 ${OPTION.config}
 ${OPTION.profile}

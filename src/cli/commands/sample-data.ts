@@ -23,7 +23,6 @@ export function sampleDataCommand(): Command {
   sample.argChoices = Object.keys(NEXT);
   return defineCommand<SampleDataOptions>({
     name: 'sample-data',
-    description: 'Write a sample data set that is part of the package. Downloads nothing.',
     options: `
 --out <path>  CSV file to write (default: NAME.csv in this folder)`,
     help: `

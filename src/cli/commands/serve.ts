@@ -18,7 +18,6 @@ export function serveCommand(): Command {
   return defineCommand({
     name: 'serve',
     isOpenEnded: true,
-    description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
     options: `
 --host <address>  address to listen on; 0.0.0.0 for all addresses (default: 127.0.0.1)
 --port <n>  port to listen on; 0 for any free port (default: 8000)

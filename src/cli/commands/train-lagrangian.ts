@@ -12,8 +12,6 @@ export function trainLagrangianCommand(): Command {
   return trainingCommand({
     name: 'train-lagrangian',
     title: 'Training with a fairness constraint',
-    description:
-      'Train a neural network that keeps the gap between groups within a tolerance (Lagrange multipliers), and compare it with an unconstrained one.',
     options: `--fairness <name>  constraint: demographic_parity, equal_opportunity or equalized_odds (default: demographic_parity)
 --dp-tol <number>  largest allowed gap between selection rates (default: 0.02)
 --eo-tol <number>  largest allowed gap between true (and false) positive rates (default: 0.02)

@@ -10,8 +10,6 @@ export function trainReductionsCommand(): Command {
   return trainingCommand({
     name: 'train-reductions',
     title: 'Training with a fairness constraint',
-    description:
-      'Train a randomised mixture of logistic regressions whose group rates differ by at most a bound (exponentiated gradient), and compare it with an unconstrained model.',
     options: `--constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
 --eps <number>  bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)
 --difference-bound <number>  bound on the difference between a group's rate and the overall rate (default: eps)

@@ -12,8 +12,6 @@ export function trainRegularizedCommand(): Command {
   return trainingCommand({
     name: 'train-regularized',
     title: 'Training sweep',
-    description:
-      'Train one neural network per eta (weight of a fairness penalty), and show the trade-off between accuracy and the gap between groups.',
     options: `--etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
 --penalty <name>  penalty: covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)
 --epochs <n>  passes over the rows (default: 20)

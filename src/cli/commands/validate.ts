@@ -31,8 +31,6 @@ interface ValidateOptions extends OutputOptions {
 export function validateCommand(): Command {
   return defineCommand({
     name: 'validate',
-    description:
-      'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
     options: `
 ${OPTION.csv}
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)

@@ -8,7 +8,6 @@ import { print } from '../output.ts';
 export function versionCommand(): Command {
   return defineCommand({
     name: 'version',
-    description: 'Print the version.',
     // eslint-disable-next-line @typescript-eslint/require-await -- every command is asynchronous
     async run({ json }) {
       print(json === true ? JSON.stringify({ version: VERSION, node: process.versions.node }) : VERSION);

@@ -1,3 +1,4 @@
+import { canonicalLabel } from '../../internal/label-text.ts';
 import { isDeviceTensor } from '../../table/index.ts';
 import {
   type ColumnReading,
@@ -53,10 +54,11 @@ export function groupReadings(sensitive: SensitiveSource, naValues: readonly str
   const missing = missingGroups(naValues);
   return encodeAttributes(withoutTensors(sensitive)).flatMap(([name, column]) => {
     const labels = column.labels.filter((label) => label !== '');
-    if (suspiciousGroups(labels, naValues).length === 0 && !labels.some((label) => missing.has(label))) return [];
+    const groups = [...new Set(labels.map(canonicalLabel))];
+    if (suspiciousGroups(groups, naValues).length === 0 && !labels.some((label) => missing.has(label))) return [];
     const counts = countLabels(column).filter(({ label }) => label !== '');
     const read = counts.map((one) => ({ ...one, value: missing.has(one.label) ? -1 : 1 }));
-    return [readingOfGroups(name, read, naValues)];
+    return readingOfGroups(name, read, naValues);
   });
 }
 
