@@ -14,6 +14,7 @@ import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, realPath, reportForms, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
+import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
@@ -98,7 +99,7 @@ async function runABTestCommand(
   await assertOutputs([...(out ?? []), junit], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
   const { control, treatment, nLeftOut } = await readBoth(request, analyzer);
-  const result = analyzer.analyze(control, treatment);
+  const result = analyzer.analyze(control, treatment, { onProgress: progressBar(options) });
   const provenance = await findProvenance(control.rowCount + treatment.rowCount + nLeftOut);
   const body = withManifest(result.toJSON(), provenance);
   const report = abTestDocument(result);
