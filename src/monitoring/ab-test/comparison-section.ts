@@ -125,22 +125,21 @@ function armInterval(
 function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }: ABSettings): ReportBlock {
   const line = (label: string, effect: ABEffect): string[] => [
     label,
-    formatCount(effect.n.control),
-    formatCount(effect.n.treatment),
     numberWords(effect.control),
     numberWords(effect.treatment),
     changeWords(effect.value),
     intervalWords(effect.interval),
     pValueText(effect.pValue),
+    formatCount(effect.n.control),
+    formatCount(effect.n.treatment),
   ];
   return {
     kind: 'table',
     caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatLevel(1 - alpha)} intervals, p-values not adjusted`,
     columns: [
       { name: 'Group' },
-      ...['n control', 'n treatment'].map(numberColumn),
       ...['Control', 'Treatment', 'Effect'].map(valueColumn),
-      ...['Interval', 'p'].map(numberColumn),
+      ...['Interval', 'p', 'n control', 'n treatment'].map(numberColumn),
     ],
     rows: [
       ...groups.map((group) =>
