@@ -1,7 +1,10 @@
+import { join, sep } from 'node:path';
+
 import type { Provenance } from '../document/provenance.ts';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { snakeFields } from '../internal/arguments.ts';
 import { machineClock } from '../internal/machine-clock.ts';
+import { builtFile } from '../internal/packages.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
 
 /** The names of options that do not determine a result, and of URLs, which may contain secrets. */
@@ -59,10 +62,13 @@ async function provenanceOf(
     import('../document/provenance.ts'),
   ]);
   const files = inputs.flatMap((input) =>
-    typeof input === 'string' ? { path: input, name: input } : (input?.files ?? []),
+    typeof input === 'string' ? { path: input, name: portableName(input) } : (input?.files ?? []),
   );
   const hashed = files.map(async ({ path, name }) => ({ ...(await hashInputFile(path)), path: name }));
-  const settings = resultOptions(options).filter(([, value]) => !isInput(value));
+  const settings = resultOptions(options).flatMap(([name, value]) => {
+    if (isInput(value)) return [];
+    return [[name, typeof value === 'string' ? portableName(value) : value] as const];
+  });
   const environment = variables.flatMap((name) => {
     const value = process.env[name] ?? '';
     return value === '' ? [] : [[name, value] as const];
@@ -74,6 +80,12 @@ async function provenanceOf(
     inputs: await Promise.all(hashed),
     varies,
   };
+}
+
+/** Returns the name of a file of the package that does not depend on where the package is, and any other text unchanged. */
+function portableName(path: string): string {
+  const root = join(builtFile('..'), sep);
+  return path.startsWith(root) ? join('evenhand', path.slice(root.length)) : path;
 }
 
 /**

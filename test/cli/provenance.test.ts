@@ -182,6 +182,15 @@ describe('where a report comes from', () => {
     );
   });
 
+  it('run-pipeline: a configuration of the package has the same name on every machine', async () => {
+    await run(['run-pipeline', '--config', 'cps-wages', '--csv', 'wages.csv', '--output-dir', 'b', '--quiet']);
+    const { manifest } = JSON.parse(read('b/workflow_results.json')) as {
+      manifest: { options: object; inputs: { path: string }[] };
+    };
+    const name = 'evenhand/config/cps-wages.yml';
+    expect([manifest.options, manifest.inputs.at(-1)?.path]).to.deep.equal([{ config: name }, name]);
+  });
+
   it('is not computed if no result shows it', async () => {
     process.env['SOURCE_DATE_EPOCH'] = 'yesterday';
     const args = ['validate', '--csv', DATA, '--y-pred', 'approved', '--sensitive', 'sex', '--quiet'];
