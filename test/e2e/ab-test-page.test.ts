@@ -50,7 +50,7 @@ describeWithBrowser('the page of an A/B test in a browser', (browser) => {
     const file = path.join(folder(), 'phone.html');
     const validation = await validateRows({
       yPred: [1, 0, 1, 0, 1, 1, 0, 0],
-      sensitive: { sex: [...'ffffmmmm'], race: [...'abababab'] },
+      sensitive: { sex: 'f f f f m m m m'.split(' '), race: 'a b a b a b a b'.split(' ') },
       minGroupSize: 2,
       withCi: false,
     });

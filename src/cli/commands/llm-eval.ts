@@ -101,13 +101,13 @@ async function runLlmEvalCommand(
   const { json, reportMd, reportHtml, reportJson } = options;
   const isShown = json === true || [reportMd, reportHtml, reportJson].some((path) => path !== undefined);
   const inputs = inputsOf(request, config);
-  const source = { call: repeatable(call, request), options, inputs, varies: 'what was sent' };
+  const source = { call: withResume(call, request), options, inputs, varies: 'what was sent' };
   await evaluate(config, request, options, startProvenance(isShown, source));
 }
 
 /** Returns the call that reads the answers of this run, because a file of answers is never overwritten. */
-function repeatable(call: readonly string[], { transcriptsOut, resume }: LlmEvalRequest): readonly string[] {
-  return transcriptsOut === undefined || resume === true ? call : [...call, '--resume'];
+function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEvalRequest): readonly string[] {
+  return transcriptsOut === undefined || resume ? call : [...call, '--resume'];
 }
 
 /** Returns the paths of the files that an evaluation reads. */
