@@ -65,9 +65,14 @@ describe('evenhand config check', () => {
       write('key.yml', '- { metric: precision_ratio, treshold: 0.8 }\n'),
       '--json',
     );
-    const { faults, ...rest } = JSON.parse(unknown.stdout) as { faults: { line: number; message: string }[] };
+    const { faults: problems, ...rest } = JSON.parse(unknown.stdout) as {
+      faults: { line: number; message: string }[];
+    };
     expect(rest).to.deep.equal({ file: 'key.yml', kind: 'gates', valid: false, config: null });
-    expect(faults.map(({ line, message }) => [line, message])).to.deep.include([1, "gates[0]: unknown key 'treshold'"]);
+    expect(problems.map(({ line, message }) => [line, message])).to.deep.include([
+      1,
+      "gates[0]: unknown key 'treshold'",
+    ]);
     const empty = await check('--config', write('empty.yml', ''), '--kind', 'gates');
     expect(empty.stdout).to.match(/^empty\.yml:1:1: the file is empty\..*\n1 error\.\n$/);
     const missing = await check('--config', 'no.yml', '--kind', 'gates');

@@ -116,8 +116,8 @@ interface CheckedConfig {
 
 async function checkGates(file: string): Promise<CheckedConfig> {
   const { describeGate, readGates } = await import('../../integration/read-gates.ts');
-  const bodyOf = (faults: readonly ConfigProblem[], config: unknown): Record<string, unknown> => {
-    return { file, kind: 'gates', valid: faults.length === 0, faults, config };
+  const bodyOf = (problems: readonly ConfigProblem[], config: unknown): Record<string, unknown> => {
+    return { file, kind: 'gates', valid: problems.length === 0, faults: problems, config };
   };
   try {
     const gates = await readGates(file);
