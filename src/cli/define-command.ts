@@ -43,7 +43,7 @@ ${DECIMAL}`,
   backend: '--backend <name>  tensor backend: auto, node-gpu, webgpu, node, wasm or cpu (default: auto)',
   rawCsv: '--raw-csv  do not mark texts that a spreadsheet would run as formulas',
   junit: '--junit <path>  write the verdict of each gate as a JUnit XML file, for continuous integration',
-  report: '--out <report>  write a report: .html (with charts), .md or .json',
+  report: '--out <report>  write a report: .html (with charts), .md or .json. Repeat for several formats',
   mlflow: `--mlflow-experiment <name>  log the run to this MLflow experiment, on the server at MLFLOW_TRACKING_URI
 --mlflow-run-name <name>  name of the logged MLflow run`,
 };

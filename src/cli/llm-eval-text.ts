@@ -120,29 +120,3 @@ function spendingLine({ planned, actual }: LlmEvalResult): string {
   const again = actual.retries === 0 ? '' : `, ${formatCount(actual.retries)} of them retries`;
   return `Spent: ${formatCount(actual.requests)} requests${again} (planned ${formatCount(planned.requests)}), ${formatCount(tokens)} tokens (planned ${formatCount(planned.inputTokens + planned.outputTokens)}), ${costText(actual.costUsd)} (planned ${costText(planned.costUsd)}), ${formatNumber(actual.seconds, 1)} s.`;
 }
-
-/** The paths of the reports of an evaluation. */
-export interface LlmEvalReportPaths {
-  readonly reportMd?: string | undefined;
-  readonly reportHtml?: string | undefined;
-  readonly reportJson?: string | undefined;
-}
-
-/** Writes the requested reports. */
-export async function writeLlmEvalReports(
-  result: LlmEvalResult,
-  verdict: LlmEvalVerdict,
-  { reportMd, reportHtml, reportJson }: LlmEvalReportPaths,
-): Promise<void> {
-  const [{ writeFileAtomic }, report] = await Promise.all([
-    import('../io/atomic-write.ts'),
-    import('../llm-evals/report/index.ts'),
-  ]);
-  const options = { verdict };
-  if (reportMd !== undefined) await writeFileAtomic(reportMd, report.llmEvalToMarkdown(result, options));
-  if (reportHtml !== undefined) await writeFileAtomic(reportHtml, await report.llmEvalToHtml(result, options));
-  if (reportJson !== undefined) {
-    const body = JSON.stringify(report.llmEvalToJson(result, options), undefined, 2);
-    await writeFileAtomic(reportJson, `${body}\n`);
-  }
-}

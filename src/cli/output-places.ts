@@ -1,6 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 
+import type { Provenance } from '../document/provenance.ts';
+import type { ReportDocument } from '../document/report-document.ts';
 import { ConfigValidationError } from '../exceptions/index.ts';
 import type { TableFormat } from '../io/write-table.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
@@ -117,8 +119,11 @@ export function realPath(path: string): string {
   }
 }
 
+/** The formats of a report, by their extensions. */
+type ReportForm = 'md' | 'json' | 'html';
+
 /** The renderers of a report by format. Only the requested formats are rendered. */
-interface ReportForms extends Readonly<Record<'md' | 'json' | 'html', () => string | Promise<string>>> {
+interface ReportForms extends Readonly<Record<ReportForm, () => string | Promise<string>>> {
   /** Returns the report as a table, if it can be written as one. */
   readonly table?: () => Table | Promise<Table>;
 }
@@ -137,16 +142,35 @@ interface ReportWriterOptions {
   readonly raw?: boolean | undefined;
 }
 
+/** Returns the renderers of a report that says where it comes from; `body` is the report as JSON. */
+export function reportForms(report: ReportDocument, body: object, provenance: Provenance | undefined): ReportForms {
+  const document = { ...report, provenance };
+  return {
+    md: async () => (await import('../document/document-to-markdown.ts')).documentToMarkdown(document),
+    html: async () => (await import('../document/document-to-html.ts')).documentToHtml(document),
+    json: () => `${JSON.stringify(body, undefined, 2)}\n`,
+  };
+}
+
+/** Writes a report in each format that has a path. */
+export async function writeForms(
+  forms: ReportForms,
+  paths: Readonly<Partial<Record<ReportForm, string | undefined>>>,
+): Promise<void> {
+  const { writeFileAtomic } = await import('../io/atomic-write.ts');
+  for (const [form, path] of Object.entries(paths) as [ReportForm, string | undefined][]) {
+    if (path !== undefined) await writeFileAtomic(path, await forms[form]());
+  }
+}
+
 /**
- * Checks before the work starts that reports can be written, so that a bad path does not lose the result.
- * @param out the path of the report; or several, one for each format
- * @param inputs paths of input files, which the reports must not replace
+ * Checks the extensions of reports before the work starts. {@link assertOutputs} checks their paths.
+ * @param out the paths of the reports, one for each format
  * @returns a function that writes each report in the format of its extension; undefined if no report is requested
- * @throws {DataValidationError} if an extension is not supported, or a path cannot be written
+ * @throws {DataValidationError} if an extension is not supported
  */
 export async function reportWriter(
-  out: string | readonly string[] | undefined,
-  inputs: readonly Input[] = [],
+  out: readonly string[] | undefined,
   { takesTables = false, raw }: ReportWriterOptions = {},
 ): Promise<((forms: ReportForms) => Promise<void>) | undefined> {
   if (out === undefined) return undefined;
@@ -156,8 +180,8 @@ export async function reportWriter(
       import('../io/write-table.ts'),
       import('../exceptions/index.ts'),
     ]);
-  const reports = [out].flat().map((path) => {
-    const form = /\.(md|json|html)$/i.exec(path)?.[1]?.toLowerCase() as 'md' | 'json' | 'html' | undefined;
+  const reports = out.map((path) => {
+    const form = /\.(md|json|html)$/i.exec(path)?.[1]?.toLowerCase() as ReportForm | undefined;
     const table = takesTables ? findTableFormat(path) : undefined;
     if (form !== undefined || table !== undefined) return { path, form, table };
     throw new DataValidationError(`A report cannot be written as '${path}'.`, {
@@ -166,7 +190,6 @@ export async function reportWriter(
       suggestion: `End the name in ${takesTables ? `.html, .md, .json, ${TABLE_EXTENSIONS}` : '.html, .md or .json'}.`,
     });
   });
-  await assertOutputs([out].flat(), inputs);
   return async (forms) => {
     for (const { path, form, table } of reports) {
       if (form !== undefined) await writeFileAtomic(path, await forms[form]());

@@ -88,7 +88,7 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   },
   config: {
     description:
-      'Check the configuration of a pipeline or a language-model evaluation, or print its JSON Schema for editors.',
+      'Check the configuration of a pipeline or a language-model evaluation, or a file of gates, or print its JSON Schema for editors.',
     load: async () => (await import('./commands/config.ts')).configCommand(),
   },
   doctor: {

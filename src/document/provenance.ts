@@ -1,4 +1,5 @@
 import { formatCount } from '../internal/format.ts';
+import { VERSION } from '../internal/version.ts';
 import type { InputFile } from '../io/checksum.ts';
 
 /** The origin of a report: its date, its input files and its command. */
@@ -6,9 +7,37 @@ export interface Provenance {
   readonly date: Date;
   /** The command that creates the report again; see {@link shellCommand}. */
   readonly command: string;
+  /** The options that determine the result, by name, without the input files. */
+  readonly options: Readonly<Record<string, unknown>>;
   readonly inputs: readonly InputFile[];
   /** The number of rows that were read; undefined if the number is not known. */
   readonly rows?: number | undefined;
+  /**
+   * What differs from the report if the command is repeated, besides the date.
+   * @defaultValue nothing
+   */
+  readonly varies?: string | undefined;
+}
+
+/** Where a result in JSON comes from. It has no date, so that the same data and options give the same JSON. */
+export interface ReportManifest extends Pick<Provenance, 'command' | 'options' | 'inputs'> {
+  /** The version of evenhand. */
+  readonly evenhand: string;
+  /** The number of rows that were read; null if it is not known. */
+  readonly rows: number | null;
+}
+
+/** Returns provenance for JSON. */
+export function manifestOf({ command, options, inputs, rows }: Provenance): ReportManifest {
+  return { evenhand: VERSION, command, options, inputs, rows: rows ?? null };
+}
+
+/** Returns a result in JSON with its manifest at the end, if its provenance is known. */
+export function withManifest<Body extends object>(
+  body: Body,
+  provenance: Provenance | undefined,
+): Body & { readonly manifest?: ReportManifest } {
+  return provenance === undefined ? body : { ...body, manifest: manifestOf(provenance) };
 }
 
 /** Returns the provenance as pairs of a name and a value, for the end of a report. */
@@ -25,7 +54,8 @@ export function provenanceLines({ date, inputs, rows }: Provenance): [name: stri
 
 /** Returns the sentence that follows the provenance in an HTML page. */
 export function reproducibleSentence(provenance: Provenance | undefined): string {
-  const date = provenance === undefined ? '' : ', except for the date';
+  const { varies } = provenance ?? {};
+  const date = provenance === undefined ? '' : `, except for the date${varies === undefined ? '' : ` and ${varies}`}`;
   return `The same data, version and options reproduce this page byte for byte${date}.`;
 }
 
@@ -43,10 +73,12 @@ const UNSHOWN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
  * Returns the command line for arguments of `evenhand`, quoted for a POSIX shell, on one line. An argument with
- * invisible characters is quoted as `$'…'`, a form that bash, zsh and POSIX.1-2024 support.
+ * characters that do not print is quoted as `$'…'`, which bash, zsh and POSIX.1-2024 read.
+ * @param environment variables that are set for the command
  */
-export function shellCommand(args: readonly string[]): string {
-  return ['evenhand', ...args.map(quoteArgument)].join(' ');
+export function shellCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): string {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${quoteArgument(value)}`);
+  return [...variables, 'evenhand', ...args.map(quoteArgument)].join(' ');
 }
 
 function quoteArgument(argument: string): string {

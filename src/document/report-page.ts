@@ -42,7 +42,10 @@ a { color: var(--accent); }
 .facts small { display: block; font-size: .8125rem; font-weight: 400; color: var(--quiet); line-height: 1.35; }
 .picture { margin: 1rem 0; overflow-x: auto; border: 1px solid var(--line); border-radius: 4px; }
 .picture svg { display: block; width: 100%; min-width: 36rem; height: auto; }
-.scroll { margin: 1.25rem 0; overflow-x: auto; }
+.scroll { margin: 1.25rem 0; overflow-x: auto; background: linear-gradient(to right, #fff 2rem, transparent) left / 4rem 100% no-repeat local,
+  linear-gradient(to left, #fff 2rem, transparent) right / 4rem 100% no-repeat local,
+  linear-gradient(to right, #cbd2d9, transparent) left / .75rem 100% no-repeat scroll,
+  linear-gradient(to left, #cbd2d9, transparent) right / .75rem 100% no-repeat scroll; }
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: .9375rem; line-height: 1.4; }
 caption { text-align: left; font-weight: 600; padding: .25rem 0 .5rem; }
@@ -82,6 +85,11 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
   .sides { grid-template-columns: 1fr; }
   .made { grid-template-columns: 1fr; gap: 0; }
   .made dd { margin-bottom: .5rem; }
+  table { font-size: .875rem; }
+  th, td { padding-left: .4rem; padding-right: .4rem; }
+  td:not(.number), .close td:not(.number) { min-width: 6.5rem; }
+  td:not(.number):last-child:nth-child(n + 4) { min-width: 14rem; }
+  th:first-child, td:first-child { min-width: 5.5rem; }
 }
 @page { margin: 16mm 14mm; }
 @media print {
@@ -98,7 +106,7 @@ mark { background: #fff1c2; color: inherit; font-weight: 600; text-decoration: u
   tr, .facts, .verdict, .note, .pair { break-inside: avoid; }
   .picture { border: 0; break-inside: avoid; }
   .picture svg { min-width: 0; max-width: 17cm; max-height: 24cm; }
-  .scroll, .picture { overflow: visible; max-height: none; }
+  .scroll, .picture { overflow: visible; max-height: none; background: none; }
   p, ul { orphans: 3; widows: 3; }
 }
 `;

@@ -44,7 +44,11 @@ export function tableToText({ columns, rows }: Pick<ReportTable, 'columns' | 'ro
     })
     .filter(({ name, cells }, index) => index === 0 || widest([name, ...cells]) > 0);
   const shown = columnsThatFit(all, width);
-  const widths = columnWidths(shown, width, MIN_TEXT) ?? columnWidths(shown, width, MIN_LAST) ?? shown.map(minWidth);
+  const widths =
+    columnWidths(shown, width, MIN_TEXT) ??
+    columnWidths(shown, width, MIN_LAST) ??
+    columnWidths(shown, width, MIN_LAST, MIN_LAST) ??
+    shown.map(minWidth);
   const names = shown.map(({ name }, index) => wrapText(name, widths[index] ?? 0));
   const height = Math.max(1, ...names.map((lines) => lines.length));
   const header = names.map((lines) => [...Array<string>(height - lines.length).fill(''), ...lines]);
@@ -68,16 +72,21 @@ function columnsThatFit(columns: readonly TextColumn[], width: number): readonly
 }
 
 /**
- * Returns column widths with which the table fits, or undefined if the table does not fit even if texts are shortened
- * to `minText`.
+ * Returns the widths of columns in a table that fits, or undefined if it does not fit with texts of `minText`, or with
+ * words of `maxWord` in the columns that wrap.
  */
-function columnWidths(columns: readonly TextColumn[], width: number, minText: number): number[] | undefined {
+function columnWidths(
+  columns: readonly TextColumn[],
+  width: number,
+  minText: number,
+  maxWord = MAX_WORD,
+): number[] | undefined {
   const room = width - GAP.length * (columns.length - 1);
   const full = columns.map(({ name, cells }) => widest([name, ...cells]));
   if (sum(full) <= room) return full;
   const widths = columns.map(({ name, cells }) => widest([...name.split(' '), ...cells]));
   const least = columns.map((column) =>
-    column.isNumber === true ? Infinity : Math.max(minText, nameWidth(column), wordWidth(column)),
+    column.isNumber === true ? Infinity : Math.max(minText, nameWidth(column), wordWidth(column, maxWord)),
   );
   for (let excess = sum(widths) - room; excess > 0; excess--) {
     const longest = Math.max(...widths.filter((each, index) => each > (least[index] ?? 0)));
@@ -107,9 +116,9 @@ function nameWidth({ name }: TextColumn): number {
   return widest(name.split(' '));
 }
 
-/** Returns the width at which wrapping keeps words complete. Very long words may still be broken. */
-function wordWidth({ cells, wraps }: TextColumn): number {
-  return wraps === true ? Math.min(MAX_WORD, widest(cells.flatMap((cell) => cell.split(' ')))) : 0;
+/** Returns the width that wrapping needs to keep words complete; words may be broken if they are very long. */
+function wordWidth({ cells, wraps }: TextColumn, maxWord: number): number {
+  return wraps === true ? Math.min(maxWord, widest(cells.flatMap((cell) => cell.split(' ')))) : 0;
 }
 
 /** The minimum width of a column in a table that is too wide. */

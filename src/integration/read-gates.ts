@@ -1,8 +1,11 @@
-import { type ConfigDialect, problemsError } from '../io/config-text/config-problem.ts';
+import { type ConfigDialect, escapeControls, problemsError } from '../io/config-text/config-problem.ts';
 import { openConfigText, readConfigFile } from '../io/config-text/open-config-text.ts';
 import { type PathProblem, positionProblem, problemAt, wordingOf } from '../io/config-text/path-problem.ts';
 import { readFields } from '../io/config-text/read-fields.ts';
 import { type Gate, gatesSchema } from '../schemas/gates.ts';
+import { readTextFile } from '../io/read-text-file.ts';
+import { readYaml } from '../io/read-yaml.ts';
+import { isHigherBetter } from './assertions.ts';
 import { gateProblems, type GateRequest } from './gates.ts';
 
 const EXAMPLE = "Write a list of gates, such as '- { metric: demographic_parity_difference, threshold: 0.1 }'.";
@@ -17,13 +20,23 @@ const DIALECT: ConfigDialect = {
 
 const FIELDS = { schemas: { gates: gatesSchema }, otherKeys: [], dialect: DIALECT };
 
+/** A validation for which every gate is possible. */
+const ANY_REQUEST: GateRequest = {
+  names: [],
+  hasTruth: true,
+  hasPredictions: true,
+  hasScores: true,
+  strictMissing: false,
+};
+
 /**
  * Reads a file of gates: a YAML or JSON list of `{ metric, threshold, comparator?, attributes? }`.
- * @param request the validation to which the gates apply; it determines which metrics and attributes a gate may name
- * @throws {ConfigValidationError} if the file cannot be read, is empty, or has invalid gates; the error lists every
- *   problem with its line and column
+ * @param request the validation to which the gates apply; its data and attributes determine which gates are possible.
+ *   Without it, only errors are found that do not depend on the data
+ * @throws {ConfigValidationError} if the file cannot be read or is empty, or with all problems of its gates, each with
+ *   line and column
  */
-export async function readGates(file: string, request: GateRequest): Promise<Gate[]> {
+export async function readGates(file: string, request?: GateRequest): Promise<Gate[]> {
   const { value, indices, start } = await openConfigText(await readConfigFile(file, DIALECT), file, DIALECT);
   // The field reader expects a mapping, so the list becomes the only field of a mapping.
   const root = { gates: value };
@@ -31,9 +44,11 @@ export async function readGates(file: string, request: GateRequest): Promise<Gat
   indices.set(root, { at: start, entries: new Map([['gates', at]]) });
   const { fields, faults } = readFields(root, wordingOf(root, indices), FIELDS);
   const { gates = [] } = fields;
-  const impossible = gateProblems(gates, request).map(({ index, key, error }): PathProblem =>
-    problemAt(['gates', index, key], error.message.replace(/\.$/, ''), error.suggestion ?? EXAMPLE),
-  );
+  const impossible = gateProblems(gates, request ?? ANY_REQUEST)
+    .filter(({ key }) => request !== undefined || key !== 'attributes')
+    .map(({ index, key, error }): PathProblem =>
+      problemAt(['gates', index, key], error.message.replace(/\.$/, ''), error.suggestion ?? EXAMPLE),
+    );
   const problems = [...faults, ...impossible];
   if (problems.length === 0) return gates;
   throw problemsError(
@@ -41,3 +56,22 @@ export async function readGates(file: string, request: GateRequest): Promise<Gat
     DIALECT,
   );
 }
+
+/** The maximum number of bytes that are read to determine the kind of a file. */
+const MAX_BYTES = 2 ** 20;
+
+/** Returns whether a file is a file of gates: a list, unlike every other configuration. */
+export async function isGatesFile(file: string): Promise<boolean> {
+  const { text } = await readTextFile(file, MAX_BYTES);
+  return text !== null && Array.isArray((await readYaml(text)).value);
+}
+
+/** Describes a gate in one line. */
+export function describeGate({ metric, comparator, threshold, attributes }: Gate): string {
+  const limit = `${comparator === undefined ? LIMITS[isHigherBetter(metric) ? '>=' : '<='] : LIMITS[comparator]} ${String(threshold)}`;
+  const size = comparator === undefined && !isHigherBetter(metric) ? ' in size' : '';
+  const names = attributes?.map((given) => [given].flat().join(' and ')).join('; ') ?? 'every attribute';
+  return escapeControls(`${metric}: ${limit}${size}, for ${names}.`);
+}
+
+const LIMITS = { '<=': 'at most', '<': 'below', '>=': 'at least', '>': 'above' } as const;

@@ -3,7 +3,7 @@ import type { MetricResult } from '../metrics/metric-result.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
 import { validationFromJson, type ValidationJson } from './validation-from-json.ts';
-import type { ValidationManifest } from './validation-manifest.ts';
+import type { ReportManifest } from '../document/provenance.ts';
 
 /** What changed between two validations. */
 export interface ValidationChanges {
@@ -52,7 +52,7 @@ export interface GroupChange {
 export function validationChanges(
   now: Pick<FileValidation, 'attributes' | 'gates'>,
   earlier: ValidationJson,
-  manifest: ValidationManifest,
+  manifest: ReportManifest,
 ): ValidationChanges {
   // Earlier versions did not write the name of a single attribute.
   const then = validationFromJson(earlier, Object.keys(now.attributes)[0] ?? '');
@@ -68,7 +68,7 @@ export function validationChanges(
   };
 }
 
-function differences(then: ValidationManifest | undefined, now: ValidationManifest): string[] {
+function differences(then: ReportManifest | undefined, now: ReportManifest): string[] {
   if (then === undefined) return ['The earlier file does not name its data and options, so they may differ.'];
   const names = [...new Set([...Object.keys(then.options), ...Object.keys(now.options)])];
   return [
@@ -84,11 +84,11 @@ function differences(then: ValidationManifest | undefined, now: ValidationManife
   ];
 }
 
-function dataDifference({ inputs: then }: ValidationManifest, { inputs: now }: ValidationManifest): string[] {
+function dataDifference({ inputs: then }: ReportManifest, { inputs: now }: ReportManifest): string[] {
   const known = [...then, ...now].every(({ sha256 }) => sha256 !== null);
   if (!known) return ['A file has no checksum, so the data may differ.'];
-  const sums = (inputs: ValidationManifest['inputs']): string => inputs.map(({ sha256 }) => sha256).join();
-  const words = (inputs: ValidationManifest['inputs']): string =>
+  const sums = (inputs: ReportManifest['inputs']): string => inputs.map(({ sha256 }) => sha256).join();
+  const words = (inputs: ReportManifest['inputs']): string =>
     inputs.map(({ path, sha256 }) => `${path} (SHA-256 ${sha256?.slice(0, 8) ?? ''}…)`).join(', ');
   return sums(then) === sums(now) ? [] : [`The data differ: then ${words(then)}, now ${words(now)}.`];
 }

@@ -4,7 +4,7 @@ import { isMapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
-import type { ValidationManifest } from './validation-manifest.ts';
+import type { ReportManifest } from '../document/provenance.ts';
 
 /** A verdict as JSON. */
 type VerdictJson = Pick<Verdict, 'status' | 'message' | 'straddles'> & { readonly unevenly_missing?: boolean };
@@ -25,7 +25,7 @@ interface AttributeJson {
 export type ValidationJson = Pick<FileValidation, 'passed' | 'threshold'> &
   Partial<Pick<FileValidation, 'labels'>> & {
     readonly gates?: readonly GateJson[];
-    readonly manifest?: ValidationManifest;
+    readonly manifest?: ReportManifest;
   } & (AttributeJson | { readonly attributes: Readonly<Record<string, AttributeJson>> });
 
 /**

@@ -4,7 +4,7 @@ import { own } from '../internal/values.ts';
 import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
-import type { ValidationManifest } from './validation-manifest.ts';
+import type { ReportManifest } from '../document/provenance.ts';
 import { type ReportedValidation, validationDocument, type ValidationDocumentOptions } from './validation-document.ts';
 
 /** Options for the Markdown report of a validation: content in addition to the results. */
@@ -17,7 +17,7 @@ const JSON_PARTS: OptionNames<ValidationJsonParts> = { manifest: true, changes: 
 /** Options for the JSON of a validation: content in addition to the results. */
 export interface ValidationJsonParts {
   /** @defaultValue none */
-  readonly manifest?: ValidationManifest | undefined;
+  readonly manifest?: ReportManifest | undefined;
   /**
    * What changed since an earlier validation.
    * @defaultValue none

@@ -2,6 +2,7 @@ import path from 'node:path';
 
 import { ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
+import type { OnProgress } from '../internal/progress.ts';
 import { markCell } from '../internal/spreadsheet-text.ts';
 import type { Table } from '../table/index.ts';
 import { writeFileAtomic } from './atomic-write.ts';
@@ -26,10 +27,15 @@ export interface WriteCsvOptions {
    * @defaultValue false: a text that begins with `=`, `+`, `-`, `@` or a tab gets an apostrophe before it
    */
   readonly raw?: boolean | undefined;
+  /** Called with the number of rows that have been formatted. Parquet is written in one step. */
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /** Lists the options of {@link WriteCsvOptions}. */
-const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true };
+const WRITE_CSV_OPTION_NAMES: OptionNames<WriteCsvOptions> = { raw: true, onProgress: true };
+
+/** The rows between two calls of `onProgress`. */
+const PROGRESS_ROWS = 10_000;
 
 /**
  * Writes a table as CSV with a header (RFC 4180); a missing value is an empty field. Texts that a spreadsheet would
@@ -45,17 +51,21 @@ async function writeTsv(path: string, table: Table, options: WriteCsvOptions = {
   await writeFileAtomic(path, delimitedText(table, '\t', options));
 }
 
-function delimitedText(table: Table, delimiter: keyof typeof QUOTED, { raw = false }: WriteCsvOptions): string {
-  // Columns are accessed by name, because an object sorts numeric names first.
+function delimitedText(table: Table, delimiter: keyof typeof QUOTED, options: WriteCsvOptions): string {
+  const { raw = false, onProgress } = options;
+  // Accessed by name, since an object sorts numeric names first.
   const values = table.toColumns();
   const columns = table.columnNames.map((name) => values[name] ?? []);
   const quoted = columns.length === 1 ? AMBIGUOUS : QUOTED[delimiter];
   const shown = <Value extends string | number>(value: Value): Value | string =>
     raw || typeof value === 'number' ? value : markCell(value);
   const lines = [table.columnNames.map((name) => quoteField(shown(name), AMBIGUOUS)).join(delimiter)];
-  for (let row = 0; row < table.rowCount; row++) {
+  const total = table.rowCount;
+  for (let row = 0; row < total; row++) {
+    if (row % PROGRESS_ROWS === 0) onProgress?.({ stage: 'writing rows', done: row, total });
     lines.push(columns.map((column) => quoteField(shown(column[row] ?? ''), quoted)).join(delimiter));
   }
+  onProgress?.({ stage: 'writing rows', done: total, total });
   return `${lines.join('\n')}\n`;
 }
 

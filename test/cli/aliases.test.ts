@@ -54,8 +54,8 @@ describe('an option with several names', () => {
           // A repeated --sensitive of these commands adds an attribute, also under another name.
           if (own === 'sensitive' && ['validate', 'monitor', 'ab-test'].includes(command)) {
             expect(stderr).to.match(/^error: Missing: /);
-          } else if (own === 'out' && command === 'validate') {
-            // validate writes several reports. The name of an option determines the format.
+          } else if (own === 'out') {
+            // These commands write several reports. The name of an option determines the format.
             expect(stderr).to.match(/^error: (?:Missing: |option .* must end in )/);
           } else {
             expect(stderr).to.include(`options '--${own}' and '--${other}' are the same option. Give one of them.`);
@@ -153,7 +153,15 @@ describe('--out', () => {
     expect((await runCli(['calibrate', '--csv', csv, '--out-json', direct])).code).to.equal(0);
     const run = await runCli(['calibrate', '--csv', csv, '--out', byName]);
     expect(run.stderr).to.equal(`Wrote ${byName}\n`);
-    expect(readFileSync(byName, 'utf8')).to.equal(readFileSync(direct, 'utf8'));
+    // The manifest has the command as it was typed.
+    const resultOf = (file: string): object => ({
+      ...(JSON.parse(readFileSync(file, 'utf8')) as object),
+      manifest: null,
+    });
+    expect(resultOf(byName)).to.deep.equal(resultOf(direct));
+    const page = path.join(folder(), 'by-name.html');
+    expect((await runCli(['calibrate', '--csv', csv, '--out', page])).stderr).to.equal(`Wrote ${page}\n`);
+    expect(readFileSync(page, 'utf8')).to.include('<h1>Calibration by group</h1>');
     const table = path.join(folder(), 'by-name.parquet');
     expect((await runCli(['calibrate', '--csv', csv, '--out', table])).stderr).to.equal(`Wrote ${table}\n`);
     expect(readFileSync(table).subarray(0, 4).toString()).to.equal('PAR1');
@@ -162,7 +170,7 @@ describe('--out', () => {
   const refused: [args: string[], message: string][] = [
     [
       ['calibrate', '--out', 'x.txt'],
-      "option '--out' argument 'x.txt' is invalid. The name must end in .json, .csv, .tsv, .parquet, .svg, .png or .html.",
+      "option '--out' argument 'x.txt' is invalid. The name must end in .json, .csv, .tsv, .parquet, .md, .html, .svg or .png.",
     ],
     [['train-reductions', '--out', 'x.csv'], "option '--out' argument 'x.csv' is invalid. The name must end in .json."],
     [['llm-eval', '--out', 'x'], "option '--out' argument 'x' is invalid. The name must end in .json, .md or .html."],

@@ -34,6 +34,51 @@ describe('evenhand config check', () => {
     expect([code, stderr]).to.deep.equal([0, '']);
   });
 
+  it('prints the gates of a file of gates, which it detects', async () => {
+    const text =
+      "- { metric: demographic_parity_difference, threshold: 0.1 }\n- { metric: precision_ratio, comparator: '>', threshold: 0.8, attributes: [sex, [sex, race]] }\n";
+    const { code, stdout, stderr } = await check('--config', write('gates.yml', text));
+    expect(stdout.split('\n')).to.deep.equal([
+      'gates.yml is a valid file of gates.',
+      '',
+      '- demographic_parity_difference: at most 0.1 in size, for every attribute.',
+      '- precision_ratio: above 0.8, for sex; sex and race.',
+      "- Whether the data have these attributes is only known to 'evenhand validate --gate'.",
+      '',
+    ]);
+    expect([code, stderr]).to.deep.equal([0, '']);
+    const json = await check('--config', 'gates.yml', '--kind', 'gates', '--json');
+    const body = JSON.parse(json.stdout) as { config: object[] };
+    expect(body).to.include({ file: 'gates.yml', kind: 'gates', valid: true });
+    expect(body.config[0]).to.deep.equal({ metric: 'demographic_parity_difference', threshold: 0.1 });
+  });
+
+  it('prints every error of a file of gates', async () => {
+    const text = '- { metric: demographic_partiy_difference, threshold: 0.1 }\n- { metric: demographic_parity_difference, threshold: 2 }\n'; // prettier-ignore
+    const { code, stdout } = await check('--config', write('bad-gates.yml', text));
+    const [first, second, count] = stdout.trim().split('\n');
+    expect(first).to.match(/^bad-gates\.yml:1:13: .*Did you mean 'demographic_parity_difference'/);
+    expect(second).to.match(/^bad-gates\.yml:2:55: gates\[1\]\.threshold: /);
+    expect([code, count]).to.deep.equal([2, '2 errors.']);
+    const unknown = await check(
+      '--config',
+      write('key.yml', '- { metric: precision_ratio, treshold: 0.8 }\n'),
+      '--json',
+    );
+    const { faults: problems, ...rest } = JSON.parse(unknown.stdout) as {
+      faults: { line: number; message: string }[];
+    };
+    expect(rest).to.deep.equal({ file: 'key.yml', kind: 'gates', valid: false, config: null });
+    expect(problems.map(({ line, message }) => [line, message])).to.deep.include([
+      1,
+      "gates[0]: unknown key 'treshold'",
+    ]);
+    const empty = await check('--config', write('empty.yml', ''), '--kind', 'gates');
+    expect(empty.stdout).to.match(/^empty\.yml:1:1: the file is empty\..*\n1 error\.\n$/);
+    const missing = await check('--config', 'no.yml', '--kind', 'gates');
+    expect([missing.code, missing.stdout]).to.deep.equal([2, 'no.yml: there is no such file. Check the path.\n1 error.\n']); // prettier-ignore
+  });
+
   it('says if a configuration only prepares data, and if the gate is a ratio', async () => {
     const text =
       'sensitive: [a, b]\nintersections: [[a, b]]\nfairness_metric: demographic_parity_ratio\nvalidation_threshold: 0.8\n';

@@ -56,6 +56,16 @@ describe('evenhand predict', () => {
     });
   }
 
+  it('shows its progress in rows', async () => {
+    process.env['EVENHAND_PROGRESS_SECONDS'] = '0';
+    try {
+      const args = ['predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('shown.csv')];
+      expect((await runCli(args)).stderr).to.match(/^writing rows: 0 of 534 \(0%\)/m);
+    } finally {
+      delete process.env['EVENHAND_PROGRESS_SECONDS'];
+    }
+  });
+
   it('keeps the rows unchanged, byte for byte', async () => {
     await run('predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('same.csv'));
     const withoutLast = (line: string): string => line.split(',').slice(0, -2).join(',');

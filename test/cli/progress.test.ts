@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
 
 import { clearTransientLine, remark, warn } from '../../src/cli/output.ts';
 import { describeInterrupt, progressBar, runningLine } from '../../src/cli/progress-bar.ts';
+import { writeTable } from '../../src/io/index.ts';
+import { Table } from '../../src/table/index.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 /** Returns a stream that records its text, and a clock that the test sets. */
@@ -161,6 +163,40 @@ describe('a command without progress', () => {
     other();
     expect(state.text).to.equal('');
     progressBar({ quiet: true }, to)(event(20));
+  });
+});
+
+describe('the progress of a command', () => {
+  const folder = useTemporaryFolder();
+
+  before(() => {
+    process.env['EVENHAND_PROGRESS_SECONDS'] = '0';
+  });
+  after(() => {
+    delete process.env['EVENHAND_PROGRESS_SECONDS'];
+  });
+
+  it('counts the comparisons of ab-test: each measure between the groups of each attribute', async () => {
+    const rows = Array.from(
+      { length: 400 },
+      (_, row) => `${'ab'[row % 2]},${'fm'[row % 3] ?? 'x'},${row % 5},${row % 7 < 3 ? 1 : 0}`,
+    );
+    writeFileSync(path.join(folder(), 'arms.csv'), ['arm,sex,revenue,approved', ...rows].join('\n'));
+    const { stderr } = await runCli(
+      ['ab-test', '--csv', 'arms.csv', '--arm', 'arm', '--control', 'a', '--outcome', 'approved', '--sensitive', 'sex', '--sensitive', 'revenue', '--business', 'revenue'], // prettier-ignore
+      { cwd: folder() },
+    );
+    // Two attributes, each with the selection rate and the business metric.
+    expect(stderr.match(/^comparing groups: \d of \d/gm)).to.deep.equal([0, 1, 2, 3].map((done) => `comparing groups: ${done} of 4`)); // prettier-ignore
+  });
+
+  it('counts the rows that predict writes, every 10,000', async () => {
+    const seen: string[] = [];
+    const table = Table.from({ x: new Float64Array(25_000) });
+    await writeTable(path.join(folder(), 'rows.csv'), table, {
+      onProgress: ({ stage, done, total }) => seen.push(`${stage}: ${done} of ${total}`),
+    });
+    expect(seen).to.deep.equal([0, 10_000, 20_000, 25_000].map((done) => `writing rows: ${done} of 25000`));
   });
 });
 

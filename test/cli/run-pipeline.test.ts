@@ -200,9 +200,11 @@ describeWithReference('evenhand run-pipeline on the Adult training rows', () => 
   const results = (out: string): string => readFileSync(path.join(folder(), out, 'workflow_results.json'), 'utf8');
 
   it('exits with 0 for a threshold of 0.06 and with 1 for 0.001, and repeats the same results byte for byte', async () => {
-    const [first, again, strict] = [await run('0.06', 'a'), await run('0.06', 'b'), await run('0.001', 'c')];
+    const first = await run('0.06', 'a');
+    const before = results('a');
+    const [again, strict] = [await run('0.06', 'a'), await run('0.001', 'c')];
     expect([first.code, again.code, strict.code]).to.deep.equal([0, 0, 1]);
-    expect(results('a')).to.equal(results('b'));
+    expect(results('a')).to.equal(before);
     const { validation } = JSON.parse(results('a')) as { validation: Record<string, number> };
     expect(validation['baseline_metric_value']).to.be.within(0.25, 0.36);
     expect(validation['final_metric_value']).to.be.at.most(0.05);

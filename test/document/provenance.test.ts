@@ -10,6 +10,7 @@ import type { ReportDocument } from '../../src/document/report-document.ts';
 const provenance: Provenance = {
   date: new Date(Date.UTC(2026, 10, 23, 9, 5, 7)),
   command: "evenhand validate --csv 'my data.csv'",
+  options: {},
   inputs: [
     { path: 'my data.csv', bytes: 12_345, sha256: 'ab'.repeat(32) },
     { path: '-', bytes: null, sha256: null },

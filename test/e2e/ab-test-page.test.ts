@@ -4,6 +4,8 @@ import { pathToFileURL } from 'node:url';
 
 import { expect } from 'chai';
 
+import { validateRows } from '../../src/integration/validate-rows.ts';
+import { validationToHtml } from '../../src/integration/validation-html.ts';
 import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/index.ts';
 import { describeWithBrowser } from '../helpers/browser.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';
@@ -17,10 +19,15 @@ const PICTURES = `Array.from(document.querySelectorAll('.picture'), (box) => {
   return box.querySelector('svg').getBoundingClientRect().right - box.getBoundingClientRect().right;
 })`;
 
+/** The headers of each table that are visible without scrolling. */
+const VISIBLE = `Array.from(document.querySelectorAll('.scroll'), (box) =>
+  Array.from(box.querySelectorAll('thead th')).filter((header) =>
+    header.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1).map((header) => header.textContent))`;
+
 describeWithBrowser('the page of an A/B test in a browser', (browser) => {
   const folder = useTemporaryFolder();
 
-  for (const width of [1280, 400]) {
+  for (const width of [1280, 400, 360]) {
     it(`at ${String(width)} px fits, and every chart can be seen completely by scrolling in its box`, async function () {
       this.timeout(60_000);
       const file = path.join(folder(), `ab-${String(width)}.html`);
@@ -37,4 +44,24 @@ describeWithBrowser('the page of an A/B test in a browser', (browser) => {
       await page.close();
     });
   }
+
+  it('at 360 px shows the numbers of each table at once, and that the table continues', async function () {
+    this.timeout(60_000);
+    const file = path.join(folder(), 'phone.html');
+    const validation = await validateRows({
+      yPred: [1, 0, 1, 0, 1, 1, 0, 0],
+      sensitive: { sex: 'f f f f m m m m'.split(' '), race: 'a b a b a b a b'.split(' ') },
+      minGroupSize: 2,
+      withCi: false,
+    });
+    writeFileSync(file, await validationToHtml(validation, 'eight rows'));
+    const page = await browser().newPage();
+    await page.setViewport({ width: 360, height: 900 });
+    await page.goto(pathToFileURL(file).href);
+    const [overview, groups] = (await page.evaluate(VISIBLE)) as string[][];
+    expect(overview).to.deep.equal(['Attribute', 'Metric', 'Value']);
+    expect(groups).to.include('Selection rate');
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")).to.include('local'); // prettier-ignore
+    await page.close();
+  });
 });

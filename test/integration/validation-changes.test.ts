@@ -5,7 +5,7 @@ import { validateRowsNow, type ValidateRowsInput } from '../../src/integration/v
 import { type ValidationChanges, validationChanges } from '../../src/integration/validation-changes.ts';
 import { changeBlocks } from '../../src/integration/validation-changes-document.ts';
 import { parseValidationJson } from '../../src/integration/validation-from-json.ts';
-import type { ValidationManifest } from '../../src/integration/validation-manifest.ts';
+import type { ReportManifest } from '../../src/document/provenance.ts';
 import { validationToJson } from '../../src/integration/validation-report.ts';
 
 type Groups = Readonly<Record<string, readonly [n: number, selected: number]>>;
@@ -19,7 +19,7 @@ function validationOf(groups: Groups, options: Partial<ValidateRowsInput> = {}) 
   return validateRowsNow({ yPred: rows.map(({ decided }) => decided), sensitive, withCi: false, ...options });
 }
 
-const manifest: ValidationManifest = {
+const manifest: ReportManifest = {
   evenhand: '1.0.0',
   command: 'evenhand validate',
   options: { y_pred: 'approved', sensitive: [['sex']] },
@@ -36,7 +36,7 @@ function changesOf(
   earlier: Groups,
   now: Groups,
   options: Partial<ValidateRowsInput> = {},
-  [before, after]: readonly [ValidationManifest | undefined, ValidationManifest] = [manifest, manifest],
+  [before, after]: readonly [ReportManifest | undefined, ReportManifest] = [manifest, manifest],
 ): ValidationChanges {
   const text = JSON.stringify(validationToJson(validationOf(earlier, options), { manifest: before }));
   return validationChanges(validationOf(now, options), parseValidationJson(text, 'may.json'), after);

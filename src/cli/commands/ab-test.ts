@@ -12,15 +12,17 @@ import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
-import { assertOutputs, realPath, reportWriter } from '../output-places.ts';
+import { assertOutputs, realPath, reportForms, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
+import { progressBar } from '../progress-bar.ts';
+import { startProvenance } from '../provenance.ts';
 
 interface ABTestCommandOptions extends OutputOptions {
   readonly csv?: FoundFiles;
   readonly controlCsv?: FoundFiles;
   readonly treatmentCsv?: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
-  readonly out?: string;
+  readonly out?: readonly string[];
   readonly junit?: string;
 }
 
@@ -55,7 +57,7 @@ ${OPTION.naValues}
 --seed <n>  seed of the interval for the largest gap of many groups (default: 42)
 ${OPTION.report}
 ${OPTION.junit}`,
-    parsers: { sensitive: repeatable(parseNames) },
+    parsers: { sensitive: repeatable(parseNames), out: repeatable((path) => path) },
     required: ['outcome', 'sensitive'],
     schema: async () => (await import('../../schemas/ab-test.ts')).abTestSchema,
     help: `
@@ -77,23 +79,33 @@ significantly worse at --alpha after adjustment, 2 for invalid options or data.`
   });
 }
 
-async function runABTestCommand(options: ABTestCommandOptions, request: ABTestRequest): Promise<void> {
-  const { FairnessABTestAnalyzer } = await import('../../monitoring/ab-test/index.ts');
+async function runABTestCommand(
+  options: ABTestCommandOptions,
+  request: ABTestRequest,
+  _: readonly string[],
+  call: readonly string[],
+): Promise<void> {
+  const [{ FairnessABTestAnalyzer }, { abTestDocument }, { withManifest }] = await Promise.all([
+    import('../../monitoring/ab-test/index.ts'),
+    import('../../monitoring/ab-test/ab-test-document.ts'),
+    import('../../document/provenance.ts'),
+  ]);
   await assertTwoFiles(options);
   const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
   const { out, junit, csv, controlCsv, treatmentCsv } = options;
-  await assertOutputs([out, junit], [csv, controlCsv, treatmentCsv]);
-  const writeReport = await reportWriter(out, [csv, controlCsv, treatmentCsv]);
-  const { control, treatment } = await readBoth(request, analyzer);
-  const result = analyzer.analyze(control, treatment);
-  await writeReport?.({
-    md: () => result.toMarkdown(),
-    json: () => `${JSON.stringify(result, undefined, 2)}\n`,
-    html: () => result.toHtml(),
-  });
-  await printResult(options, { json: () => result.toJSON(), text: () => describe(result) });
+  const inputs = [csv, controlCsv, treatmentCsv];
+  const writeReports = await reportWriter(out);
+  await assertOutputs([...(out ?? []), junit], inputs);
+  const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
+  const { control, treatment, nLeftOut } = await readBoth(request, analyzer);
+  const result = analyzer.analyze(control, treatment, { onProgress: progressBar(options) });
+  const provenance = await findProvenance(control.rowCount + treatment.rowCount + nLeftOut);
+  const body = withManifest(result.toJSON(), provenance);
+  const report = abTestDocument(result);
+  await writeReports?.(reportForms(report, body, provenance));
+  await printResult(options, { json: () => body, text: () => brief(report) });
   await writeGateReports(gateReportOf(result, settingsOf(options)), junit);
-  remarkWritten([out, junit], options);
+  remarkWritten([...(out ?? []), junit], options);
   if (result.finding === 'worse') process.exitCode = CHECK_FAILED;
 }
 
@@ -112,10 +124,8 @@ function gateReportOf({ finding, rows }: ABTestResult, settings: Readonly<Record
   return { command: 'evenhand ab-test', passed: isJudged ? finding !== 'worse' : null, cases, settings };
 }
 
-/** Returns the report without its explanations. */
-async function describe(result: ABTestResult): Promise<ReportDocument> {
-  const { abTestDocument } = await import('../../monitoring/ab-test/ab-test-document.ts');
-  const { sections, ...report } = abTestDocument(result);
+/** Returns a report without its explanations. */
+function brief({ sections, ...report }: ReportDocument): ReportDocument {
   return { ...report, sections: sections.filter(({ title }) => title !== 'How to read this'), made: [] };
 }
 
@@ -152,6 +162,8 @@ async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestCommandOptions
 interface Arms {
   readonly control: Table;
   readonly treatment: Table;
+  /** The number of rows in neither arm. */
+  readonly nLeftOut: number;
 }
 
 /** Reads the columns that the analysis uses. */
@@ -166,6 +178,7 @@ async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnal
     return {
       control: await loadData(controlCsv, { columns, labels }),
       treatment: await loadData(treatmentCsv, { columns, labels }),
+      nLeftOut: 0,
     };
   }
   const [table, { splitArms }] = await Promise.all([

@@ -9,8 +9,9 @@ import type { TableCalibration } from '../../training/postprocessing/calibrator/
 import { defineCommand, OPTION } from '../define-command.ts';
 import { flagName, parseCrossing } from '../option-parsers.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
-import { assertOutputs, outputTableFormat } from '../output-places.ts';
+import { assertExtension, assertOutputs, outputTableFormat, reportForms, writeForms } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
+import { startProvenance } from '../provenance.ts';
 import { beforeAfter, quoted } from '../training-job.ts';
 
 interface CalibrateOptions extends OutputOptions {
@@ -24,6 +25,8 @@ interface CalibrateOptions extends OutputOptions {
   readonly rawCsv?: boolean;
   readonly outPlot?: string;
   readonly outJson?: string;
+  readonly reportMd?: string;
+  readonly reportHtml?: string;
   readonly saveModel?: string;
 }
 
@@ -48,6 +51,8 @@ ${OPTION.naValues}
 ${OPTION.rawCsv}
 --out-plot <path>  draw a reliability diagram, before and after: .svg, .png or .html
 --out-json <path>  write the results as JSON
+--report-md <path>  write the report as Markdown
+--report-html <path>  write the report as an HTML page with charts
 --save-model <path>  write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size`,
     parsers: { group: parseCrossing },
     required: ['csv'],
@@ -62,28 +67,55 @@ Examples:
 Scores are calibrated and measured on rows that the calibrator has not seen, unless --folds is 1.
 If groups have different base rates, calibrated scores give them different error rates at a common
 threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
-    async run(options: CalibrateOptions, request) {
-      const calibration = await run(options, request);
-      const { tableCalibrationToJson } = await import('../../training/postprocessing/calibrator/table-calibration.ts');
-      const body = tableCalibrationToJson(calibration);
-      await writeOutputs(calibration, `${JSON.stringify(body, undefined, 2)}\n`, options);
+    async run(options: CalibrateOptions, request, _, call) {
+      const { csv, outCsv, outPlot, outJson, reportMd, reportHtml, saveModel } = options;
+      await assertPaths(options);
+      const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
+      const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
+      const calibration = await calibrate(options, request);
+      const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
+        import('../../training/postprocessing/calibrator/table-calibration.ts'),
+        import('../../integration/training-report/calibration-document.ts'),
+        import('../../document/provenance.ts'),
+      ]);
+      const provenance = await findProvenance(calibration.n + calibration.nDropped);
+      const body = withManifest(tableCalibrationToJson(calibration), provenance);
+      await writeOutputs(calibration, options);
+      const forms = reportForms(calibrationDocument(calibration), body, provenance);
+      await writeForms(forms, { json: outJson, md: reportMd, html: reportHtml });
       await printResult(options, { json: () => body, text: () => describe(calibration) });
-      remarkWritten([options.outCsv, options.outPlot, options.outJson, options.saveModel], options);
+      remarkWritten([outCsv, outPlot, outJson, reportMd, reportHtml, saveModel], options);
     },
   });
 }
 
-async function run(options: CalibrateOptions, calibrateOptions: CalibrateTableOptions): Promise<TableCalibration> {
-  const [{ calibrateTable }, { loadData }, { chartFormat }] = await Promise.all([
+/** Checks the outputs before the work starts. */
+async function assertPaths({
+  csv,
+  outCsv,
+  outPlot,
+  outJson,
+  reportMd,
+  reportHtml,
+  saveModel,
+}: CalibrateOptions): Promise<void> {
+  if (outPlot !== undefined) (await import('../../charts/render-chart.ts')).chartFormat(outPlot);
+  assertExtension('--report-md', reportMd, 'Markdown');
+  assertExtension('--out-json', outJson, 'JSON');
+  await assertOutputs([outCsv, outPlot, outJson, reportMd, reportHtml, saveModel], [csv]);
+  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
+}
+
+async function calibrate(
+  options: CalibrateOptions,
+  calibrateOptions: CalibrateTableOptions,
+): Promise<TableCalibration> {
+  const [{ calibrateTable }, { loadData }] = await Promise.all([
     import('../../training/postprocessing/calibrator/calibrate-table.ts'),
     import('../../io/index.ts'),
-    import('../../charts/render-chart.ts'),
   ]);
   assertTogether(calibrateOptions);
-  const { score, target, group, positiveLabel, naValues, csv, outCsv, outPlot, outJson, saveModel } = options;
-  if (outPlot !== undefined) chartFormat(outPlot);
-  await assertOutputs([outCsv, outPlot, outJson, saveModel], [csv]);
-  if (outCsv !== undefined) await outputTableFormat('--out-csv', outCsv);
+  const { score, target, group, positiveLabel, naValues, csv } = options;
   const labels = group ?? ['g'];
   const columns = [score ?? 'score', target ?? 'y', ...labels];
   const table = await loadData(csv, { columns: [...new Set(columns)], labels });
@@ -110,8 +142,8 @@ function leftOut(field: string, where: string, given: unknown): ConfigValidation
   });
 }
 
-async function writeOutputs(calibration: TableCalibration, body: string, options: CalibrateOptions): Promise<void> {
-  const { outCsv, outPlot, outJson, saveModel } = options;
+async function writeOutputs(calibration: TableCalibration, options: CalibrateOptions): Promise<void> {
+  const { outCsv, outPlot, saveModel } = options;
   const [{ writeFileAtomic }, { writeTableAs }] = await Promise.all([
     import('../../io/atomic-write.ts'),
     import('../../io/write-table.ts'),
@@ -125,7 +157,6 @@ async function writeOutputs(calibration: TableCalibration, body: string, options
     const format = await outputTableFormat('--out-csv', outCsv);
     await writeTableAs(outCsv, calibration.table, format, { raw: options.rawCsv });
   }
-  if (outJson !== undefined) await writeFileAtomic(outJson, body);
   if (saveModel !== undefined) {
     await writeFileAtomic(saveModel, `${JSON.stringify(calibration.calibrator, undefined, 2)}\n`);
   }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 
 import { briefReport, type ReportDocument } from '../../document/report-document.ts';
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { ConfigProblem } from '../../io/config-text/config-problem.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { addClosingHelp } from '../help-layout.ts';
@@ -13,19 +14,14 @@ interface CheckOptions extends OutputOptions {
 }
 
 interface SchemaOptions extends OutputOptions {
-  readonly kind?: SchemaKind;
+  readonly kind?: ConfigKind;
   readonly out?: string;
 }
 
-const KINDS = ['pipeline', 'llm-eval'] as const;
+const KINDS = ['pipeline', 'llm-eval', 'gates'] as const;
 
-/** The kind of a configuration. */
+/** The kind of a configuration; gates is the file of `validate --gate`. */
 type ConfigKind = (typeof KINDS)[number];
-
-const SCHEMA_KINDS = [...KINDS, 'gates'] as const;
-
-/** The kind of a file with a JSON Schema. */
-type SchemaKind = (typeof SCHEMA_KINDS)[number];
 
 /** The exit code for a configuration with errors. */
 const INVALID = 2;
@@ -51,7 +47,7 @@ function checkCommand(): Command {
       'Check a configuration file: print a summary of it, or each error with its line and column. Needs no data.',
     options: `
 ${OPTION.config}
---kind <kind>  kind of configuration (default: detected from its keys)
+--kind <kind>  kind of configuration; gates is the file of validate --gate (default: detected from the content)
 --profile <name>  profile of the file (default: EVENHAND_PROFILE, else the only profile; if there are several, all are checked)`,
     parsers: { kind: KINDS },
     help: `
@@ -59,14 +55,12 @@ Examples:
   $ evenhand config check --config config/adult.yml
   $ evenhand config check --config config/compas.yml --json
   $ evenhand config check --config config/llm-eval.yml
+  $ evenhand config check --config gates.yml
   $ evenhand config check --profile release
 
 Errors are printed on stdout as file:line:column: message. Exit codes: 0 valid, 2 errors.`,
     async run(options) {
-      const evaluation = await evaluationFile(options);
-      const { problems, body, summary } = await (evaluation === undefined
-        ? checkPipeline(options)
-        : checkEvaluation(evaluation));
+      const { problems, body, summary } = await checkFile(options);
       const { describeConfigProblem } = await import('../../io/config-text/config-problem.ts');
       const count = problems.length === 1 ? '1 error.' : `${String(problems.length)} errors.`;
       await printResult(options, {
@@ -86,14 +80,23 @@ function describe([title = '', ...lines]: readonly string[]): ReportDocument {
   return briefReport({ subject: '', verdict, blocks: [{ kind: 'list', items: lines }] });
 }
 
-/** Returns the path of the file if it is the configuration of an evaluation, otherwise undefined. */
-async function evaluationFile({ config, kind }: CheckOptions): Promise<string | undefined> {
-  if (kind === 'pipeline') return undefined;
+/** Checks a file by its kind. Without a file, reports that there is none. */
+async function checkFile(options: CheckOptions): Promise<CheckedConfig> {
   const { findConfigFile } = await import('../../pipeline/config/config-text.ts');
-  const file = config ?? findConfigFile();
-  if (file === undefined || kind === 'llm-eval') return file;
-  const { isLlmEvalConfigFile } = await import('../../llm-evals/config/check-llm-eval-config-file.ts');
-  return (await isLlmEvalConfigFile(file)) ? file : undefined;
+  const file = options.config ?? findConfigFile();
+  const kind = options.kind ?? (file === undefined ? 'pipeline' : await kindOf(file));
+  if (file === undefined || kind === 'pipeline') return checkPipeline(options);
+  return kind === 'gates' ? checkGates(file) : checkEvaluation(file);
+}
+
+/** Determines the kind of a file from its content. */
+async function kindOf(file: string): Promise<ConfigKind> {
+  const [{ isGatesFile }, { isLlmEvalConfigFile }] = await Promise.all([
+    import('../../integration/read-gates.ts'),
+    import('../../llm-evals/config/check-llm-eval-config-file.ts'),
+  ]);
+  if (await isGatesFile(file)) return 'gates';
+  return (await isLlmEvalConfigFile(file)) ? 'llm-eval' : 'pipeline';
 }
 
 /** The result of a check. */
@@ -104,6 +107,24 @@ interface CheckedConfig {
   readonly body: Record<string, unknown>;
   /** Lines that describe a valid configuration. */
   readonly summary: readonly string[];
+}
+
+async function checkGates(file: string): Promise<CheckedConfig> {
+  const { describeGate, readGates } = await import('../../integration/read-gates.ts');
+  const bodyOf = (problems: readonly ConfigProblem[], config: unknown): Record<string, unknown> => {
+    return { file, kind: 'gates', valid: problems.length === 0, faults: problems, config };
+  };
+  try {
+    const gates = await readGates(file);
+    const data = "Whether the data have these attributes is only known to 'evenhand validate --gate'.";
+    const hasAttributes = gates.some(({ attributes }) => attributes !== undefined);
+    const summary = [`${file} is a valid file of gates.`, ...gates.map(describeGate), ...(hasAttributes ? [data] : [])];
+    return { problems: [], body: bodyOf([], gates), summary };
+  } catch (error) {
+    if (!(error instanceof ConfigValidationError)) throw error;
+    const problems = error.context['faults'] as readonly ConfigProblem[];
+    return { problems, body: bodyOf(problems, null), summary: [] };
+  }
 }
 
 async function checkEvaluation(path: string): Promise<CheckedConfig> {
@@ -160,7 +181,7 @@ function schemaCommand(): Command {
     options: `
 --kind <kind>  kind of configuration; gates is the file of validate --gate (default: pipeline)
 --out <path>  write the schema to a file instead of stdout`,
-    parsers: { kind: SCHEMA_KINDS },
+    parsers: { kind: KINDS },
     help: `
 Examples:
   $ evenhand config schema --out pipeline.schema.json
@@ -181,7 +202,7 @@ Editors with a YAML language server complete and check files that start with thi
   });
 }
 
-async function schemaOf(kind: SchemaKind): Promise<Record<string, unknown>> {
+async function schemaOf(kind: ConfigKind): Promise<Record<string, unknown>> {
   if (kind === 'gates') return (await import('../../schemas/gates.ts')).gatesJsonSchema();
   if (kind === 'llm-eval') return (await import('../../schemas/llm-eval/llm-eval-document.ts')).llmEvalJsonSchema();
   return (await import('../../schemas/pipeline/pipeline-json-schema.ts')).pipelineJsonSchema();

@@ -11,12 +11,15 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED, INTERRUPTED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import type { LlmEvalReportPaths } from '../llm-eval-text.ts';
-import { assertExtension, assertOutputs } from '../output-places.ts';
+import { assertExtension, assertOutputs, reportForms, writeForms } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten, warn } from '../output.ts';
 import { catchInterrupt, type Interrupt, progressBar, untilDone } from '../progress-bar.ts';
+import { type FindProvenance, startProvenance } from '../provenance.ts';
 
-interface LlmEvalOptions extends OutputOptions, LlmEvalReportPaths {
+interface LlmEvalOptions extends OutputOptions {
+  readonly reportMd?: string;
+  readonly reportHtml?: string;
+  readonly reportJson?: string;
   readonly junit?: string;
   readonly mlflowExperiment?: string;
   readonly mlflowRunName?: string;
@@ -80,23 +83,42 @@ allowed; 3 the provider failed; 130 stopped by Ctrl-C (answers are kept).`,
   });
 }
 
-async function runLlmEvalCommand(options: LlmEvalOptions, request: LlmEvalRequest): Promise<void> {
+async function runLlmEvalCommand(
+  options: LlmEvalOptions,
+  request: LlmEvalRequest,
+  _: readonly string[],
+  call: readonly string[],
+): Promise<void> {
   const { loadLlmEvalConfig } = await import('../../llm-evals/config/load-llm-eval-config.ts');
   const config = await loadLlmEvalConfig(request.config);
   await assertPaths(options, request, config);
-  await (request.dryRun ? printDryRun(config, request, options) : evaluate(config, request, options));
+  if (request.dryRun) {
+    await printDryRun(config, request, options);
+    return;
+  }
+  const { json, reportMd, reportHtml, reportJson } = options;
+  const isShown = json === true || [reportMd, reportHtml, reportJson].some((path) => path !== undefined);
+  const inputs = inputsOf(request, config);
+  const source = { call: withResume(call, request), options, inputs, varies: 'what was sent' };
+  await evaluate(config, request, options, startProvenance(isShown, source));
+}
+
+/** Returns the call that reads the answers of this run, because a file of answers is never overwritten. */
+function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEvalRequest): readonly string[] {
+  return transcriptsOut === undefined || resume ? call : [...call, '--resume'];
+}
+
+/** Returns the paths of the files that an evaluation reads. */
+function inputsOf({ config, replay }: LlmEvalRequest, { replayPath, bbqPath }: LLMEvalConfig): string[] {
+  return [config, replay ?? replayPath, bbqPath].filter((path) => typeof path === 'string');
 }
 
 /** Checks the output paths before any request is sent, so that an invalid path does not lose paid answers. */
 async function assertPaths(options: LlmEvalOptions, request: LlmEvalRequest, config: LLMEvalConfig): Promise<void> {
   const { reportMd, reportHtml, reportJson, junit } = options;
-  const { bbqPath, replayPath } = config;
   assertExtension('--report-md', reportMd, 'Markdown');
   assertExtension('--report-json', reportJson, 'JSON');
-  await assertOutputs(
-    [reportMd, reportHtml, reportJson, junit, request.transcriptsOut],
-    [request.config, request.replay, replayPath ?? undefined, bbqPath ?? undefined],
-  );
+  await assertOutputs([reportMd, reportHtml, reportJson, junit, request.transcriptsOut], inputsOf(request, config));
   if (request.transcriptsOut === undefined && !request.dryRun) await assertCacheWritable(config, request);
 }
 
@@ -137,7 +159,12 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
   if (request.threshold !== undefined) remark('A dry run computes no metrics, so --threshold has no effect.', options);
 }
 
-async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
+async function evaluate(
+  config: LLMEvalConfig,
+  request: LlmEvalRequest,
+  options: LlmEvalOptions,
+  findProvenance: FindProvenance,
+): Promise<void> {
   await assertMetrics(config, request);
   const cache = await cacheOf(config, request);
   const interrupt = catchInterrupt();
@@ -146,7 +173,7 @@ async function evaluate(config: LLMEvalConfig, request: LlmEvalRequest, options:
     return undefined;
   });
   interrupt.release();
-  if (result !== undefined) await tell(result, request, options);
+  if (result !== undefined) await report(result, request, options, findProvenance);
   const isCutShort = interrupt.signal.aborted || (result !== undefined && result.stopped !== null);
   if (isCutShort) warn(resumeSentence(config, request, { result, cache }));
   if (interrupt.signal.aborted) process.exitCode = INTERRUPTED;
@@ -193,22 +220,30 @@ async function run(
   });
 }
 
-async function tell(result: LlmEvalResult, request: LlmEvalRequest, options: LlmEvalOptions): Promise<void> {
-  const [{ judgeLlmEval }, { describeLlmEval, writeLlmEvalReports }] = await Promise.all([
+async function report(
+  result: LlmEvalResult,
+  request: LlmEvalRequest,
+  options: LlmEvalOptions,
+  findProvenance: FindProvenance,
+): Promise<void> {
+  const [{ judgeLlmEval }, { describeLlmEval }, { withManifest }, reports] = await Promise.all([
     import('../../integration/llm-eval-gate.ts'),
     import('../llm-eval-text.ts'),
+    import('../../document/provenance.ts'),
+    import('../../llm-evals/report/index.ts'),
   ]);
+  const { llmEvalDocument, llmEvalGateReport, llmEvalToJson } = reports;
   const verdict = judgeLlmEval(result.metrics, gateOf(request));
-  await writeLlmEvalReports(result, verdict, options);
-  const { llmEvalGateReport, llmEvalToJson } = await import('../../llm-evals/report/index.ts');
+  const provenance = await findProvenance();
+  const body = withManifest(llmEvalToJson(result, { verdict }), provenance);
+  const { reportMd, reportHtml, reportJson, junit } = options;
+  const forms = reportForms(llmEvalDocument(result, { verdict }), body, provenance);
+  await writeForms(forms, { md: reportMd, html: reportHtml, json: reportJson });
   const gates = llmEvalGateReport(result, verdict);
-  await writeGateReports({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }, options.junit);
-  await printResult(options, {
-    json: () => llmEvalToJson(result, { verdict }),
-    text: () => describeLlmEval(result, verdict),
-  });
+  await writeGateReports({ ...gates, settings: { ...settingsOf(options), ...gates.settings } }, junit);
+  await printResult(options, { json: () => body, text: () => describeLlmEval(result, verdict) });
   for (const warning of result.warnings) remark(`Note: ${warning}`, options);
-  remarkWritten([options.reportMd, options.reportHtml, options.reportJson, options.junit], options);
+  remarkWritten([reportMd, reportHtml, reportJson, junit], options);
   await track(result, verdict, options);
   if (verdict.passed === false || result.stopped !== null) process.exitCode = CHECK_FAILED;
 }

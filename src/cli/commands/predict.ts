@@ -10,6 +10,7 @@ import { capital, counted, formatCount, formatNumber } from '../../internal/form
 import { defineCommand, OPTION } from '../define-command.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertOutputs, outputTableFormat } from '../output-places.ts';
+import { progressBar } from '../progress-bar.ts';
 
 interface PredictCommandOptions extends OutputOptions {
   readonly model: string;
@@ -63,7 +64,7 @@ async function run(options: PredictCommandOptions, how: z.output<typeof predictS
   const predictions = await predictWithSavedModel(options.model, options.csv, how);
   const { table } = predictions.predicted;
   const written = format === 'parquet' ? await withNumbers(table, options.csv) : table;
-  await writeTableAs(options.outCsv, written, format, { raw: options.rawCsv });
+  await writeTableAs(options.outCsv, written, format, { raw: options.rawCsv, onProgress: progressBar(options) });
   return predictions;
 }
 

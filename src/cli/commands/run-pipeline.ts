@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 
+import type { Provenance } from '../../document/provenance.ts';
 import type { GateReport } from '../../document/gate-report.ts';
 import type { ReportDocument } from '../../document/report-document.ts';
 import type { WorkflowOptions, WorkflowResult } from '../../integration/index.ts';
@@ -15,6 +16,7 @@ import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { assertOutputs } from '../output-places.ts';
 import { type OutputOptions, printResult, remark, remarkTracking, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
+import { startProvenance } from '../provenance.ts';
 import { outcomeText, quoted } from '../training-job.ts';
 
 interface RunPipelineOptions extends OutputOptions {
@@ -64,10 +66,16 @@ The three steps use one split of the rows:
 The worst value over the sensitive attributes is compared with the threshold.
 Exit codes: 0 the value is within the threshold, or there is no threshold; 1 it is not; 2 invalid options
 or data; 3 a step of the pipeline or the training failed.`,
-    async run(options: RunPipelineOptions, request) {
-      const result = await run(options, request);
-      const { workflowToJson } = await import('../../integration/workflow-report/workflow-to-json.ts');
-      await printResult(options, { json: () => workflowToJson(result), text: () => describe(result) });
+    async run(options: RunPipelineOptions, request, _, call) {
+      const { result, provenance } = await run(options, request, call);
+      const [{ workflowToJson }, { withManifest }] = await Promise.all([
+        import('../../integration/workflow-report/workflow-to-json.ts'),
+        import('../../document/provenance.ts'),
+      ]);
+      await printResult(options, {
+        json: () => withManifest(workflowToJson(result), provenance),
+        text: () => describe(result),
+      });
       await writeGateReports(gateReportOf(result, settingsOf(options)), options.junit);
       remarkWritten([options.junit], options);
       const { outputDir, files, tracking } = result.artifacts;
@@ -78,15 +86,28 @@ or data; 3 a step of the pipeline or the training failed.`,
   });
 }
 
-async function run(options: RunPipelineOptions, request: z.output<typeof runPipelineSchema>): Promise<WorkflowResult> {
+/** A result, and where it comes from, if a report shows that. */
+interface Run {
+  readonly result: WorkflowResult;
+  readonly provenance: Provenance | undefined;
+}
+
+async function run(
+  options: RunPipelineOptions,
+  request: z.output<typeof runPipelineSchema>,
+  call: readonly string[],
+): Promise<Run> {
   const [{ findConfigFile, loadConfig }, { executeWorkflow }, { loadData }] = await Promise.all([
     import('../../pipeline/index.ts'),
     import('../../integration/workflow/execute-workflow.ts'),
     import('../../io/load-data.ts'),
   ]);
   const { threshold, classWeight, ...how } = request;
-  const { csv } = options;
-  await assertOutputs([options.junit], [csv, options.config ?? findConfigFile()], [options.outputDir]);
+  const { csv, json, outputDir } = options;
+  const inputs = [csv, options.config ?? findConfigFile()];
+  await assertOutputs([options.junit], inputs, [outputDir]);
+  const isShown = json === true || outputDir !== undefined;
+  const findProvenance = startProvenance(isShown, { call, options, inputs, variables: VARIABLES });
   const config: PipelineConfig = await loadConfig(options.config, { profile: options.profile });
   if (config.reportOut !== undefined) remark('Only evenhand pipeline writes report_out.', options);
   const judged = {
@@ -95,19 +116,21 @@ async function run(options: RunPipelineOptions, request: z.output<typeof runPipe
     ...(options.naValues === undefined ? {} : { naValues: options.naValues }),
   };
   if (options.junit !== undefined && judged.validationThreshold === undefined) throw await nothingJudged();
+  const table = await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal });
+  const provenance = await findProvenance(table.rowCount);
   const workflowOptions: WorkflowOptions = {
     ...how,
     classWeight: classWeight === 'none' ? null : classWeight,
-    outputDir: options.outputDir,
+    outputDir,
+    provenance,
     tracking: trackingOf(options),
     onProgress: progressBar(options),
   };
-  return executeWorkflow(
-    judged,
-    await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal }),
-    workflowOptions,
-  );
+  return { result: await executeWorkflow(judged, table, workflowOptions), provenance };
 }
+
+/** The environment variables that choose the configuration and the arithmetic. */
+const VARIABLES = ['EVENHAND_CONFIG_PATH', 'EVENHAND_PROFILE', 'EVENHAND_TF_BACKEND'];
 
 async function nothingJudged(): Promise<Error> {
   const { ConfigValidationError } = await import('../../exceptions/index.ts');

@@ -5,7 +5,6 @@ import type { ReportDocument } from '../../document/report-document.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidationChanges } from '../../integration/validation-changes.ts';
 import type { ValidationJson } from '../../integration/validation-from-json.ts';
-import { snakeFields } from '../../internal/arguments.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { ValidateRequest } from '../../schemas/validate-values.ts';
@@ -15,6 +14,7 @@ import { settingsOf, writeGateReports } from '../gate-reports.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
+import { startProvenance } from '../provenance.ts';
 
 interface ValidateOptions extends OutputOptions {
   readonly csv: FoundFiles;
@@ -118,25 +118,21 @@ async function run(
   call: readonly string[],
 ): Promise<void> {
   const { csv, out, outPlot, compare, gate, junit, rawCsv: raw } = options;
-  const writeReports = await reportWriter(out, [csv, compare, gate], { takesTables: true, raw });
+  const writeReports = await reportWriter(out, { takesTables: true, raw });
   await assertOutputs([...(out ?? []), outPlot, junit], [csv, compare, gate]);
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
   const gated = await withGates(request, options);
-  // The checksums of files are computed while the rows are counted, and only if the result shows them.
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
-  const pending = isShown ? (await import('../provenance.ts')).provenanceOf(call, [csv]) : undefined;
-  // If the file cannot be read, validateFile has the better message.
-  pending?.catch(() => undefined);
-  const [{ validateFile }, { validationManifest }, { validationToJson, validationToMarkdown }] = await Promise.all([
+  const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
+  const [{ validateFile }, { manifestOf }, { validationToJson, validationToMarkdown }] = await Promise.all([
     import('../../integration/validate-file.ts'),
-    import('../../integration/validation-manifest.ts'),
+    import('../../document/provenance.ts'),
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await validateFile(csv, gated);
-  const found = await pending;
-  const provenance = found && { ...found, rows: validation.rows };
-  const manifest = provenance && validationManifest(provenance, optionsOf(options));
+  const provenance = await findProvenance(validation.rows);
+  const manifest = provenance && manifestOf(provenance);
   const changes =
     earlier &&
     manifest &&
@@ -254,20 +250,4 @@ function gateReportOf(
     }));
   });
   return { command: 'evenhand validate', passed, cases, settings };
-}
-
-/** Returns the options that determine the result, by name, for the manifest. */
-function optionsOf({
-  json: _json,
-  quiet: _quiet,
-  verbose: _verbose,
-  csv: _csv,
-  out: _out,
-  outPlot: _outPlot,
-  rawCsv: _rawCsv,
-  compare: _compare,
-  junit: _junit,
-  ...given
-}: ValidateOptions): Record<string, unknown> {
-  return snakeFields(given);
 }

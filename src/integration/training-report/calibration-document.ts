@@ -96,7 +96,7 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
       rows: shown.map((label) => [
         labelText(label),
         tableCount(own(fallbacks, label)?.n),
-        own(fallbacks, label)?.reason ?? '',
+        (own(fallbacks, label)?.reason ?? '').replace('minSamples = ', ''),
       ]),
     },
   ];

@@ -94,11 +94,13 @@ export async function executeWorkflow(
   const { model, features } = trained.trained;
   const made = { ...findings, model, pipeline, pipelineMetadata, transformedData, sampleWeight };
   filled.signal?.throwIfAborted();
-  const files = options.outputDir === undefined ? [] : await writeWorkflow(options.outputDir, made, rows, features);
+  const { outputDir, provenance } = options;
+  const written = { workflow: made, rows, features, provenance };
+  const files = outputDir === undefined ? [] : await writeWorkflow(outputDir, written);
   const tracking = await track(findings, options, files);
   return Object.freeze({
     ...made,
-    artifacts: Object.freeze({ outputDir: options.outputDir ?? null, files: Object.freeze(files), tracking }),
+    artifacts: Object.freeze({ outputDir: outputDir ?? null, files: Object.freeze(files), tracking }),
   });
 }
 

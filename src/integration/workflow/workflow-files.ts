@@ -1,6 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
+import { documentToHtml } from '../../document/document-to-html.ts';
+import { documentToMarkdown } from '../../document/document-to-markdown.ts';
+import { type Provenance, withManifest } from '../../document/provenance.ts';
 import { writeFileAtomic, writeFolderAtomic } from '../../io/atomic-write.ts';
 import { writeParquet } from '../../io/write-parquet.ts';
 import { savePipeline, withWeights } from '../../pipeline/index.ts';
@@ -8,7 +11,7 @@ import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
 import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
-import { workflowToHtml, workflowToMarkdown } from '../workflow-report/render-report.ts';
+import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { workflowToJson } from '../workflow-report/workflow-to-json.ts';
 import type { WorkflowMetrics, WorkflowResult } from '../workflow-result.ts';
 import type { WorkflowRows } from './workflow-rows.ts';
@@ -23,22 +26,30 @@ const REPORTS = ['report.md', 'report.html'] as const;
 /** The parts of a workflow that are written. */
 type WrittenWorkflow = Omit<WorkflowResult, 'artifacts'>;
 
+/** A workflow with its rows, the features of its model, and where it comes from. */
+interface WorkflowOutput {
+  readonly workflow: WrittenWorkflow;
+  readonly rows: WorkflowRows;
+  readonly features: readonly FeatureSpec[] | undefined;
+  readonly provenance: Provenance | undefined;
+}
+
 /**
  * Writes the output of a workflow to a folder. If writing fails, no partial output remains.
  * @returns the names of the files and folders in the output folder
  */
 export async function writeWorkflow(
   outputDir: string,
-  workflow: WrittenWorkflow,
-  rows: WorkflowRows,
-  features: readonly FeatureSpec[] | undefined,
+  { workflow, rows, features, provenance }: WorkflowOutput,
 ): Promise<string[]> {
-  const html = await workflowToHtml(workflow);
+  const report = { ...workflowDocument(workflow), provenance };
+  const html = await documentToHtml(report);
+  const json = withManifest(workflowToJson(workflow), provenance);
   await writeFolderAtomic(
     outputDir,
     async (folder) => {
       const file = (name: string): string => path.join(folder, name);
-      await writeFileAtomic(file(RESULTS), `${JSON.stringify(workflowToJson(workflow), undefined, 2)}\n`);
+      await writeFileAtomic(file(RESULTS), `${JSON.stringify(json, undefined, 2)}\n`);
       await writeParquet(file(DATA), withWeights(workflow.transformedData, workflow.sampleWeight));
       await savePipeline(workflow.pipeline, file(PIPELINE));
       await saveModel(workflow.model, file(MODEL), {
@@ -46,7 +57,7 @@ export async function writeWorkflow(
         ...stepsBeforeModel(workflow),
         ...describe(workflow, rows),
       });
-      await writeFileAtomic(file('report.md'), workflowToMarkdown(workflow));
+      await writeFileAtomic(file('report.md'), documentToMarkdown(report));
       await writeFileAtomic(file('report.html'), html);
     },
     holdsOnlyWorkflow,

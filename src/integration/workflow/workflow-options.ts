@@ -1,3 +1,4 @@
+import type { Provenance } from '../../document/provenance.ts';
 import { type FilledOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
@@ -61,7 +62,12 @@ export interface WorkflowOptions extends BaselineOptions {
   /** A folder for results, data, model and reports. If writing fails, no partial output remains. */
   readonly outputDir?: string | undefined;
   /**
-   * Logs the run to an MLflow tracking server. A failure is reported and does not affect the workflow.
+   * The date, the input files and the command, for the reports in `outputDir`.
+   * @defaultValue none: the same findings give the same bytes
+   */
+  readonly provenance?: Provenance | undefined;
+  /**
+   * Logs the run to an MLflow tracking server. A failure is reported and changes nothing else.
    * @defaultValue false
    */
   readonly tracking?: TrackingOptions | boolean | undefined;
@@ -71,6 +77,7 @@ export interface WorkflowOptions extends BaselineOptions {
 export const WORKFLOW_OPTION_NAMES: OptionNames<WorkflowOptions> = {
   ...BASELINE_OPTION_NAMES,
   outputDir: true,
+  provenance: true,
   tracking: true,
 };
 

@@ -95,10 +95,9 @@ function changeTable(result: ABTestFields): ReportBlock[] {
       caption: `Disparities in each arm, and their changes${cut}`,
       columns: [
         { name: 'Groups', wraps: true },
-        ...['Control', 'Treatment'].map(numberColumn),
-        valueColumn('Change'),
+        ...['Control', 'Treatment', 'Change'].map(valueColumn),
         ...['Interval', 'p', 'Adjusted p', 'Minimum detectable (80% power)'].map(numberColumn),
-        { name: 'Finding', isEssential: true },
+        { name: 'Finding', isEssential: true, wraps: true },
       ],
       rows: shown.map((row) => [
         `${labelText(row.group)} vs. ${labelText(row.reference)} (${attributeText(row.attribute)}, ${measureWords(row.measure)})`,

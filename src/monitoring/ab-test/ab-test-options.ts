@@ -1,3 +1,4 @@
+import type { OnProgress } from '../../internal/progress.ts';
 import { listOf } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
@@ -129,10 +130,12 @@ export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
 export interface ABAnalysisOptions {
   /** @defaultValue the analyzer's option */
   readonly sequential?: boolean | SequentialOptions | undefined;
+  /** Called after each comparison of one measure between the groups of one attribute. */
+  readonly onProgress?: OnProgress | undefined;
 }
 
 /** Lists the options of {@link ABAnalysisOptions}. */
-export const AB_ANALYSIS_OPTION_NAMES: OptionNames<ABAnalysisOptions> = { sequential: true };
+export const AB_ANALYSIS_OPTION_NAMES: OptionNames<ABAnalysisOptions> = { sequential: true, onProgress: true };
 
 /** A sensitive attribute, or an intersection of several. */
 export interface ABAttribute {

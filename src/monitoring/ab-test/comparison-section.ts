@@ -10,7 +10,7 @@ import {
 import { beforeAfterChart } from '../../charts/before-after-chart.ts';
 import { effectsChart } from '../../charts/effects-chart.ts';
 import type { ChartedGroup } from '../../charts/group-values-chart.ts';
-import { numberColumn, type ReportBlock, type ReportSection } from '../../document/report-document.ts';
+import { numberColumn, type ReportBlock, type ReportSection, valueColumn } from '../../document/report-document.ts';
 import { cutItems, labelText } from '../../document/report-text.ts';
 import { wilsonInterval } from '../../stats/proportion-interval.ts';
 import { attributeText } from '../attribute-text.ts';
@@ -125,20 +125,21 @@ function armInterval(
 function effectTable({ groups, overall, ...comparison }: ABComparison, { alpha }: ABSettings): ReportBlock {
   const line = (label: string, effect: ABEffect): string[] => [
     label,
-    formatCount(effect.n.control),
-    formatCount(effect.n.treatment),
     numberWords(effect.control),
     numberWords(effect.treatment),
     changeWords(effect.value),
     intervalWords(effect.interval),
     pValueText(effect.pValue),
+    formatCount(effect.n.control),
+    formatCount(effect.n.treatment),
   ];
   return {
     kind: 'table',
     caption: `Effect on the ${subjectOf({ ...comparison, groups, overall })}, with ${formatLevel(1 - alpha)} intervals, p-values not adjusted`,
     columns: [
       { name: 'Group' },
-      ...['n control', 'n treatment', 'Control', 'Treatment', 'Effect', 'Interval', 'p'].map(numberColumn),
+      ...['Control', 'Treatment', 'Effect'].map(valueColumn),
+      ...['Interval', 'p', 'n control', 'n treatment'].map(numberColumn),
     ],
     rows: [
       ...groups.map((group) =>
@@ -181,7 +182,10 @@ function pairTable({ rows, kind }: ABComparison, family: 'fairness' | 'business'
         family === 'business'
           ? 'Whether the effect differs between groups'
           : 'Details of the pairs: the change in the size of the disparity',
-      columns: [{ name: 'Groups' }, ...columns.map(({ name }) => numberColumn(name))],
+      columns: [
+        { name: 'Groups' },
+        ...columns.map(({ name, isEssential }) => ({ ...numberColumn(name), isEssential })),
+      ],
       rows: tested.map((row) => [
         `${labelText(row.group)} vs. ${labelText(row.reference)}`,
         ...columns.map(({ text }) => text(row)),
@@ -193,6 +197,8 @@ function pairTable({ rows, kind }: ABComparison, family: 'fairness' | 'business'
 /** A numeric column in a table of pairs. */
 interface PairColumn {
   readonly name: string;
+  /** Whether the verdict rests on it. */
+  readonly isEssential?: boolean;
   readonly text: (row: ABRow) => string;
 }
 
@@ -207,15 +213,15 @@ const PAIR_COLUMNS: readonly PairColumn[] = [
 ];
 
 const EFFECT_COLUMNS: readonly PairColumn[] = [
-  { name: 'Difference of effects', text: ({ fairnessChange }) => changeWords(fairnessChange) },
+  { name: 'Difference of effects', isEssential: true, text: ({ fairnessChange }) => changeWords(fairnessChange) },
   { name: 'Interval', text: ({ interval }) => intervalWords(interval) },
-  { name: 'Adjusted p', text: ({ adjustedPValue }) => pValueText(adjustedPValue) },
+  { name: 'Adjusted p', isEssential: true, text: ({ adjustedPValue }) => pValueText(adjustedPValue) },
 ];
 
 const SIZE_COLUMNS: readonly PairColumn[] = [
-  { name: 'Change in size', text: ({ sizeChange }) => changeWords(sizeChange.value) },
+  { name: 'Change in size', isEssential: true, text: ({ sizeChange }) => changeWords(sizeChange.value) },
   { name: 'Interval (size)', text: ({ sizeChange }) => intervalWords(sizeChange.interval) },
-  { name: 'Adjusted p (size)', text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
+  { name: 'Adjusted p (size)', isEssential: true, text: ({ sizeChange }) => pValueText(sizeChange.adjustedPValue) },
 ];
 
 const LOGIT_COLUMNS: readonly PairColumn[] = [

@@ -1,3 +1,4 @@
+import type { OnProgress } from '../../internal/progress.ts';
 import type { TableSource } from '../../table/index.ts';
 import type { ABComparison, ABTestFields } from './ab-test-fields.ts';
 import {
@@ -19,13 +20,28 @@ import { assertKnownOptions } from '../../internal/arguments.ts';
 import { ABTestResult } from './ab-test-result.ts';
 
 /** Compares two arms with the given settings. */
-function runABTest(control: TableSource, treatment: TableSource, settings: ABSettings): ABTestFields {
+function runABTest(
+  control: TableSource,
+  treatment: TableSource,
+  settings: ABSettings,
+  onProgress: OnProgress = () => undefined,
+): ABTestFields {
   const kinds = new Set(settings.fairness.flatMap((metric) => measuresOf(metric).map(({ kind }) => kind)));
   const rows = readArms(control, treatment, settings, { decisions: kinds.has('rate'), values: kinds.has('mean') });
   const fairness = fairnessMeasures(rows, settings);
   const business = businessMeasures(rows, settings);
-  const comparisons = adjustRows(compareAll(rows, fairness, settings), judgeFairness(settings.alpha));
-  const effects = adjustRows(compareAll(rows, business, settings), judgeBusiness(settings.alpha));
+  const total = settings.attributes.length * (fairness.length + business.length);
+  let done = 0;
+  const compareAll = (measures: readonly PreparedMeasure[]): ABComparison[] =>
+    settings.attributes.flatMap(({ name }) =>
+      measures.map((prepared) => {
+        onProgress({ stage: 'comparing groups', done: done++, total });
+        return compareMeasure(rows, prepared, name, settings);
+      }),
+    );
+  const comparisons = adjustRows(compareAll(fairness), judgeFairness(settings.alpha));
+  const effects = adjustRows(compareAll(business), judgeBusiness(settings.alpha));
+  onProgress({ stage: 'comparing groups', done, total });
   const checks = checkAssignment(rows, settings);
   return {
     n: Object.freeze({ control: rows.nControl, treatment: rows.nRows - rows.nControl }),
@@ -59,12 +75,6 @@ function businessMeasures(rows: ArmRows, settings: ABSettings): PreparedMeasure[
       tau: null,
     });
   });
-}
-
-function compareAll(rows: ArmRows, measures: readonly PreparedMeasure[], settings: ABSettings): ABComparison[] {
-  return settings.attributes.flatMap(({ name }) =>
-    measures.map((prepared) => compareMeasure(rows, prepared, name, settings)),
-  );
 }
 
 /** Returns the distinct measures, because two metrics may use the same measure. */
@@ -149,6 +159,6 @@ export class FairnessABTestAnalyzer {
       options.sequential === undefined
         ? this.settings
         : Object.freeze({ ...this.settings, ...sequentialSettings(options.sequential) });
-    return new ABTestResult(runABTest(control, treatment, settings));
+    return new ABTestResult(runABTest(control, treatment, settings, options.onProgress));
   }
 }

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 
+import { documentToText } from '../../../src/document/document-to-text.ts';
+import { displayWidth } from '../../../src/document/text-width.ts';
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
+import { abTestDocument } from '../../../src/monitoring/ab-test/ab-test-document.ts';
 import { FairnessABTestAnalyzer } from '../../../src/monitoring/ab-test/index.ts';
 import { armOf } from './made-arms.ts';
+
+const LAYOUT = { width: 60, colours: false };
 
 const bySex = (options: Partial<ConstructorParameters<typeof FairnessABTestAnalyzer>[0]> = {}) =>
   new FairnessABTestAnalyzer({ protected: ['sex'], outcome: 'approved', ...options });
@@ -56,6 +61,29 @@ describe('the report of an A/B test', () => {
       `race, y vs. x: ${better?.verdict ?? ''}`.split(' (adj')[0],
     );
   });
+
+  for (const [title, [first, second]] of Object.entries({
+    'short labels': ['f', 'm'],
+    'labels of 80 letters': ['x'.repeat(80), 'y'.repeat(80)],
+    'wide labels': ['女性'.repeat(20), '男性'.repeat(20)],
+  } as const)) {
+    it(`keeps the columns that the verdict rests on at 60 columns: ${title}`, () => {
+      const named = (f: number, m: number) => armOf({ [first]: [f, 400], [second]: [m, 400] });
+      const text = documentToText(abTestDocument(bySex().analyze(named(200, 200), named(140, 240))), LAYOUT);
+      const [, changes = '', effects = '', details = ''] = text.split(/^.*(?:, and their changes|^Effect on|^Details of the pairs)/m); // prettier-ignore
+      const wordsOf = (table: string): string => table.split('\n\n')[0]?.replaceAll(/\s+/g, ' ') ?? '';
+      // Selection rates 0.5 and 0.5 under control, 0.35 and 0.6 under treatment: the gap grows by 0.25.
+      expect(wordsOf(changes))
+        .to.match(/Control Treatment Change Finding/)
+        .and.match(/ 0\.0000 -?\+?0\.2500 -?\+?0\.2500 Worse/);
+      expect(wordsOf(effects))
+        .to.match(/Control Treatment Effect/)
+        .and.match(/ 0\.5000 0\.3500 -0\.1500/);
+      expect(wordsOf(details)).to.include('Change').and.include(' +0.2500 < 0.001');
+      for (const line of [changes, effects, details].flatMap((table) => table.split('\n\n')[0]?.split('\n') ?? []))
+        expect(displayWidth(line), line).to.be.at.most(60);
+    });
+  }
 
   it('refers to simultaneous arms by name, never as before and after', async () => {
     const html = textOf(await bySex().analyze(even, separate).toHtml());
