@@ -46,7 +46,7 @@ export {
   type SearchedColumn,
   searchedColumn,
 } from './positive-label.ts';
-export { type BinaryValues, type LabelProblem, notBinary, readLabels, toBinary } from './to-binary.ts';
+export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumbers, toBinary } from './to-binary.ts';
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
 export { Table, type TableSource, unknownColumn } from './table.ts';

@@ -71,7 +71,7 @@ async function encodeIntegers(
   }
   if (absent.length > 0) {
     const read = absent.map((position) => ({ label: String(min + position), count: counts[position] as number, value: -1 })); // prettier-ignore
-    note?.(readingOfGroups(name, read, naValues));
+    for (const reading of readingOfGroups(name, read, naValues)) note?.(reading);
   }
   return { rows: values.size, labels: Object.freeze(labels), codesOf: translate(tf, keep, codes, positionsOf) };
 }
