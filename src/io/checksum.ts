@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { getLogger } from '../internal/logger.ts';
@@ -39,7 +38,7 @@ export interface InputFile {
 }
 
 /** The bytes that are hashed in one step. */
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 
 /** Computes the SHA-256 of a file without loading it. A pipe or device is not opened, because it can be read only once. */
 export async function hashInputFile(path: string): Promise<InputFile> {
@@ -47,11 +46,19 @@ export async function hashInputFile(path: string): Promise<InputFile> {
   if (found?.isFile() !== true) return { path, bytes: null, sha256: null };
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>) {
-    hash.update(chunk);
-    bytes += chunk.length;
+  const file = await open(path);
+  try {
+    // A stream would allocate memory for each chunk.
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (;;) {
+      const { bytesRead } = await file.read(chunk);
+      if (bytesRead === 0) return { path, bytes, sha256: hash.digest('hex') };
+      hash.update(chunk.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
+  } finally {
+    await file.close();
   }
-  return { path, bytes, sha256: hash.digest('hex') };
 }
 
 /**

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { FileResultStore } from '../../src/api/store/index.ts';
 import { DataValidationError } from '../../src/exceptions/index.ts';
 import { readState } from '../../src/integration/monitor/monitor-state.ts';
-import { checkJsonText, checksumOf, withChecksum } from '../../src/io/checksum.ts';
+import { checkJsonText, checksumOf, hashInputFile, withChecksum } from '../../src/io/checksum.ts';
 import { tfjsToxicityScorer } from '../../src/llm-evals/index.ts';
 import { FairnessPipeline, loadPipeline, ProxyDropper, savePipeline } from '../../src/pipeline/index.ts';
 import { LogisticRegression } from '../../src/training/estimators/logistic-regression.ts';
@@ -26,6 +26,33 @@ async function failureOf(work: Promise<unknown>): Promise<DataValidationError> {
   expect(error).to.be.instanceOf(DataValidationError);
   return error as DataValidationError;
 }
+
+describe('the checksum of an input file', () => {
+  const folder = useTemporaryFolder();
+  // These are test vectors of NIST for SHA-256.
+  const vectors: readonly (readonly [title: string, text: string, sha256: string])[] = [
+    ['an empty file', '', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    ['abc', 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+    [
+      'a million times a, in several reads',
+      'a'.repeat(1_000_000),
+      'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0',
+    ],
+  ];
+  for (const [title, text, sha256] of vectors) {
+    it(`is the SHA-256 of ${title}`, async () => {
+      const file = path.join(folder(), 'input.csv');
+      writeFileSync(file, text);
+      expect(await hashInputFile(file)).to.deep.equal({ path: file, bytes: text.length, sha256 });
+    });
+  }
+
+  it('is null for a folder and a missing file', async () => {
+    for (const file of [folder(), path.join(folder(), 'none.csv')]) {
+      expect(await hashInputFile(file)).to.deep.equal({ path: file, bytes: null, sha256: null });
+    }
+  });
+});
 
 /** Flips one bit of a file and keeps its modification time. */
 function flip(file: string, byte: number, bit = 0): void {
