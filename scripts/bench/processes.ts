@@ -60,8 +60,8 @@ export async function benchStart(folder: string, note: Note): Promise<void> {
   const csv = path.join(folder, 'small.csv');
   await writeRows(csv, path.join(folder, 'small.parquet'), 1000);
   for (const [work, args, bar] of [
-    ['--help', ['--help'], 0.25],
-    ['validate on 1,000 rows', ['validate', '--csv', csv, ...COLUMNS], 0.6],
+    ['--help', ['--help'], 0.15],
+    ['validate on 1,000 rows', ['validate', '--csv', csv, ...COLUMNS], 0.35],
   ] as const) {
     const { seconds, stdout } = await median(
       9,
