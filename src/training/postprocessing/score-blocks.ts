@@ -1,6 +1,7 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import type { PooledRows } from './pool-violators.ts';
 import { cellTables, readTogether, segmentSums, type Tf } from '../../tensor/index.ts';
 
 /** Rows of scores on the device. */
@@ -18,18 +19,9 @@ export interface ScoreColumns {
   readonly groups: number;
 }
 
-/** A run of neighbouring distinct scores of one group. */
-export interface ScoreBlock {
+/** Neighbouring distinct scores of one group. */
+export interface ScoreBlock extends PooledRows {
   readonly group: number;
-  /** The lowest score. */
-  readonly low: number;
-  /** The highest score. */
-  readonly high: number;
-  readonly n: number;
-  /** The weight of the rows with label 0. */
-  readonly no: number;
-  /** The weight of the rows with label 1. */
-  readonly yes: number;
 }
 
 /** A key above all scores, for excluded rows. */
@@ -55,6 +47,12 @@ export function sortScores(tf: Tf, keep: Keep, rows: ScoreColumns): ScoreColumns
   });
   Object.values(sorted).forEach(keep);
   return { ...rows, ...sorted };
+}
+
+/** Returns the rows of all groups as one group. */
+export function asOneGroup(tf: Tf, keep: Keep, rows: ScoreColumns): ScoreColumns {
+  const codes = keep(tf.tidy(() => rows.codes.equal(rows.groups).cast<Tensor1D>('float32')));
+  return { ...rows, codes, groups: 1 };
 }
 
 function risingOrder(tf: Tf, keys: Tensor1D): Tensor1D {
@@ -246,7 +244,6 @@ async function readBlocks(
       group: group[index] as number,
       low: low[index] as number,
       high: high[index] as number,
-      n: lengths[index] as number,
       no: sum[2 * index] as number,
       yes: sum[2 * index + 1] as number,
     }));

@@ -1,17 +1,6 @@
 import { countAtMost } from '../grouped-scores.ts';
+import { type PooledRows, poolViolators, rateOf } from '../pool-violators.ts';
 import type { FittedMap, LabelledScores } from './calibration-map.ts';
-
-/** Rows with neighbouring scores, which have the same rate. */
-export interface PooledRows {
-  /** The lowest score. */
-  readonly low: number;
-  /** The highest score. */
-  readonly high: number;
-  /** The weight of the rows with label 0. */
-  readonly no: number;
-  /** The weight of the rows with label 1. */
-  readonly yes: number;
-}
 
 /**
  * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. The
@@ -36,23 +25,14 @@ export function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
 }
 
 /**
- * Pools neighbouring blocks whose rates do not rise (pool adjacent violators, Ayer et al. 1955), and returns the ends of
- * the pooled blocks as the points of a map. Blocks are kept on a stack, so each one is merged at most once.
+ * Returns the ends of pooled blocks as the points of a map.
  * @param blocks by rising score
  */
 export function isotonicMap(blocks: readonly PooledRows[]): FittedMap {
-  const pooled: PooledRows[] = [];
-  for (const given of blocks) {
-    let block = given;
-    for (let last = pooled.at(-1); last !== undefined && rateOf(last) >= rateOf(block); last = pooled.at(-1)) {
-      block = { low: last.low, high: block.high, no: last.no + block.no, yes: last.yes + block.yes };
-      pooled.pop();
-    }
-    pooled.push(block);
-  }
+  const pooled = poolViolators(blocks);
   const points = pooled.flatMap((block) => {
-    const rate = rateOf(block);
-    return block.low === block.high ? [[block.low, rate] as const] : [[block.low, rate] as const, [block.high, rate] as const]; // prettier-ignore
+    const scores = block.low === block.high ? [block.low] : [block.low, block.high];
+    return scores.map((score) => [score, rateOf(block)] as const);
   });
   return {
     map: { kind: 'isotonic', scores: points.map(([score]) => score), rates: points.map(([, rate]) => rate) },
@@ -68,8 +48,4 @@ export function isotonicMap(blocks: readonly PooledRows[]): FittedMap {
 function distinctSorted(values: Float64Array): Float64Array {
   const sorted = values.toSorted();
   return sorted.filter((value, index) => value !== sorted[index - 1]);
-}
-
-function rateOf({ no, yes }: PooledRows): number {
-  return yes / (no + yes);
 }

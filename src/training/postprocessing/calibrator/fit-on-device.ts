@@ -5,7 +5,7 @@ import { type Keep, withTensors } from '../../../metrics/reduce/tensors/row-stat
 import { type ColumnSource } from '../../../table/index.ts';
 import { currentTensorflow, groupColumnSums, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { type DeviceScores, readDeviceScores } from '../device-scores.ts';
-import { poolScores, type ScoreBlock, sortScores } from '../score-blocks.ts';
+import { asOneGroup, poolScores, type ScoreBlock, sortScores } from '../score-blocks.ts';
 import type { FittedMap, PlattInput } from './calibration-map.ts';
 import { assertGroupsGiven, type CalibrationRowOptions } from './calibration-rows.ts';
 import {
@@ -103,7 +103,8 @@ async function deviceMargin(tf: Tf, { scores, codes, groups, rows }: DeviceScore
 /** Computes the logits of scores that are clipped to a distance of `margin` from 0 and 1. */
 export function deviceLogits(tf: Tf, scores: Tensor1D, margin: number): Tensor1D {
   // Both distances are exact in float32; 1 - margin may be 1.
-  const clipped = (distance: Tensor1D): Tensor1D => tf.log(distance.clipByValue(margin, 1 - margin));
+  const clipped = (distance: Tensor1D): Tensor1D =>
+    tf.log<Tensor1D>(tf.clipByValue<Tensor1D>(distance, margin, 1 - margin));
   return clipped(scores).sub<Tensor1D>(clipped(tf.sub<Tensor1D>(1, scores)));
 }
 
@@ -319,8 +320,7 @@ function temperatureColumns(
 
 async function fitIsotonicMaps({ tf, keep, rows, isOwn }: DeviceFit): Promise<FittedMaps> {
   const own = isOwn.includes(true) ? await poolScores(tf, sortScores(tf, keep, rows), 1) : [];
-  const codes = keep(tf.tidy(() => rows.codes.equal(rows.groups).cast<Tensor1D>('float32')));
-  const pooled = await poolScores(tf, sortScores(tf, keep, { ...rows, codes, groups: 1 }), 1);
+  const pooled = await poolScores(tf, sortScores(tf, keep, asOneGroup(tf, keep, rows)), 1);
   const blocksOf = isOwn.map((): ScoreBlock[] => []);
   for (const block of own) blocksOf[block.group]?.push(block);
   return {
