@@ -56,7 +56,7 @@ export function asOneGroup(tf: Tf, keep: Keep, rows: ScoreColumns): ScoreColumns
 }
 
 function risingOrder(tf: Tf, keys: Tensor1D): Tensor1D {
-  return tf.topk(keys.neg(), keys.size).indices as Tensor1D;
+  return tf.topk(keys.neg<Tensor1D>(), keys.size).indices;
 }
 
 /**

@@ -110,7 +110,7 @@ function interpolate(tf: Tf, scores: Tensor1D, row: Tensor1D, maps: readonly Iso
       const isAbove = tf.logicalAnd(isOpen, tf.logicalNot(isAtMost));
       return [tf.where<Tensor1D>(isAtMost, middle.add(1), low), tf.where<Tensor1D>(isAbove, middle, high)];
     });
-    [low, high] = [nextLow as Tensor1D, nextHigh as Tensor1D];
+    [low, high] = [nextLow, nextHigh];
   }
   const left = tf.maximum<Tensor1D>(first, low.sub(1));
   const right = tf.minimum<Tensor1D>(end.sub(1), low);

@@ -94,8 +94,10 @@ export function plattMap([slope, intercept]: Line, { mean, spread, isFlat }: Pla
 }
 
 /**
- * Minimises the loss with Newton's method. Each step is halved until the loss decreases sufficiently. The generator
- * yields the lines at which it needs the sums over rows, and returns the fitted line.
+ * Minimises the loss with Newton's method. Each step is halved until the loss decreases sufficiently.
+ * @yields the lines at which it needs the sums over rows
+ * @returns the fitted line
+ * @throws {TrainingError} if the steps do not converge
  */
 export function* descend(
   { total, yes }: PlattStart,

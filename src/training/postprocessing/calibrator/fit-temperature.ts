@@ -45,8 +45,7 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
 }
 
 /**
- * Searches for the temperature. The generator yields the values of b = 1 / T at which it needs the derivatives of the
- * loss, and returns the fitted map.
+ * Searches for the temperature.
  *
  * The loss is convex in b. The derivative of the loss, sum w (sigmoid(b x) - y) x, increases with b. If a Newton step
  * would leave the current bracket of the root, a bisection step replaces it.
@@ -55,6 +54,8 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
  * loss keeps falling as T rises. In both cases, T is set to the end of its range, and the result contains a warning.
  * @param isHalf whether every score is 0.5
  * @param tolerance the relative size of a step after which the search stops
+ * @yields the values of b = 1 / T at which it needs the derivatives of the loss
+ * @returns the fitted map
  */
 export function* searchTemperature(isHalf: boolean, tolerance: number): Generator<number, FittedMap, LossDerivatives> {
   if (isHalf) return fitted(1, 'every score is 0.5, which no temperature changes, so the temperature is 1');
