@@ -20,7 +20,7 @@ export function rateOf({ no, yes }: PooledRows, label: 0 | 1 = 1): number {
  * 1955). Blocks are kept on a stack, so each one is merged at most once.
  * @param blocks by rising score
  */
-export function poolViolators(blocks: readonly PooledRows[], label: 0 | 1 = 1): PooledRows[] {
+export function poolViolators(blocks: Iterable<PooledRows>, label: 0 | 1 = 1): PooledRows[] {
   const pooled: PooledRows[] = [];
   for (const given of blocks) {
     let block = given;

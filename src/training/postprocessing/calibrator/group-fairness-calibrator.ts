@@ -226,6 +226,11 @@ export class GroupFairnessCalibrator {
     scores: ColumnSource,
     y: ColumnSource,
     options: CalibrationRowOptions,
+  ): Promise<Float64Array | Tensor1D>;
+  async fitTransform(
+    scores: ColumnSource,
+    y: ColumnSource,
+    options: CalibrationRowOptions,
   ): Promise<Float64Array | Tensor1D> {
     assertKnownOptions('GroupFairnessCalibrator.fitTransform', options, CALIBRATION_ROW_OPTION_NAMES);
     await this.fit(scores, y, options);

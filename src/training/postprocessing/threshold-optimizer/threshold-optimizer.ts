@@ -192,6 +192,7 @@ export class ThresholdOptimizer {
    */
   async predictProba(scores: Tensor, options: ThresholdRowOptions): Promise<Tensor1D>;
   async predictProba(scores: HostSource, options: ThresholdRowOptions): Promise<Float64Array>;
+  async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array | Tensor1D>;
   async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array | Tensor1D> {
     assertKnownOptions('ThresholdOptimizer.predictProba', options, THRESHOLD_ROW_OPTION_NAMES);
     const rules = this.describe();
@@ -212,6 +213,7 @@ export class ThresholdOptimizer {
    */
   async predict(scores: Tensor, options: ThresholdDrawOptions): Promise<Tensor1D>;
   async predict(scores: HostSource, options: ThresholdDrawOptions): Promise<Uint8Array>;
+  async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array | Tensor1D>;
   async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array | Tensor1D> {
     assertKnownOptions('ThresholdOptimizer.predict', options, THRESHOLD_DRAW_OPTION_NAMES);
     const decided = await this.#decide(scores, options);
@@ -232,6 +234,10 @@ export class ThresholdOptimizer {
    */
   async decide(scores: Tensor, options: ThresholdDrawOptions): Promise<TensorThresholdDecisions>;
   async decide(scores: HostSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions>;
+  async decide(
+    scores: ScoreSource,
+    options: ThresholdDrawOptions,
+  ): Promise<ThresholdDecisions | TensorThresholdDecisions>;
   async decide(
     scores: ScoreSource,
     options: ThresholdDrawOptions,
