@@ -16,6 +16,7 @@ import { parseArgs } from 'node:util';
 
 import { writeFileAtomic } from '../../src/io/atomic-write.ts';
 import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
+import { benchCalibration } from './calibrating.ts';
 import { describePeer, runPeers } from './peers.ts';
 import { benchRepair } from './preparing.ts';
 import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
@@ -50,6 +51,7 @@ const suites = [
   { ids: ['B8'], run: () => benchStart(folder, note) },
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
+  { ids: ['B18'], run: () => benchCalibration(note) },
   { ids: ['B4', 'B5'], run: () => benchTraining(data, note) },
 ];
 const only = values.only?.split(',');

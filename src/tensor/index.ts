@@ -40,7 +40,7 @@ export {
   uploadRowBlocks,
 } from './ops/normal-equations.ts';
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
-export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
+export { largestValues, segmentSums, type Slice, unitOf } from './ops/reduce-chunks.ts';
 export {
   extremes,
   largestGap,
@@ -67,4 +67,5 @@ export {
   tensorflowInUse,
   type Tf,
 } from './runtime.ts';
+export { ceilFloat32, floorFloat32 } from './round-float32.ts';
 export { webGpuAdapter } from './webgpu.ts';

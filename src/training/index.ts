@@ -83,6 +83,7 @@ export {
   type ThresholdObjectiveName,
 } from './postprocessing/threshold-optimizer/constraints.ts';
 export type { DrawName } from './postprocessing/threshold-optimizer/draw-uniforms.ts';
+export type { TensorThresholdDecisions } from './postprocessing/threshold-optimizer/device-decisions.ts';
 export type { ThresholdOptimizerJson } from './postprocessing/threshold-optimizer/optimizer-json.ts';
 export type {
   ThresholdOptimizerOptions,

@@ -30,11 +30,11 @@ export interface MissingGroups {
   readonly note?: ((reading: ColumnReading) => void) | undefined;
 }
 
-/** The widest range of integers that is counted on the device. */
+/** By default, the widest range of integers that is counted on the device. */
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN and
+ * Encodes integers within a range of `widestRange`. It reads back the range and the numbers that occur. NaN and
  * the numbers of `naValues` are missing.
  * @param values [n], of any numeric type
  * @returns undefined if a number is not an integer or the range is too wide
@@ -45,8 +45,9 @@ async function encodeIntegers(
   name: string,
   values: Tensor1D,
   { nanPolicy, naValues, note }: MissingGroups,
+  widestRange: number,
 ): Promise<DeviceGroups | undefined> {
-  const range = await completeRange(tf, values);
+  const range = await completeRange(tf, values, widestRange);
   if (range === undefined) return undefined;
   const { min, span } = range;
   const positionsOf = (slice: Slice): Tensor1D => distances(tf, slice, values, min, span);
@@ -88,7 +89,11 @@ function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: nu
  * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
  * wide.
  */
-async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; span: number } | undefined> {
+async function completeRange(
+  tf: Tf,
+  values: Tensor1D,
+  widestRange: number,
+): Promise<{ min: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
@@ -107,7 +112,7 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; s
   if (largest === -Infinity) return { min: 0, span: 0 };
   const span = largest + negated + 1;
   if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
-  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { min: -negated, span } : undefined;
+  return fraction !== 1 && span >= 1 && span <= widestRange ? { min: -negated, span } : undefined;
 }
 
 /** The maximum number of pairs of groups that are counted on the device. */
@@ -167,6 +172,7 @@ function differentLengths(left: number, right: number): DataValidationError {
  * The device counts which codes occur, and only the table of counts is read back. The table has at most 4,097 numbers
  * for a tensor of integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider
  * range of numbers or more crossed groups are read completely and encoded on the host.
+ * @param widestRange the widest range of integers that is counted on the device. The table grows with it.
  * @throws {DataValidationError} if a tensor has another shape, or attributes differ in length
  */
 export async function encodeGroupTensors(
@@ -174,13 +180,16 @@ export async function encodeGroupTensors(
   keep: Keep,
   sensitive: SensitiveSource,
   missing: MissingGroups = {},
+  widestRange = WIDEST_RANGE,
 ): Promise<DeviceGroups> {
   const attributes = deviceAttributes(tf, keep, sensitive);
   if (attributes === undefined) {
     return upload(tf, keep, encodeGroups(sensitive, missing.nanPolicy, missing.naValues));
   }
   const encoded: DeviceGroups[] = [];
-  for (const [name, source] of attributes) encoded.push(await encodeAttribute(tf, keep, name, source, missing));
+  for (const [name, source] of attributes) {
+    encoded.push(await encodeAttribute(tf, keep, name, source, missing, widestRange));
+  }
   let [groups] = encoded as [DeviceGroups];
   for (const attribute of encoded.slice(1)) {
     groups =
@@ -217,12 +226,13 @@ export async function encodeAttribute(
   name: string,
   source: ColumnSource,
   missing: MissingGroups,
+  widestRange = WIDEST_RANGE,
 ): Promise<DeviceGroups> {
   const { nanPolicy, naValues, note } = missing;
   if (!isDeviceTensor(source)) return upload(tf, keep, encodeGroups({ [name]: source }, nanPolicy, naValues));
   if (source.shape.length !== 1) throw wrongShape(name, source);
   const tensor = source as unknown as Tensor1D;
-  const counted = await encodeIntegers(tf, keep, name, tensor, missing);
+  const counted = await encodeIntegers(tf, keep, name, tensor, missing, widestRange);
   if (counted !== undefined) return counted;
   const values = await tensor.data();
   for (const reading of groupReadings({ [name]: values }, naValues)) note?.(reading);

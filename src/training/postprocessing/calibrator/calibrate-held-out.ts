@@ -12,7 +12,13 @@ import {
   readCalibrationRows,
   takeCalibrationRows,
 } from './calibration-rows.ts';
-import { applyCalibrator, assertBothLabels, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
+import {
+  applyCalibrator,
+  assertBothLabels,
+  type CalibratorState,
+  countLabels,
+  fitCalibrator,
+} from './fit-calibrator.ts';
 import {
   CALIBRATOR_DEFAULTS,
   GroupFairnessCalibrator,
@@ -180,7 +186,7 @@ export async function calibrateHeldOut(
   const { folds, trainSize } = resolveParts(options);
   const seed = requireSeed(options.seed ?? HELD_OUT_DEFAULTS.seed);
   const rows = await readCalibrationRows(scores, y, options);
-  assertBothLabels(rows.y);
+  assertBothLabels(countLabels(rows));
   const parts = dealOut(rows, folds, trainSize, seed);
   const calibrated = new Float64Array(rows.y.length);
   const foldOf = new Int32Array(rows.y.length);

@@ -117,11 +117,15 @@ export function withoutWeightless(rows: CalibrationRows): CalibrationRows {
   throw withoutWeight('Set a weight above 0 for the rows to learn from.');
 }
 
-/** Returns the error for a score that is not a probability. */
-export function outsideRange(argument: string, value: number, where: string, index: number): DataValidationError {
-  return new DataValidationError(`${argument} must lie in [0, 1], but holds ${String(value)} ${where}.`, {
+/**
+ * Returns the error for a score that is not a probability.
+ * @param where the position of the score in words; omitted if it is unknown
+ */
+export function outsideRange(argument: string, value: number, where = '', index?: number): DataValidationError {
+  const holds = `holds ${String(value)}${where === '' ? '' : ` ${where}`}`;
+  return new DataValidationError(`${argument} must lie in [0, 1], but ${holds}.`, {
     code: 'invalid-value',
-    context: { argument, index, value },
+    context: { argument, ...(index === undefined ? {} : { index }), value },
     suggestion: 'Divide by the largest possible score, or apply a logistic function to decision values.',
   });
 }

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { countAtMost, type GroupedScores, rowsOfGroups } from '../grouped-scores.ts';
+import { type GroupedScores, rowsOfGroups } from '../grouped-scores.ts';
 import {
   calibrationFunction,
   type CalibrationMap,
@@ -10,6 +10,7 @@ import {
   type PlattInput,
 } from './calibration-map.ts';
 import { type CalibrationRows, takeCalibrationRows, withoutWeightless } from './calibration-rows.ts';
+import { fitIsotonic } from './fit-isotonic.ts';
 import { fitPlatt } from './fit-platt.ts';
 import { fitTemperature } from './fit-temperature.ts';
 
@@ -44,38 +45,74 @@ export interface CalibratorState {
   readonly warnings: readonly string[];
 }
 
+/** The number of rows and labels of one group, or of all rows. Rows with weight 0 are not counted. */
+export interface LabelCounts {
+  readonly n: number;
+  /** The number of rows with label 1. */
+  readonly positives: number;
+  /** The weighted share of positives. */
+  readonly positiveRate: number;
+}
+
+/** A group before its calibration is stored. */
+export interface FittedGroup extends LabelCounts {
+  readonly label: string;
+  /** The group's own map; undefined if the group uses the pooled map. */
+  readonly own: FittedMap | undefined;
+}
+
 /**
  * Fits the pooled map and a map for each group that has enough rows and both labels. Rows with weight 0 are ignored.
  * @throws {DataValidationError} if all rows have the same label, or if no row has a weight above 0
  */
 export function fitCalibrator(given: CalibrationRows, settings: CalibratorSettings): CalibratorState {
   const rows = withoutWeightless(given);
-  assertBothLabels(rows.y);
+  const all = countLabels(rows);
+  assertBothLabels(all);
   const margin = endMargin(rows.scores);
   const pooled = fitMap(rows, settings, margin);
-  const warnings = pooled.warning === null ? [] : [`all rows: ${pooled.warning}`];
-  const groups = presentGroups(rows).map(({ label, members }): GroupCalibration => {
-    const own = takeCalibrationRows(rows, members);
-    const base = { label, n: members.length, positiveRate: positiveRate(own) };
-    const reason = whyPooled(own.y, settings.minSamples);
-    if (reason !== null) return Object.freeze({ ...base, map: null, reason });
-    const { map, warning } = fitMap(own, settings, margin);
-    if (warning !== null) warnings.push(`group '${label}': ${warning}`);
-    return Object.freeze({ ...base, map, reason });
+  const groups = presentGroups(rows).map(({ label, members }): FittedGroup => {
+    const group = takeCalibrationRows(rows, members);
+    const counts = countLabels(group);
+    const isOwn = whyPooled(counts, settings.minSamples) === null;
+    return { ...counts, label, own: isOwn ? fitMap(group, settings, margin) : undefined };
   });
+  return calibratorState({ ...all, margin, pooled }, groups, settings.minSamples);
+}
+
+/** Collects fitted maps as the state of a calibrator. */
+export function calibratorState(
+  { margin, pooled, n, positiveRate }: LabelCounts & { readonly margin: number; readonly pooled: FittedMap },
+  groups: readonly FittedGroup[],
+  minSamples: number,
+): CalibratorState {
+  const warned = [
+    { name: 'all rows', warning: pooled.warning },
+    ...groups.map(({ label, own }) => ({ name: `group '${label}'`, warning: own?.warning ?? null })),
+  ];
   return Object.freeze({
     margin,
     pooled: pooled.map,
-    n: rows.y.length,
-    positiveRate: positiveRate(rows),
-    groups: Object.freeze(groups),
-    warnings: Object.freeze(warnings),
+    n,
+    positiveRate,
+    groups: Object.freeze(
+      groups.map(({ own, positives, ...group }) =>
+        Object.freeze({
+          label: group.label,
+          n: group.n,
+          positiveRate: group.positiveRate,
+          map: own?.map ?? null,
+          reason: whyPooled({ ...group, positives }, minSamples),
+        }),
+      ),
+    ),
+    warnings: Object.freeze(warned.flatMap(({ name, warning }) => (warning === null ? [] : [`${name}: ${warning}`]))),
   });
 }
 
 /** @throws {DataValidationError} if all rows have the same label */
-export function assertBothLabels(y: Uint8Array): void {
-  const onlyLabel = soleLabel(y);
+export function assertBothLabels(counts: LabelCounts): void {
+  const onlyLabel = soleLabel(counts);
   if (onlyLabel === undefined) return;
   throw new DataValidationError(`y is ${String(onlyLabel)} in every row, so no calibrator can be fitted.`, {
     code: 'empty-data',
@@ -103,25 +140,30 @@ function fitMap(rows: LabelledScores, { method, input }: CalibratorSettings, mar
   }
 }
 
-function whyPooled(y: Uint8Array, minSamples: number): string | null {
-  if (y.length < minSamples) return `fewer than minSamples = ${String(minSamples)} rows`;
-  const onlyLabel = soleLabel(y);
+/** Returns the reason why a group uses the pooled map; null if the group gets its own map. */
+export function whyPooled(counts: LabelCounts, minSamples: number): string | null {
+  if (counts.n < minSamples) return `fewer than minSamples = ${String(minSamples)} rows`;
+  const onlyLabel = soleLabel(counts);
   return onlyLabel === undefined ? null : `y is ${String(onlyLabel)} in every row`;
 }
 
 /** Returns the label that all rows have; undefined if both labels occur. */
-function soleLabel(y: Uint8Array): number | undefined {
-  return y.includes(0) && y.includes(1) ? undefined : y[0];
+function soleLabel({ n, positives }: LabelCounts): 0 | 1 | undefined {
+  if (positives > 0 && positives < n) return undefined;
+  return positives === 0 ? 0 : 1;
 }
 
-function positiveRate({ y, weights }: LabelledScores): number {
-  let [yes, total] = [0, 0];
+/** Counts rows and labels. */
+export function countLabels({ y, weights }: Pick<LabelledScores, 'y' | 'weights'>): LabelCounts {
+  let [positives, yes, total] = [0, 0, 0];
   for (let row = 0; row < y.length; row++) {
     const weight = weights[row] as number;
     total += weight;
-    yes += weight * (y[row] as number);
+    if (y[row] !== 1) continue;
+    yes += weight;
+    positives += 1;
   }
-  return yes / total;
+  return { n: y.length, positives, positiveRate: yes / total };
 }
 
 /** Returns the rows of each non-empty group, in the order of the labels. */
@@ -131,65 +173,4 @@ function presentGroups({ groups }: CalibrationRows): { label: string; members: I
     members,
   }));
   return present.filter(({ members }) => members.length > 0);
-}
-
-/**
- * Fits an isotonic regression of labels on scores: the non-decreasing rates with the least weighted squared error. The
- * fit uses the pool adjacent violators algorithm (Ayer et al. 1955) and pools equal scores first. Sorting takes O(n log
- * n) time, and the other steps take O(n) time.
- */
-function fitIsotonic({ scores, y, weights }: LabelledScores): FittedMap {
-  const distinct = distinctSorted(scores);
-  const [weightOf, yesOf] = [new Float64Array(distinct.length), new Float64Array(distinct.length)];
-  for (let row = 0; row < scores.length; row++) {
-    const index = countAtMost(distinct, scores[row] as number) - 1;
-    const weight = weights[row] as number;
-    weightOf[index] = (weightOf[index] as number) + weight;
-    yesOf[index] = (yesOf[index] as number) + weight * (y[row] as number);
-  }
-  const rates = poolViolators(yesOf, weightOf);
-  // Points inside a flat segment do not change the interpolation.
-  const isCorner = (index: number): boolean => rates[index] !== rates[index - 1] || rates[index] !== rates[index + 1];
-  const kept = rates.flatMap((_, index) => (isCorner(index) ? [index] : []));
-  return {
-    map: {
-      kind: 'isotonic',
-      scores: kept.map((index) => distinct[index] as number),
-      rates: kept.map((index) => rates[index] as number),
-    },
-    warning:
-      rates[0] === rates.at(-1)
-        ? 'the curve is flat, because the rate of positives does not rise with the score'
-        : null,
-  };
-}
-
-/**
- * Returns the distinct values in ascending order. Sorting a typed array of numbers is faster than sorting indexes
- * with a comparison function.
- */
-function distinctSorted(values: Float64Array): Float64Array {
-  const sorted = values.toSorted();
-  return sorted.filter((value, index) => value !== sorted[index - 1]);
-}
-
-/**
- * Computes the non-decreasing rates nearest to yes / weight. Blocks are kept on a stack, so each index is merged at
- * most once.
- */
-function poolViolators(yesOf: Float64Array, weightOf: Float64Array): number[] {
-  const blocks: { yes: number; weight: number; indices: number }[] = [];
-  for (const [index, yes] of yesOf.entries()) {
-    let block = { yes, weight: weightOf[index] as number, indices: 1 };
-    for (let last = blocks.at(-1); last !== undefined && rateOf(last) >= rateOf(block); last = blocks.at(-1)) {
-      block = { yes: last.yes + block.yes, weight: last.weight + block.weight, indices: last.indices + block.indices };
-      blocks.pop();
-    }
-    blocks.push(block);
-  }
-  return blocks.flatMap((block) => Array<number>(block.indices).fill(rateOf(block)));
-}
-
-function rateOf({ yes, weight }: { readonly yes: number; readonly weight: number }): number {
-  return yes / weight;
 }

@@ -1,30 +1,52 @@
 import { TrainingError } from '../../../exceptions/index.ts';
-import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from './calibration-map.ts';
 
 const MAX_STEPS = 100;
-
-/**
- * If the predicted decrease of the loss by a step is at most this value, rounding errors hide the improvement. The
- * distance from the minimum is then about 1e-6. Each step of Newton's method squares the distance, so two full steps
- * are enough to finish the descent.
- */
-const HIDDEN_BY_ROUNDING = 1e-12;
 
 /** The minimum decrease of the loss, as a share of the decrease that the gradient predicts (Armijo). */
 const SUFFICIENT = 1e-4;
 const SHORTEST = 1e-10;
 
-/** Rows with standardised x and the targets of Platt's method. */
-interface PlattRows {
-  readonly z: Float64Array;
-  readonly targets: Float64Array;
-  readonly weights: Float64Array;
-  readonly total: number;
+/** The slope and intercept of a line for standardised values. */
+export type Line = readonly [slope: number, intercept: number];
+
+/** The rounding errors of the sums that a descent reads. */
+export interface DescentPrecision {
+  /**
+   * If the predicted decrease of the loss by a step is at most this value, two full Newton steps finish the descent.
+   * Each step squares the distance from the minimum.
+   */
+  readonly hidden: number;
+  /** The rounding error of the mean loss. A step may raise the loss by this value. */
+  readonly rounding: number;
 }
 
-/** The slope and intercept of a line for standardised values. */
-type Line = readonly [slope: number, intercept: number];
+/** With float64 sums, the last steps start at a distance of about 1e-6 from the minimum. */
+const ON_HOST: DescentPrecision = { hidden: 1e-12, rounding: 0 };
+
+/** Sums over rows at a line, divided by the total weight. */
+export interface PlattSums {
+  /** The mean cross-entropy. */
+  readonly loss: number;
+  /** The gradient of the mean loss. */
+  readonly gradient: Line;
+  /** The second derivatives of the mean loss: slope twice, slope and intercept, intercept twice. */
+  readonly curvature: readonly [number, number, number];
+}
+
+/** The statistics of rows from which a descent starts. */
+export interface PlattStart {
+  /** The weighted mean of x. */
+  readonly mean: number;
+  /** The weighted standard deviation of x. */
+  readonly spread: number;
+  /** Whether all x are equal, up to rounding. */
+  readonly isFlat: boolean;
+  /** The total weight. */
+  readonly total: number;
+  /** The weight of the rows with label 1. */
+  readonly yes: number;
+}
 
 /**
  * Fits Platt's sigmoid (1999): the slope and intercept that minimise the cross-entropy to smoothed targets. The
@@ -37,21 +59,33 @@ type Line = readonly [slope: number, intercept: number];
  */
 export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number, input: PlattInput): FittedMap {
   const x = input === 'logit' ? scores.map((score) => toLogit(score, margin)) : scores;
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const mean = weightedMean(x, weights, total);
-  const spread = Math.sqrt(
-    weightedMean(
-      x.map((value) => (value - mean) ** 2),
-      weights,
-      total,
-    ),
-  );
+  let [total, yes, sum] = [0, 0, 0];
+  for (let row = 0; row < x.length; row++) {
+    const weight = weights[row] as number;
+    total += weight;
+    yes += weight * (y[row] as number);
+    sum += weight * (x[row] as number);
+  }
+  const mean = sum / total;
+  let squares = 0;
+  for (let row = 0; row < x.length; row++) squares += (weights[row] as number) * ((x[row] as number) - mean) ** 2;
+  const spread = Math.sqrt(squares / total);
   const isFlat = !(spread > Number.EPSILON * Math.max(1, Math.abs(mean)));
+  const start = { mean, spread, isFlat, total, yes };
   const z = x.map((value) => (isFlat ? 0 : (value - mean) / spread));
-  const yes = weights.reduce((sum, weight, row) => sum + weight * (y[row] as number), 0);
-  const [target0, target1] = [1 / (total - yes + 2), (yes + 1) / (yes + 2)];
-  const targets = Float64Array.from(y, (label) => (label === 1 ? target1 : target0));
-  const [slope, intercept] = descend({ z, targets, weights, total }, [0, Math.log((yes + 1) / (total - yes + 1))]);
+  const descent = descend(start, ON_HOST);
+  let step = descent.next();
+  while (step.done !== true) step = descent.next(sumsAt(z, y, weights, start, step.value));
+  return plattMap(step.value, start, input);
+}
+
+/** Returns the smoothed targets of rows with label 0 and of rows with label 1. */
+export function plattTargets({ total, yes }: PlattStart): readonly [no: number, yes: number] {
+  return [1 / (total - yes + 2), (yes + 1) / (yes + 2)];
+}
+
+/** Converts a line for standardised values to a map of scores. */
+export function plattMap([slope, intercept]: Line, { mean, spread, isFlat }: PlattStart, input: PlattInput): FittedMap {
   const own = isFlat ? 0 : slope / spread;
   return {
     map: { kind: 'platt', input, slope: own, intercept: intercept - own * mean },
@@ -59,26 +93,36 @@ export function fitPlatt({ scores, y, weights }: LabelledScores, margin: number,
   };
 }
 
-/** Minimises the loss with Newton's method. Each step is halved until the loss decreases sufficiently. */
-function descend(rows: PlattRows, start: Line): Line {
-  let line = start;
-  let loss = meanLoss(rows, line);
+/**
+ * Minimises the loss with Newton's method. Each step is halved until the loss decreases sufficiently.
+ * @yields the lines at which it needs the sums over rows
+ * @returns the fitted line
+ * @throws {TrainingError} if the steps do not converge
+ */
+export function* descend(
+  { total, yes }: PlattStart,
+  { hidden, rounding }: DescentPrecision,
+): Generator<Line, Line, PlattSums> {
+  let line: Line = [0, Math.log((yes + 1) / (total - yes + 1))];
+  let sums = yield line;
   for (let step = 0; step < MAX_STEPS; step++) {
-    const { gradient, direction } = newtonStep(rows, line);
-    const slope = gradient[0] * direction[0] + gradient[1] * direction[1];
-    if (-slope <= HIDDEN_BY_ROUNDING) {
+    const direction = newtonDirection(sums);
+    const slope = sums.gradient[0] * direction[0] + sums.gradient[1] * direction[1];
+    if (-slope <= hidden) {
       const nearer = along(line, direction, 1);
-      return along(nearer, newtonStep(rows, nearer).direction, 1);
+      return along(nearer, newtonDirection(yield nearer), 1);
     }
     let length = 1;
-    let nextLoss = meanLoss(rows, along(line, direction, length));
-    while (!(nextLoss <= loss + SUFFICIENT * length * slope) && length >= SHORTEST) {
+    let next = along(line, direction, length);
+    let nextSums = yield next;
+    while (!(nextSums.loss <= sums.loss + SUFFICIENT * length * slope + rounding) && length >= SHORTEST) {
       length /= 2;
-      nextLoss = meanLoss(rows, along(line, direction, length));
+      next = along(line, direction, length);
+      nextSums = yield next;
     }
     if (length < SHORTEST) break;
-    line = along(line, direction, length);
-    loss = nextLoss;
+    line = next;
+    sums = nextSums;
   }
   throw new TrainingError('The sigmoid did not converge.', {
     context: { slope: line[0], intercept: line[1], steps: MAX_STEPS },
@@ -86,51 +130,45 @@ function descend(rows: PlattRows, start: Line): Line {
   });
 }
 
-function newtonStep(
-  { z, targets, weights, total }: PlattRows,
+/**
+ * Sums over rows in one pass, which computes one exponential per row. The cross-entropy of a logit f and a target t is
+ * log(1 + exp(-|f|)) + max(f, 0) - t f.
+ */
+function sumsAt(
+  z: Float64Array,
+  y: Uint8Array,
+  weights: Float64Array,
+  start: PlattStart,
   [slope, intercept]: Line,
-): {
-  readonly gradient: Line;
-  readonly direction: Line;
-} {
-  let [g0, g1, h00, h01, h11] = [0, 0, 0, 0, 0];
+): PlattSums {
+  const [targetNo, targetYes] = plattTargets(start);
+  let [loss, g0, g1, h00, h01, h11] = [0, 0, 0, 0, 0, 0];
   for (let row = 0; row < z.length; row++) {
     const value = z[row] as number;
-    const p = sigmoid(slope * value + intercept);
-    const share = (weights[row] as number) / total;
-    const error = share * (p - (targets[row] as number));
+    const f = slope * value + intercept;
+    const power = Math.exp(-Math.abs(f));
+    const p = (f >= 0 ? 1 : power) / (1 + power);
+    const target = y[row] === 1 ? targetYes : targetNo;
+    const share = (weights[row] as number) / start.total;
+    const error = share * (p - target);
     const curvature = share * p * (1 - p);
+    loss += share * (Math.log1p(power) + Math.max(f, 0) - target * f);
     g0 += error * value;
     g1 += error;
     h00 += curvature * value * value;
     h01 += curvature * value;
     h11 += curvature;
   }
-  // The ridge of Lin, Lin and Weng keeps the system solvable if all z are 0.
-  h00 += 1e-12;
-  h11 += 1e-12;
-  const determinant = h00 * h11 - h01 * h01;
-  return {
-    gradient: [g0, g1],
-    direction: [-(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant],
-  };
+  return { loss, gradient: [g0, g1], curvature: [h00, h01, h11] };
 }
 
-/** Computes the mean cross-entropy from logits f: log(1 + exp(-|f|)) + max(f, 0) - t f. */
-function meanLoss({ z, targets, weights, total }: PlattRows, [slope, intercept]: Line): number {
-  let sum = 0;
-  for (let row = 0; row < z.length; row++) {
-    const f = slope * (z[row] as number) + intercept;
-    const loss = Math.log1p(Math.exp(-Math.abs(f))) + Math.max(f, 0) - (targets[row] as number) * f;
-    sum += (weights[row] as number) * loss;
-  }
-  return sum / total;
+function newtonDirection({ gradient: [g0, g1], curvature }: PlattSums): Line {
+  // The ridge of Lin, Lin and Weng keeps the system solvable if all z are 0.
+  const [h00, h01, h11] = [curvature[0] + 1e-12, curvature[1], curvature[2] + 1e-12];
+  const determinant = h00 * h11 - h01 * h01;
+  return [-(h11 * g0 - h01 * g1) / determinant, -(h00 * g1 - h01 * g0) / determinant];
 }
 
 function along([slope, intercept]: Line, [slopeStep, interceptStep]: Line, length: number): Line {
   return [slope + length * slopeStep, intercept + length * interceptStep];
-}
-
-function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
-  return values.reduce((sum, value, row) => sum + value * (weights[row] as number), 0) / total;
 }

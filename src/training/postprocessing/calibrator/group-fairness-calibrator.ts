@@ -1,3 +1,5 @@
+import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
+
 import { TrainingError } from '../../../exceptions/index.ts';
 import {
   assertKnownOptions,
@@ -9,8 +11,17 @@ import {
 } from '../../../internal/arguments.ts';
 import { getLogger } from '../../../internal/logger.ts';
 import { requireInteger } from '../../../stats/parameters.ts';
-import { type Column, type ColumnSource, type SensitiveSource, Table, toColumn } from '../../../table/index.ts';
+import {
+  type Column,
+  type ColumnSource,
+  isDeviceTensor,
+  type SensitiveSource,
+  Table,
+  type TensorLike,
+  toColumn,
+} from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
+import { applyOnDevice } from './apply-on-device.ts';
 import {
   CALIBRATION_METHODS,
   type CalibrationMap,
@@ -26,6 +37,7 @@ import {
 } from './calibration-rows.ts';
 import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './calibrator-json.ts';
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
+import { fitOnDevice } from './fit-on-device.ts';
 
 /** Columns of `describe` for each kind of map, with the function that reads the number from the map. */
 const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: CalibrationMap) => number>>>> = {
@@ -94,6 +106,9 @@ const CALIBRATOR_TRANSFORM_OPTION_NAMES: OptionNames<CalibratorTransformOptions>
 
 const UNSEEN = 'not among the groups fitted';
 
+/** Scores that are not a tensor. */
+type HostScores = Exclude<ColumnSource, TensorLike>;
+
 /** The number of group names shown in a log line. */
 const MAX_NAMES = 8;
 
@@ -160,6 +175,9 @@ export class GroupFairnessCalibrator {
   /**
    * Fits a map for each group and replaces the maps of an earlier `fit`. If `fit` is called twice with the same rows,
    * both calls give the same maps.
+   *
+   * If the scores are a tensor, the fit runs on the device of the tensor, in float32. The host reads only sums per group
+   * and, for `isotonic`, the fitted steps.
    * @param scores [rows], from 0 to 1
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, values are missing, lengths
@@ -168,7 +186,9 @@ export class GroupFairnessCalibrator {
    */
   async fit(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<this> {
     assertKnownOptions('GroupFairnessCalibrator.fit', options, CALIBRATION_ROW_OPTION_NAMES);
-    this.#state = fitCalibrator(await readCalibrationRows(scores, y, options), this);
+    this.#state = isDeviceTensor(scores)
+      ? await fitOnDevice(scores, y, options, this)
+      : fitCalibrator(await readCalibrationRows(scores, y, options), this);
     this.#unseen = new Map();
     return this;
   }
@@ -176,15 +196,23 @@ export class GroupFairnessCalibrator {
   /**
    * Calibrates each score with the map of its group.
    * @param scores [rows], from 0 to 1
-   * @returns probabilities, [rows]
+   * @returns probabilities, [rows]. For a tensor of scores, a new float32 tensor on its device; dispose of it after use.
    * @throws {TrainingError} before `fit`
    * @throws {DataValidationError} if scores are outside [0, 1], values are missing, or lengths differ
    */
-  async transform(scores: ColumnSource, options: CalibratorTransformOptions): Promise<Float64Array> {
+  async transform(scores: Tensor, options: CalibratorTransformOptions): Promise<Tensor1D>;
+  async transform(scores: HostScores, options: CalibratorTransformOptions): Promise<Float64Array>;
+  async transform(scores: ColumnSource, options: CalibratorTransformOptions): Promise<Float64Array | Tensor1D>;
+  async transform(scores: ColumnSource, options: CalibratorTransformOptions): Promise<Float64Array | Tensor1D> {
     assertKnownOptions('GroupFairnessCalibrator.transform', options, CALIBRATOR_TRANSFORM_OPTION_NAMES);
     const state = this.#fitted();
+    if (isDeviceTensor(scores)) {
+      const { calibrated, unseen } = await applyOnDevice(state, scores, options.groups);
+      this.#noteUnseen(unseen);
+      return calibrated;
+    }
     const rows = await readUnitScores(scores, options.groups);
-    this.#noteUnseen(rows, state);
+    this.#noteUnseen(countUnseen(rows, state));
     return applyCalibrator(state, rows);
   }
 
@@ -192,7 +220,18 @@ export class GroupFairnessCalibrator {
    * Calls `fit`, then `transform` on the same rows. The result is better calibrated on these rows than on new rows.
    * Measure calibration on rows that were not used in `fit`, or use `calibrateHeldOut`.
    */
-  async fitTransform(scores: ColumnSource, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array> {
+  async fitTransform(scores: Tensor, y: ColumnSource, options: CalibrationRowOptions): Promise<Tensor1D>;
+  async fitTransform(scores: HostScores, y: ColumnSource, options: CalibrationRowOptions): Promise<Float64Array>;
+  async fitTransform(
+    scores: ColumnSource,
+    y: ColumnSource,
+    options: CalibrationRowOptions,
+  ): Promise<Float64Array | Tensor1D>;
+  async fitTransform(
+    scores: ColumnSource,
+    y: ColumnSource,
+    options: CalibrationRowOptions,
+  ): Promise<Float64Array | Tensor1D> {
     assertKnownOptions('GroupFairnessCalibrator.fitTransform', options, CALIBRATION_ROW_OPTION_NAMES);
     await this.fit(scores, y, options);
     return this.transform(scores, { groups: options.groups });
@@ -257,17 +296,22 @@ export class GroupFairnessCalibrator {
     });
   }
 
-  #noteUnseen({ groups: { codes, labels } }: GroupedScores, state: CalibratorState): void {
-    const known = new Set(state.groups.map(({ label }) => label));
-    const counts = new Map<string, number>();
-    for (const code of codes) {
-      const label = labels[code] as string;
-      if (!known.has(label)) counts.set(label, (counts.get(label) ?? 0) + 1);
-    }
+  #noteUnseen(counts: ReadonlyMap<string, number>): void {
     this.#unseen = counts;
     if (counts.size === 0) return;
     const shown = [...counts.keys()].slice(0, MAX_NAMES).join(', ');
     const more = counts.size > MAX_NAMES ? ` and ${String(counts.size - MAX_NAMES)} more` : '';
     getLogger().warn(`groups unknown to the calibrator use the pooled calibrator: ${shown}${more}`);
   }
+}
+
+/** Counts the rows of each group that was not in `fit`. */
+function countUnseen({ groups: { codes, labels } }: GroupedScores, state: CalibratorState): Map<string, number> {
+  const known = new Set(state.groups.map(({ label }) => label));
+  const counts = new Map<string, number>();
+  for (const code of codes) {
+    const label = labels[code] as string;
+    if (!known.has(label)) counts.set(label, (counts.get(label) ?? 0) + 1);
+  }
+  return counts;
 }

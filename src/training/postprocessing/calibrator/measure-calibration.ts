@@ -1,11 +1,13 @@
 import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
+import { sumOf } from '../../../internal/values.ts';
 import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
 import { type PreparedScores, prepareScores, reduceScores } from '../../../metrics/reduce/reduce-scores.ts';
 import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
 import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { logLoss } from '../../../metrics/statistics/score-grid.ts';
-import { type ColumnSource, onHost, type SensitiveSource } from '../../../table/index.ts';
+import { type ColumnSource, isDeviceTensor, onHost, type SensitiveSource } from '../../../table/index.ts';
 import { assertGroupsGiven, outsideRange } from './calibration-rows.ts';
+import { asOneGroupOfScores, measureOnDevice, type QualitySums } from './measure-on-device.ts';
 
 /** Options of the functions that measure calibration. */
 export interface MeasureCalibrationOptions {
@@ -25,13 +27,12 @@ export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOpt
  * Reads probabilities, labels and groups. A row with a missing value gets the code -1.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, or lengths differ
  */
-export async function readMeasuredRows(
+async function readMeasuredRows(
   scores: ColumnSource,
   y: ColumnSource,
   groups: SensitiveSource,
   { sampleWeight, positiveLabel }: MeasureCalibrationOptions,
 ): Promise<PreparedScores> {
-  assertGroupsGiven(groups);
   const host = await onHost({ scores, y, groups, sampleWeight });
   const rows = prepareScores({
     yScore: host.scores,
@@ -49,13 +50,29 @@ export async function readMeasuredRows(
  * Computes score statistics of rows that were already read.
  * @throws {DataValidationError} if no row has all values
  */
-export function scoreStatsOf({ labels, codes, yScore, yTrue, weights }: PreparedScores): ScoreStats {
+function scoreStatsOf({ labels, codes, yScore, yTrue, weights }: PreparedScores): ScoreStats {
   return reduceScores({
     yScore,
     yTrue: Array.from(yTrue, (label) => (label < 0 ? null : label)),
     sensitive: { kind: 'categorical', codes, labels },
     sampleWeight: weights,
   });
+}
+
+/**
+ * Computes score statistics of probabilities, labels and groups. Tensors of scores are reduced on their device.
+ * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has all
+ *   values
+ */
+export async function readScoreStats(
+  scores: ColumnSource,
+  y: ColumnSource,
+  groups: SensitiveSource,
+  options: MeasureCalibrationOptions,
+): Promise<ScoreStats> {
+  assertGroupsGiven(groups);
+  if (isDeviceTensor(scores)) return (await measureOnDevice(scores, y, groups, options)).stats;
+  return scoreStatsOf(await readMeasuredRows(scores, y, groups, options));
 }
 
 /** Measures of how well the scores of a set of rows are calibrated. */
@@ -98,6 +115,9 @@ export interface CalibrationReport {
  * With few rows, noise inflates the expected calibration error, so a small group looks worse than a large group. The
  * Brier score and the log loss are not inflated, but depend on how hard a group is to predict. Compare the values of a
  * group before and after calibration, not the values of different groups.
+ *
+ * If the scores are a tensor, they are measured on its device. Only sums and a histogram per group are read. For the
+ * expected calibration error, scores are rounded to multiples of 2^-14.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, lengths differ, or no row has
@@ -118,12 +138,29 @@ export async function measureCalibration(
   options: MeasureCalibrationOptions = {},
 ): Promise<CalibrationReport> {
   assertKnownOptions('measureCalibration', options, MEASURE_CALIBRATION_OPTION_NAMES);
+  assertGroupsGiven(groups);
+  if (isDeviceTensor(scores)) {
+    const { stats, sums } = await measureOnDevice(scores, y, groups, options);
+    const total = (name: keyof QualitySums): number => sumOf(sums.map((own) => own[name]));
+    const all = { n: total('n'), weight: total('weight'), yes: total('yes'), score: total('score'), squares: total('squares'), logs: total('logs') }; // prettier-ignore
+    const [overall] = qualityOf([all], asOneGroupOfScores(stats));
+    return reportOf(overall, stats.labels, qualityOf(sums, stats), countDropped([all.n], scores.shape[0] ?? 0));
+  }
   const rows = await readMeasuredRows(scores, y, groups, options);
   const together = { ...rows, codes: rows.codes.map((code) => Math.min(code, 0)), labels: ['all'] };
-  const [overall] = measureGroups(together);
+  const [overall] = qualityOf(sumGroups(together), scoreStatsOf(together));
   const nDropped = countDropped([overall?.n ?? 0], rows.codes.length);
-  const perGroup = measureGroups(rows).flatMap((quality, code) =>
-    quality.n === 0 ? [] : [Object.freeze({ group: rows.labels[code] as string, ...quality })],
+  return reportOf(overall, rows.labels, qualityOf(sumGroups(rows), scoreStatsOf(rows)), nDropped);
+}
+
+function reportOf(
+  overall: CalibrationQuality | undefined,
+  labels: readonly string[],
+  groups: readonly CalibrationQuality[],
+  nDropped: number,
+): CalibrationReport {
+  const perGroup = groups.flatMap((quality, code) =>
+    quality.n === 0 ? [] : [Object.freeze({ group: labels[code] as string, ...quality })],
   );
   return Object.freeze({
     overall: Object.freeze(overall as CalibrationQuality),
@@ -133,11 +170,10 @@ export async function measureCalibration(
 }
 
 /**
- * Measures each group, indexed by its code. Rows with weight 0 are ignored. Losses are summed per row, because the grid
- * that is used for many distinct scores would round small scores to 0.
+ * Sums over the rows of each group, indexed by its code. Losses are summed per row, because the grid that is used for
+ * many distinct scores would round small scores to 0.
  */
-function measureGroups(rows: PreparedScores): CalibrationQuality[] {
-  const { labels, codes, yScore, yTrue, weights } = rows;
+function sumGroups({ labels, codes, yScore, yTrue, weights }: PreparedScores): QualitySums[] {
   const sums = labels.map(() => ({ n: 0, weight: 0, yes: 0, score: 0, squares: 0, logs: 0 }));
   for (let row = 0; row < codes.length; row++) {
     const own = sums[codes[row] as number];
@@ -152,7 +188,12 @@ function measureGroups(rows: PreparedScores): CalibrationQuality[] {
     own.squares += weight * (score - label) ** 2;
     own.logs += weight * logLoss(score, label as 0 | 1);
   }
-  const errors = SCORE_MEASURES.expected_calibration_error.measure(scoreStatsOf(rows)).values;
+  return sums;
+}
+
+/** Computes the measures of each group from its sums and score statistics. */
+function qualityOf(sums: readonly QualitySums[], stats: ScoreStats): CalibrationQuality[] {
+  const errors = SCORE_MEASURES.expected_calibration_error.measure(stats).values;
   return sums.map(({ n, weight, yes, score, squares, logs }, code) => ({
     n,
     positiveRate: yes / weight,

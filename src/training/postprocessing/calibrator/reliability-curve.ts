@@ -11,8 +11,7 @@ import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
 import {
   MEASURE_CALIBRATION_OPTION_NAMES,
   type MeasureCalibrationOptions,
-  readMeasuredRows,
-  scoreStatsOf,
+  readScoreStats,
 } from './measure-calibration.ts';
 
 /** Options of {@link reliabilityCurve}. */
@@ -82,8 +81,8 @@ const ON_THE_EDGE = 1e-9;
  *
  * Rows with equal scores are in the same bin, which contains the middle of their mass. A group with few distinct scores
  * therefore has fewer bins. With ten bins, the sum over bins of the share of rows times |positiveRate - meanScore| is
- * the expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of
- * 2^-14 at most.
+ * the expected calibration error. If there are more than 65,536 distinct scores, or if the scores are a tensor, scores
+ * are rounded to multiples of 2^-14 at most.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if bins or minBinSize is not a whole number of at least 1, or level is outside (0, 1)
@@ -108,7 +107,7 @@ export async function reliabilityCurve(
   const bins = requireInteger('bins', options.bins ?? DEFAULTS.bins, 1);
   const minBinSize = requireInteger('minBinSize', options.minBinSize ?? DEFAULTS.minBinSize, 1);
   const level = requireLevel('level', options.level ?? DEFAULTS.level);
-  const stats = scoreStatsOf(await readMeasuredRows(scores, y, groups, options));
+  const stats = await readScoreStats(scores, y, groups, options);
   const entriesOf = stats.labels.map((): ScoreEntry[] => []);
   for (const entry of scoreEntries(stats)) entriesOf[entry.group]?.push(entry);
   const curves = entriesOf.flatMap((entries, group) => {

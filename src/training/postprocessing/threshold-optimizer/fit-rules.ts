@@ -3,8 +3,7 @@ import { sumOf } from '../../../internal/values.ts';
 import { constrainedRates, labelsNeeded, type ThresholdObjectiveName } from './constraints.ts';
 import { type DecisionCounts, type RateName, RATES } from './rates.ts';
 import { type OddsGain, type OddsPoint, relaxedOdds } from './relaxed-odds.ts';
-import { countsAt, operationAt, type ScoreCurve, scoreCurves } from './score-curve.ts';
-import type { ScoredRows } from './scored-rows.ts';
+import { countsAt, operationAt, type ScoreCurve, type ScoreCurves } from './score-curve.ts';
 import {
   deterministicRule,
   firstOfLargest,
@@ -181,21 +180,23 @@ const ON_DIAGONAL = 1e-12;
  * Chooses a rule per group that maximises the objective under the constraint.
  * @throws {DataValidationError} if a group lacks a label that the constraint or the objective needs
  */
-export async function fitRules(rows: ScoredRows, settings: ThresholdSettings): Promise<ThresholdRules> {
-  const { groups: curves, pooled } = scoreCurves(rows);
-  assertLabels(rows.groups.labels, curves, settings);
+export async function fitRules(
+  { labels, nZeroWeight, groups: curves, pooled }: ScoreCurves,
+  settings: ThresholdSettings,
+): Promise<ThresholdRules> {
+  assertLabels(labels, curves, settings);
   const interpolations = await chooseRules(curves, settings);
   const expected = curves.map((curve, code) => expectedCounts(curve, interpolations[code] as ThresholdInterpolation));
   const groups = interpolations.map((interpolation, code) => ({
-    group: rows.groups.labels[code] as string,
+    group: labels[code] as string,
     n: (curves[code] as ScoreCurve).n,
     interpolation,
     ...ratesOf(expected[code] as DecisionCounts),
   }));
   return Object.freeze({
     ...settings,
-    n: rows.scores.length,
-    nZeroWeight: rows.nZeroWeight,
+    n: pooled.n,
+    nZeroWeight,
     groups: Object.freeze(groups.map((group) => Object.freeze(group))),
     objectiveValue: objectiveOf(expected, settings),
     gap: Math.max(...constrainedRates(settings.constraint).map((rate) => gapOf(expected, rate))),
@@ -292,7 +293,7 @@ function assertLabels(
  * is preferred, and then a threshold that selects high scores.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
-  const indices = curve.scores.length + 1;
+  const indices = curve.above.length;
   const values = Float64Array.from({ length: flip ? 2 * indices : indices }, (_, candidate) => {
     const { position, operator } = candidateOf(candidate);
     return RATES[objective](countsAt(curve, position, operator));
@@ -336,7 +337,6 @@ function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): Decisi
 
 /** Counts the rows that an operation selects. */
 function countsUnder(curve: ScoreCurve, { operator, threshold }: ThresholdOperation): DecisionCounts {
-  const { scores } = curve;
-  const index = scores.findIndex((score) => (operator === '>' ? score <= threshold : score < threshold));
-  return countsAt(curve, index < 0 ? scores.length : index, operator);
+  const index = curve.below.findIndex((score) => (operator === '>' ? score <= threshold : score < threshold));
+  return countsAt(curve, index < 0 ? curve.below.length - 1 : index, operator);
 }

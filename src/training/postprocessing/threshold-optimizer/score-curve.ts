@@ -4,17 +4,20 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rules.ts';
 
 /**
- * The total weight of the rows that each threshold on the scores of one group selects. At index k, the rows with the k
- * highest distinct scores are selected. k ranges from 0 to the number of distinct scores.
+ * The total weight of the rows that thresholds on the scores of one group select. Thresholds fall with the index: index
+ * 0 selects no row, and the last index selects all rows. On the host, there is a threshold between any two neighbouring
+ * distinct scores. On a device, only the thresholds on the convex hull of the curve remain.
  */
 export interface ScoreCurve {
   /** The number of rows, regardless of their weights. */
   readonly n: number;
-  /** The distinct scores, in descending order. */
-  readonly scores: Float64Array;
-  /** The weight of the selected rows with label 1 at each index, [distinct scores + 1]. */
+  /** The lowest selected score at each index, [thresholds], descending; Infinity at index 0. */
+  readonly above: Float64Array;
+  /** The highest score that is not selected at each index, [thresholds]; -Infinity at the last index. */
+  readonly below: Float64Array;
+  /** The weight of the selected rows with label 1 at each index, [thresholds]. */
   readonly truePositives: Float64Array;
-  /** The weight of the selected rows with label 0 at each index, [distinct scores + 1]. */
+  /** The weight of the selected rows with label 0 at each index, [thresholds]. */
   readonly falsePositives: Float64Array;
   readonly positives: number;
   readonly negatives: number;
@@ -22,6 +25,9 @@ export interface ScoreCurve {
 
 /** The curves of one set of rows. */
 export interface ScoreCurves {
+  readonly labels: readonly string[];
+  /** The number of excluded rows, which have weight 0. */
+  readonly nZeroWeight: number;
   /** One curve per group, in the order of the labels. */
   readonly groups: readonly ScoreCurve[];
   /** The curve of all rows together. */
@@ -32,20 +38,21 @@ export interface ScoreCurves {
 export function scoreCurves(rows: ScoredRows): ScoreCurves {
   const order = byScoreFalling(rows.scores);
   return {
+    labels: rows.groups.labels,
+    nZeroWeight: rows.nZeroWeight,
     groups: rowsOfGroups(rows.groups, order).map((own) => curveOf(rows, own)),
     pooled: curveOf(rows, order),
   };
 }
 
 /**
- * Returns the threshold at index k of a curve: the midpoint between the last selected score and the next score.
+ * Returns the threshold at an index of a curve: the midpoint between the last selected score and the next score.
  *
  * If no float64 number lies between the two scores, or rounding makes the midpoint equal to one of the scores, the
  * threshold is the score that the operator excludes. The rule then still selects exactly the intended rows.
  */
-export function operationAt({ scores }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
-  const upper = index === 0 ? Infinity : (scores[index - 1] as number);
-  const lower = index === scores.length ? -Infinity : (scores[index] as number);
+export function operationAt({ above, below }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
+  const [upper, lower] = [above[index] as number, below[index] as number];
   if (!Number.isFinite(upper) || !Number.isFinite(lower)) {
     return { operator, threshold: index === 0 ? Infinity : -Infinity };
   }
@@ -56,8 +63,8 @@ export function operationAt({ scores }: ScoreCurve, index: number, operator: '>'
 }
 
 /**
- * Counts the rows selected at an index of a curve. The operator '>' selects the k highest distinct scores, where k is
- * the index, and '<' selects the other scores.
+ * Counts the rows selected at an index of a curve. The operator '>' selects the scores above the threshold, and '<'
+ * selects the other scores.
  */
 export function countsAt(curve: ScoreCurve, index: number, operator: '>' | '<'): DecisionCounts {
   const { positives, negatives } = curve;
@@ -87,7 +94,7 @@ function byScoreFalling(scores: Float64Array): Int32Array {
 
 /** @param order the rows of the group, highest score first */
 function curveOf({ scores, y, weights }: ScoredRows, order: Int32Array): ScoreCurve {
-  const distinct: number[] = [];
+  const distinct = { above: [Infinity], below: [] as number[] };
   const truePositives = [0];
   const falsePositives = [0];
   let [positives, negatives] = [0, 0];
@@ -97,13 +104,16 @@ function curveOf({ scores, y, weights }: ScoredRows, order: Int32Array): ScoreCu
     else negatives += weights[row] as number;
     const score = scores[row] as number;
     if (index + 1 < order.length && scores[order[index + 1] as number] === score) continue;
-    distinct.push(score);
+    distinct.above.push(score);
+    distinct.below.push(score);
     truePositives.push(positives);
     falsePositives.push(negatives);
   }
+  distinct.below.push(-Infinity);
   return {
     n: order.length,
-    scores: Float64Array.from(distinct),
+    above: Float64Array.from(distinct.above),
+    below: Float64Array.from(distinct.below),
     truePositives: Float64Array.from(truePositives),
     falsePositives: Float64Array.from(falsePositives),
     positives,

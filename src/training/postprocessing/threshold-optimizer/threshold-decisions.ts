@@ -1,7 +1,13 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
 import type { OptionNames } from '../../../internal/arguments.ts';
 import { assertSameLength } from '../../../metrics/reduce/row-arguments.ts';
-import { type ColumnSource, onHost, type SensitiveSource, toColumn } from '../../../table/index.ts';
+import {
+  type CategoricalColumn,
+  type ColumnSource,
+  onHost,
+  type SensitiveSource,
+  toColumn,
+} from '../../../table/index.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
 import { drawInSequence, type DrawName, drawStably } from './draw-uniforms.ts';
 import type { UnseenGroupsName } from './optimizer-options.ts';
@@ -80,7 +86,7 @@ export function decisionChances(
   const ruleOfCode = groups.labels.map((label) => ruleOfGroup.get(label));
   const present = new Set(groups.codes);
   const unseenGroups = groups.labels.filter((_, code) => ruleOfCode[code] === undefined && present.has(code));
-  if (policy === 'raise' && unseenGroups.length > 0) throw unseen(unseenGroups, { scores, groups });
+  if (policy === 'raise' && unseenGroups.length > 0) throw unseenGroup(unseenGroups, groups);
   const rejected: number[] = [];
   const probabilities = Float64Array.from(scores, (score, row) => {
     const rule = ruleOfCode[groups.codes[row] as number];
@@ -125,15 +131,20 @@ async function readRowIds(
   return (row) => ids.labels[ids.codes[row] as number] ?? null;
 }
 
-function unseen(labels: readonly string[], { groups }: GroupedScores): DataValidationError {
-  const [first = ''] = labels;
-  const index = groups.codes.indexOf(groups.labels.indexOf(first));
-  const more = labels.length === 1 ? '' : ` (and ${String(labels.length - 1)} more groups)`;
+/**
+ * Returns the error for groups without a rule.
+ * @param groups the groups of the rows, if they are on the host; the error then names the first row
+ */
+export function unseenGroup(unseen: readonly string[], groups?: CategoricalColumn): DataValidationError {
+  const [first = ''] = unseen;
+  const index = groups?.codes.indexOf(groups.labels.indexOf(first));
+  const where = index === undefined ? '' : ` at index ${String(index)}`;
+  const more = unseen.length === 1 ? '' : ` (and ${String(unseen.length - 1)} more groups)`;
   return new DataValidationError(
-    `sensitive holds the group '${first}' at index ${String(index)}${more}, which was not in the rows of fit and has no rule.`,
+    `sensitive holds the group '${first}'${where}${more}, which was not in the rows of fit and has no rule.`,
     {
       code: 'invalid-value',
-      context: { argument: 'sensitive', index, value: first, groups: labels },
+      context: { argument: 'sensitive', ...(index === undefined ? {} : { index }), value: first, groups: unseen },
       suggestion:
         "Include rows of this group in fit, or set unseenGroups to 'pooled' (one threshold, no constraint) or 'reject' (no decision).",
     },

@@ -1,12 +1,16 @@
+import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
+
 import { ValueError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, oneOf, type OptionNames } from '../../../internal/arguments.ts';
 import { escapeMarkdown, markdownTable } from '../../../metrics/metric-markdown.ts';
 import { requireSeed } from '../../../stats/parameters.ts';
-import type { ColumnSource, SensitiveSource } from '../../../table/index.ts';
+import { type ColumnSource, isDeviceTensor, type SensitiveSource, type TensorLike } from '../../../table/index.ts';
 import type { MatrixSource } from '../../data/read-matrix.ts';
 import type { Estimator } from '../../estimators/estimator.ts';
 import type { GroupedScores } from '../grouped-scores.ts';
 import type { ThresholdConstraintName, ThresholdObjectiveName } from './constraints.ts';
+import { deviceCurves } from './device-curves.ts';
+import { assertDrawnOnDevice, deviceChances, drawOnDevice, type TensorThresholdDecisions } from './device-decisions.ts';
 import { DRAWS } from './draw-uniforms.ts';
 import { fitRules } from './fit-rules.ts';
 import { optimizerParams, readOptimizerJson, rulesToJson, type ThresholdOptimizerJson } from './optimizer-json.ts';
@@ -16,6 +20,7 @@ import {
   type ThresholdOptimizerOptions,
   type UnseenGroupsName,
 } from './optimizer-options.ts';
+import { scoreCurves } from './score-curve.ts';
 import { readGroupedScores, readScoredRows } from './scored-rows.ts';
 import {
   type DecisionChances,
@@ -61,6 +66,9 @@ const THRESHOLD_FROM_JSON_OPTION_NAMES: OptionNames<ThresholdFromJsonOptions> = 
 
 /** The source of scores: the scores themselves, or the features if there is an estimator. */
 export type ScoreSource = ColumnSource | MatrixSource;
+
+/** Scores or features that are not a tensor. */
+type HostSource = Exclude<ScoreSource, TensorLike>;
 
 /**
  * Converts scores to decisions with a randomised threshold per group. The constraint requires a rate to be equal in all
@@ -145,6 +153,9 @@ export class ThresholdOptimizer {
   /**
    * Chooses the rules and replaces the rules of an earlier `fit`. Use rows that were not used to train the scores, so
    * that the constraint holds better on new rows.
+   *
+   * If the scores are a tensor, the curves are computed on the device of the tensor. The host reads only the thresholds
+   * on the convex hull of each group's curve.
    * @param scores the scores, [rows], finite; if there is an estimator, its features, [rows, features]
    * @param y [rows], 0 or 1
    * @throws {DataValidationError} if lengths differ, values are missing or infinite, labels are not 0 or 1, weights
@@ -160,9 +171,12 @@ export class ThresholdOptimizer {
       prefit || estimator === undefined
         ? estimator
         : await estimator.clone().fit(scores as MatrixSource, y, { sampleWeight });
-    const rows = await readScoredRows(await scoresOf(fitted, scores), y, sensitive, sampleWeight);
     const { constraint, objective, gridSize, flip, tolerance } = this.#settings;
-    this.#rules = await fitRules(rows, { constraint, objective, gridSize, flip, tolerance });
+    const own = await scoresOf(fitted, scores);
+    const curves = isDeviceTensor(own)
+      ? await deviceCurves(own, y, sensitive, sampleWeight, flip)
+      : scoreCurves(await readScoredRows(own, y, sensitive, sampleWeight));
+    this.#rules = await fitRules(curves, { constraint, objective, gridSize, flip, tolerance });
     this.#estimator = fitted;
     return this;
   }
@@ -171,40 +185,65 @@ export class ThresholdOptimizer {
    * Returns the exact probability that the group's rule decides 1 for the score of each row, [rows]. The result is not
    * the probability that y is 1.
    * @param scores the scores, [rows]; if there is an estimator, its features
+   * @returns for a tensor of scores, a new float32 tensor on its device
    * @throws {DataValidationError} if values are missing or infinite, lengths differ, or, with `unseenGroups:
    * 'raise'`, a group was not in the rows of `fit`
    * @throws {ValueError} before `fit`
    */
-  async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array> {
+  async predictProba(scores: Tensor, options: ThresholdRowOptions): Promise<Tensor1D>;
+  async predictProba(scores: HostSource, options: ThresholdRowOptions): Promise<Float64Array>;
+  async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array | Tensor1D>;
+  async predictProba(scores: ScoreSource, options: ThresholdRowOptions): Promise<Float64Array | Tensor1D> {
     assertKnownOptions('ThresholdOptimizer.predictProba', options, THRESHOLD_ROW_OPTION_NAMES);
-    return (await this.#chances(scores, options)).chances.probabilities;
+    const rules = this.describe();
+    const own = await scoresOf(this.#estimator, scores);
+    if (!isDeviceTensor(own)) return (await this.#chances(own, options)).chances.probabilities;
+    const { probabilities, rejected } = await deviceChances(own, options.sensitive, rules, this.unseenGroups);
+    rejected.dispose();
+    return probabilities;
   }
 
   /**
    * Returns decisions 0 or 1, [rows], drawn with a seed. The same call returns the same decisions. With `unseenGroups:
    * 'reject'`, rows of unseen groups get 0. The result of `decide` lists these rows.
    * @param scores the scores, [rows]; if there is an estimator, its features
+   * @returns for a tensor of scores, a new int32 tensor on its device
    * @throws {DataValidationError} under the conditions of `predictProba`
-   * @throws {ValueError} before `fit`, or if `draw` is unknown
+   * @throws {ValueError} before `fit`, if `draw` is unknown, or if it is `stable` and the scores are a tensor
    */
-  async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array> {
+  async predict(scores: Tensor, options: ThresholdDrawOptions): Promise<Tensor1D>;
+  async predict(scores: HostSource, options: ThresholdDrawOptions): Promise<Uint8Array>;
+  async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array | Tensor1D>;
+  async predict(scores: ScoreSource, options: ThresholdDrawOptions): Promise<Uint8Array | Tensor1D> {
     assertKnownOptions('ThresholdOptimizer.predict', options, THRESHOLD_DRAW_OPTION_NAMES);
-    return (await this.decide(scores, options)).decisions;
+    const decided = await this.#decide(scores, options);
+    if (!('dispose' in decided.decisions)) return decided.decisions;
+    const { probabilities, rejected } = decided as TensorThresholdDecisions;
+    probabilities.dispose();
+    rejected.dispose();
+    return decided.decisions;
   }
 
   /**
    * Returns decisions with their probabilities, the rejected rows, the groups that were not in the rows of `fit`, and
    * the seed.
    * @param scores the scores, [rows]; if there is an estimator, its features
+   * @returns for a tensor of scores, tensors on its device; dispose of them after use
    * @throws {DataValidationError} under the conditions of `predictProba`
-   * @throws {ValueError} before `fit`, or if `draw` is unknown
+   * @throws {ValueError} before `fit`, if `draw` is unknown, or if it is `stable` and the scores are a tensor
    */
-  async decide(scores: ScoreSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions> {
+  async decide(scores: Tensor, options: ThresholdDrawOptions): Promise<TensorThresholdDecisions>;
+  async decide(scores: HostSource, options: ThresholdDrawOptions): Promise<ThresholdDecisions>;
+  async decide(
+    scores: ScoreSource,
+    options: ThresholdDrawOptions,
+  ): Promise<ThresholdDecisions | TensorThresholdDecisions>;
+  async decide(
+    scores: ScoreSource,
+    options: ThresholdDrawOptions,
+  ): Promise<ThresholdDecisions | TensorThresholdDecisions> {
     assertKnownOptions('ThresholdOptimizer.decide', options, THRESHOLD_DRAW_OPTION_NAMES);
-    const draw = oneOf('draw', options.draw ?? 'sequence', DRAWS);
-    const seed = requireSeed(options.seed ?? this.seed);
-    const { chances, rows } = await this.#chances(scores, options);
-    return drawDecisions(chances, rows, { seed, draw, rowIds: options.rowIds });
+    return this.#decide(scores, options);
   }
 
   /**
@@ -246,13 +285,28 @@ export class ThresholdOptimizer {
     };
   }
 
-  async #chances(
+  async #decide(
     scores: ScoreSource,
+    options: ThresholdDrawOptions,
+  ): Promise<ThresholdDecisions | TensorThresholdDecisions> {
+    const rules = this.describe();
+    const draw = oneOf('draw', options.draw ?? 'sequence', DRAWS);
+    const seed = requireSeed(options.seed ?? this.seed);
+    const own = await scoresOf(this.#estimator, scores);
+    if (isDeviceTensor(own)) {
+      assertDrawnOnDevice(draw);
+      return drawOnDevice(await deviceChances(own, options.sensitive, rules, this.unseenGroups), seed);
+    }
+    const { chances, rows } = await this.#chances(own, options);
+    return drawDecisions(chances, rows, { seed, draw, rowIds: options.rowIds });
+  }
+
+  async #chances(
+    scores: ColumnSource,
     { sensitive }: ThresholdRowOptions,
   ): Promise<{ chances: DecisionChances; rows: GroupedScores }> {
-    const rules = this.describe();
-    const rows = await readGroupedScores(await scoresOf(this.#estimator, scores), sensitive);
-    return { chances: decisionChances(rows, rules, this.unseenGroups), rows };
+    const rows = await readGroupedScores(scores, sensitive);
+    return { chances: decisionChances(rows, this.describe(), this.unseenGroups), rows };
   }
 }
 

@@ -319,7 +319,6 @@ describe('a calibrator per group', () => {
     const expected = await calibrator().fitTransform(few, labels, { groups: own });
     const [scoreTensor, labelTensor] = [tf.tensor1d(few), tf.tensor1d([...labels], 'int32')];
     const others = [
-      await calibrator().fitTransform(scoreTensor, labelTensor, { groups: own }),
       await calibrator().fitTransform([...few], Array.from(labels, String), { groups: own }),
       await calibrator().fitTransform({ kind: 'numeric', values: Float64Array.from(few) }, labels, {
         groups: { sex: own },
@@ -334,7 +333,12 @@ describe('a calibrator per group', () => {
       ),
     ];
     for (const other of others) expect(other).to.deep.equal(expected);
-    tf.dispose([scoreTensor, labelTensor]);
+    // Text groups beside tensors are uploaded.
+    const calibrated = await calibrator().fitTransform(scoreTensor, labelTensor, { groups: own });
+    (await calibrated.data()).forEach((value, row) => {
+      expect(value).to.be.closeTo(expected[row] ?? NaN, 1e-6);
+    });
+    tf.dispose([calibrated, scoreTensor, labelTensor]);
   });
 
   it('keeps groups whose labels are names of inherited properties', async () => {

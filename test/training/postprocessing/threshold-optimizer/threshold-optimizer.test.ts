@@ -222,7 +222,9 @@ describe('ThresholdOptimizer, data', () => {
     const scores = tf.tensor1d(ROWS.scores.map((score) => 10 * score));
     const optimizer = await new ThresholdOptimizer().fit(scores, ROWS.y.map(String), rows);
     const expected = await (await fitted()).predictProba(ROWS.scores, { sensitive: ROWS.sensitive });
-    expect(await optimizer.predictProba(scores, rows)).to.deep.equal(expected);
+    const probabilities = await optimizer.predictProba(scores, rows);
+    expect([...(await probabilities.data())]).to.deep.equal([...expected]);
+    tf.dispose([rows, scores, probabilities]);
   });
 });
 

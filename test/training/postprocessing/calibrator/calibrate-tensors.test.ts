@@ -1,0 +1,186 @@
+import * as tf from '@tensorflow/tfjs';
+import { expect } from 'chai';
+
+import { createRandom } from '../../../../src/internal/random.ts';
+import { countReads, loadTensorflow } from '../../../../src/tensor/index.ts';
+import {
+  GroupFairnessCalibrator,
+  type GroupFairnessCalibratorOptions,
+  measureCalibration,
+  reliabilityCurve,
+} from '../../../../src/training/index.ts';
+import { describeOn, TESTED_BACKENDS } from '../../../helpers/software-gpu.ts';
+import { sigmoid } from './draw-scores.ts';
+
+/** Rows as float32 numbers, so that tensors and arrays hold the same values. */
+interface Rows {
+  readonly scores: Float32Array;
+  readonly y: Float32Array;
+  readonly groups: Int32Array;
+  readonly weights?: Float32Array;
+}
+
+interface Shape {
+  readonly rows?: number;
+  readonly groups?: number;
+  /** Rounds scores to this many values; with ends, some are exactly 0 and 1. */
+  readonly distinct?: number;
+  readonly isWeighted?: boolean;
+}
+
+/** Draws scores whose calibration differs by group. The last group has only one label. */
+function drawRows({ rows = 4000, groups = 5, distinct, isWeighted = false }: Shape): Rows {
+  const random = createRandom(rows + groups);
+  const round = (score: number): number => (distinct === undefined ? score : Math.round(score * distinct) / distinct);
+  const codes = Int32Array.from({ length: rows }, () => Math.floor(groups * random.next() ** 1.5));
+  const scores = Float32Array.from(codes, () => round(sigmoid(1.5 * random.normal())));
+  const y = Float32Array.from(scores, (score, row) => {
+    const code = codes[row] as number;
+    if (groups > 1 && code === groups - 1) return 1;
+    return Number(random.next() < score ** (1 + code / 2));
+  });
+  const drawn = { scores, y, groups: codes };
+  if (!isWeighted) return drawn;
+  return { ...drawn, weights: Float32Array.from(codes, () => Number(random.next() > 0.2) * 3 * random.next()) };
+}
+
+const TABLE: readonly (readonly [title: string, shape: Shape])[] = [
+  ['continuous scores', {}],
+  ['weights, some of them 0', { isWeighted: true }],
+  ['deciles, with scores of exactly 0 and 1', { distinct: 10 }],
+  ['weighted deciles', { distinct: 10, isWeighted: true }],
+  ['one group', { groups: 1, rows: 500 }],
+  ['many small groups', { groups: 300, rows: 6000 }],
+];
+
+/** The cases on backends on which each test takes longer. */
+const FEW: typeof TABLE = [
+  ['continuous scores', { rows: 600 }],
+  ['weighted deciles', { rows: 600, distinct: 10, isWeighted: true }],
+];
+
+const METHODS: readonly GroupFairnessCalibratorOptions[] = [
+  { method: 'platt' },
+  { method: 'platt', input: 'score' },
+  { method: 'temperature' },
+  { method: 'isotonic' },
+];
+
+/** Returns all numbers of a value, in order. */
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : [];
+}
+
+/** Creates the tensors of rows, on the backend that is active. */
+function toTensors({ scores, y, groups, weights }: Rows) {
+  return {
+    scores: tf.tensor1d(scores),
+    y: tf.tensor1d(y, 'int32'),
+    groups: tf.tensor1d(groups, 'int32'),
+    weights: weights && tf.tensor1d(weights),
+  };
+}
+
+for (const backend of TESTED_BACKENDS) {
+  // The logarithm of a GPU has an absolute error of 5e-7.
+  const tolerance = backend === 'webgpu' ? 2e-5 : 1e-6;
+  describeOn(backend, `calibration of tensors, on ${backend}`, () => {
+    let tensors = 0;
+    before(async () => {
+      await loadTensorflow({ backend });
+    });
+    beforeEach(() => {
+      tensors = tf.memory().numTensors;
+    });
+    afterEach('leaves no tensor behind', () => {
+      expect(tf.memory().numTensors).to.equal(tensors);
+    });
+
+    for (const options of METHODS) {
+      describe(Object.values(options).join(' of '), () => {
+        for (const [title, shape] of backend === 'wasm' ? TABLE : FEW) {
+          it(`equals calibration of arrays: ${title}`, async () => {
+            const rows = drawRows(shape);
+            const given = { groups: rows.groups, sampleWeight: rows.weights };
+            const onHost = new GroupFairnessCalibrator(options);
+            const expected = await onHost.fitTransform(rows.scores, rows.y, given);
+            const { scores, y, groups, weights } = toTensors(rows);
+            const onDevice = new GroupFairnessCalibrator(options);
+            const calibrated = await onDevice.fitTransform(scores, y, { groups, sampleWeight: weights });
+            const found = await calibrated.data();
+            tf.dispose([calibrated, scores, y, groups, weights ?? []]);
+            expect(calibrated).to.be.instanceOf(tf.Tensor);
+            const largest = expected.reduce((most, value, row) => Math.max(most, Math.abs(value - (found[row] as number))), 0); // prettier-ignore
+            expect(largest).to.be.below(tolerance);
+            expect(onDevice.fallbacks).to.deep.equal(onHost.fallbacks);
+            expect(onDevice.warnings).to.deep.equal(onHost.warnings);
+            const counts = (calibrator: GroupFairnessCalibrator): unknown => calibrator.describe().toColumns()['n'];
+            expect(counts(onDevice)).to.deep.equal(counts(onHost));
+          });
+        }
+
+        // The other backends would take long, and read the same.
+        if (backend !== 'wasm' && backend !== 'node') return;
+        it('reads as much for 10,000 rows as for ten times as many', async () => {
+          const few = drawRows({ rows: 10_000, distinct: 50 });
+          const readsOf = async (times: number): Promise<readonly number[]> => {
+            const { scores, y, groups } = toTensors(few);
+            const tiled = [scores, y, groups].map((column) => column.tile([times])) as [tf.Tensor1D, tf.Tensor1D, tf.Tensor1D]; // prettier-ignore
+            const calibrator = new GroupFairnessCalibrator({ ...options, minSamples: 1 });
+            const { reads, values } = await countReads(tf, async () => {
+              const calibrated = await calibrator.fitTransform(tiled[0], tiled[1], { groups: tiled[2] });
+              calibrated.dispose();
+            });
+            tf.dispose([scores, y, groups, tiled]);
+            return [reads, values];
+          };
+          const [reads = 0, values = 0] = await readsOf(1);
+          const [moreReads = 0, moreValues = 0] = await readsOf(10);
+          expect(moreReads).to.be.at.most(reads + 2);
+          expect(values).to.be.below(2500);
+          expect(moreValues).to.be.at.most(1.1 * values);
+        });
+      });
+    }
+
+    describe('measures of calibration', () => {
+      /** On multiples of 2^-14, the histograms of a device are exact. */
+      const step = 2 ** -14;
+      const onGrid = { ...drawRows({ rows: 5000, isWeighted: true }), scores: drawRows({ rows: 5000 }).scores.map((score) => Math.round(score / step) * step) }; // prettier-ignore
+
+      it('equal those of arrays, and rows with missing values are excluded', async () => {
+        const rows = { ...onGrid, scores: onGrid.scores.map((score, row) => (row % 50 === 0 ? NaN : score)) };
+        const { scores, y, groups, weights } = toTensors(rows);
+        const found = [
+          await measureCalibration(scores, y, groups, { sampleWeight: weights }),
+          await reliabilityCurve(scores, y, groups, { sampleWeight: weights, bins: 5 }),
+        ];
+        tf.dispose([scores, y, groups, weights ?? []]);
+        const expected = [
+          await measureCalibration(rows.scores, rows.y, rows.groups, { sampleWeight: rows.weights }),
+          await reliabilityCurve(rows.scores, rows.y, rows.groups, { sampleWeight: rows.weights, bins: 5 }),
+        ];
+        const [numbers, wanted] = [numbersIn(found), numbersIn(expected)];
+        expect(numbers.length).to.equal(wanted.length);
+        wanted.forEach((value, index) => {
+          expect(numbers[index], String(index)).to.be.closeTo(value, tolerance);
+        });
+        // Rows without a score, and rows of weight 0.
+        const isDropped = (weight: number, row: number): boolean => weight === 0 || row % 50 === 0;
+        expect(found[0]?.nDropped).to.equal(rows.weights?.filter(isDropped).length);
+      });
+
+      it('reject scores outside [0, 1], and count what they read', async () => {
+        const { scores, y, groups, weights } = toTensors(onGrid);
+        const above = scores.add<tf.Tensor1D>(1);
+        let message = '';
+        await measureCalibration(above, y, groups).catch((error: unknown) => (message = (error as Error).message));
+        expect(message).to.match(/^scores must lie in \[0, 1\], but holds 1\.\d+\.$/);
+        const { reads } = await countReads(tf, () => measureCalibration(scores, y, groups));
+        expect(reads).to.be.at.most(12);
+        tf.dispose([scores, y, groups, above, weights ?? []]);
+      });
+    });
+  });
+}
