@@ -103,8 +103,22 @@ export function assertValues(
 ): void {
   const index = values.findIndex((value) => !holds(value));
   if (index < 0) return;
-  const value = values[index];
-  throw new DataValidationError(`${argument} must ${required}, but holds ${String(value)} at index ${String(index)}.`, {
+  throw invalidValue(argument, required, values[index] as number, index, suggestion);
+}
+
+/**
+ * Returns the error for a value that does not meet a requirement.
+ * @param index the index of the row, or of the row and the column
+ */
+export function invalidValue(
+  argument: string,
+  required: string,
+  value: number,
+  index: number | readonly number[],
+  suggestion: string,
+): DataValidationError {
+  const where = typeof index === 'number' ? String(index) : `[${index.join(', ')}]`;
+  return new DataValidationError(`${argument} must ${required}, but holds ${String(value)} at index ${where}.`, {
     code: 'invalid-value',
     context: { argument, index, value },
     suggestion,
@@ -141,14 +155,22 @@ export function assertNoneMissing(
   argument: string,
   values: Float64Array | Int8Array | Uint8Array | Int32Array,
   isMissing: (value: number) => boolean,
-  suggestion = 'Exclude rows with missing values first.',
+  suggestion?: string,
 ): void {
   for (let index = 0; index < values.length; index++) {
-    if (!isMissing(values[index] as number)) continue;
-    throw new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
-      code: 'invalid-value',
-      context: { argument, index },
-      suggestion,
-    });
+    if (isMissing(values[index] as number)) throw missingValue(argument, index, suggestion);
   }
+}
+
+/** Returns the error for a missing value. */
+export function missingValue(
+  argument: string,
+  index: number,
+  suggestion = 'Exclude rows with missing values first.',
+): DataValidationError {
+  return new DataValidationError(`${argument} is missing at index ${String(index)}.`, {
+    code: 'invalid-value',
+    context: { argument, index },
+    suggestion,
+  });
 }

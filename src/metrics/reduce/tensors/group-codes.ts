@@ -16,12 +16,11 @@ import {
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
 
-/** The widest range of integers that is counted on the device. */
+/** By default, the widest range of integers that is counted on the device. */
 const WIDEST_RANGE = 4096;
 
 /**
- * Encodes integers within a range of {@link WIDEST_RANGE}. It reads back the range and the numbers that occur. NaN is
- * missing.
+ * Encodes integers within a range of `widestRange`. It reads back the range and the numbers that occur. NaN is missing.
  * @param values [n], of any numeric type
  * @returns undefined if a number is not an integer or the range is too wide
  */
@@ -30,8 +29,9 @@ async function encodeIntegers(
   keep: Keep,
   values: Tensor1D,
   nanPolicy: NanPolicy,
+  widestRange: number,
 ): Promise<DeviceGroups | undefined> {
-  const range = await completeRange(tf, values);
+  const range = await completeRange(tf, values, widestRange);
   if (range === undefined) return undefined;
   const { min, span } = range;
   const positionsOf = (slice: Slice): Tensor1D => distances(tf, slice, values, min, span);
@@ -65,7 +65,11 @@ function distances(tf: Tf, slice: Slice, values: Tensor1D, min: number, span: nu
  * Returns the smallest number and the length of the range; undefined if a number is not an integer or the range is too
  * wide.
  */
-async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; span: number } | undefined> {
+async function completeRange(
+  tf: Tf,
+  values: Tensor1D,
+  widestRange: number,
+): Promise<{ min: number; span: number } | undefined> {
   const isFloat = values.dtype === 'float32';
   const [largest, negated, fraction] = (await largestValues(tf, values.size, isFloat ? 3 : 2, (slice) => {
     if (!isFloat) {
@@ -84,7 +88,7 @@ async function completeRange(tf: Tf, values: Tensor1D): Promise<{ min: number; s
   if (largest === -Infinity) return { min: 0, span: 0 };
   const span = largest + negated + 1;
   if (!isFloat && Math.max(largest, negated) >= largestExactInteger(tf)) return undefined;
-  return fraction !== 1 && span >= 1 && span <= WIDEST_RANGE ? { min: -negated, span } : undefined;
+  return fraction !== 1 && span >= 1 && span <= widestRange ? { min: -negated, span } : undefined;
 }
 
 /** The maximum number of pairs of groups that are counted on the device. */
@@ -144,6 +148,7 @@ function differentLengths(left: number, right: number): DataValidationError {
  * The device counts which codes occur, and only this table is read back. It has at most 4,097 numbers for a tensor of
  * integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider range of numbers
  * or more crossed groups are read completely and encoded on the host.
+ * @param widestRange the widest range of integers that is counted on the device. The table grows with it.
  * @throws {DataValidationError} if a tensor has another shape, or attributes differ in length
  */
 export async function encodeGroupTensors(
@@ -151,11 +156,13 @@ export async function encodeGroupTensors(
   keep: Keep,
   sensitive: SensitiveSource,
   nanPolicy: NanPolicy = 'exclude',
+  widestRange = WIDEST_RANGE,
 ): Promise<DeviceGroups> {
   const attributes = deviceAttributes(tf, keep, sensitive);
   if (attributes === undefined) return upload(tf, keep, encodeGroups(sensitive, nanPolicy));
   const encoded: DeviceGroups[] = [];
-  for (const [name, source] of attributes) encoded.push(await encodeAttribute(tf, keep, name, source, nanPolicy));
+  for (const [name, source] of attributes)
+    encoded.push(await encodeAttribute(tf, keep, name, source, nanPolicy, widestRange));
   let [groups] = encoded as [DeviceGroups];
   for (const attribute of encoded.slice(1)) {
     groups =
@@ -191,12 +198,13 @@ async function encodeAttribute(
   name: string,
   source: ColumnSource,
   nanPolicy: NanPolicy,
+  widestRange: number,
 ): Promise<DeviceGroups> {
   if (!isDeviceTensor(source)) return upload(tf, keep, encodeGroups({ [name]: source }, nanPolicy));
   if (source.shape.length !== 1) throw wrongShape(name, source);
   const tensor = source as unknown as Tensor1D;
   return (
-    (await encodeIntegers(tf, keep, tensor, nanPolicy)) ??
+    (await encodeIntegers(tf, keep, tensor, nanPolicy, widestRange)) ??
     upload(tf, keep, encodeGroups(await tensor.data(), nanPolicy))
   );
 }

@@ -1,0 +1,248 @@
+import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+import { toFiniteNumbers } from '../../metrics/reduce/row-arguments.ts';
+import { encodeGroupTensors } from '../../metrics/reduce/tensors/group-codes.ts';
+import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import {
+  assertNotDisposed,
+  type ColumnSource,
+  isDeviceTensor,
+  isTensorLike,
+  type SensitiveSource,
+  type TensorLike,
+  toBinary,
+} from '../../table/index.ts';
+import { readTogether, type Tf } from '../../tensor/index.ts';
+import { invalidValue, missingValue } from './fit-rows.ts';
+
+/** The largest group code in a tensor. One table of this size is read to find the codes that occur. */
+const LARGEST_CODE = 2 ** 16 - 1;
+
+/** A requirement on every value of a column. */
+interface Requirement {
+  /** The requirement in words, after "must". */
+  readonly text: string;
+  readonly suggestion: string;
+  /** Returns whether each value meets the requirement, bool. The result for NaN does not matter. */
+  readonly holds: (tf: Tf, values: Tensor) => Tensor;
+}
+
+const REQUIREMENTS = {
+  finite: {
+    text: 'be finite',
+    suggestion: 'Exclude rows with missing or infinite values first.',
+    holds: (tf, values) => tf.isFinite(values),
+  },
+  unit: {
+    text: 'lie in [0, 1]',
+    suggestion: 'Divide by the largest possible score, or apply a logistic function to decision values.',
+    holds: (tf, values) => tf.logicalAnd(values.greaterEqual(0), values.lessEqual(1)),
+  },
+  binary: {
+    text: 'hold 0 and 1',
+    suggestion: 'Map the positive label to 1 and the others to 0.',
+    holds: (tf, values) => tf.logicalOr(values.equal(0), values.equal(1)),
+  },
+  weight: {
+    text: 'be 0 or more and finite',
+    suggestion: 'Set the weight of rows to exclude to 0.',
+    holds: (tf, values) => tf.logicalAnd(values.greaterEqual(0), tf.isFinite(values)),
+  },
+  code: {
+    text: `hold whole numbers from 0 to ${String(LARGEST_CODE)}`,
+    suggestion: 'Number the groups from 0, and exclude rows without a group.',
+    holds: (tf, values) =>
+      tf.logicalAnd(
+        values.equal(tf.floor(values)),
+        tf.logicalAnd(values.greaterEqual(0), values.lessEqual(LARGEST_CODE)),
+      ),
+  },
+} as const satisfies Record<string, Requirement>;
+
+/** A column of rows to read on the device. */
+export interface DeviceColumn {
+  /** A tensor, which stays on its device, or a source on the host, which is uploaded. */
+  readonly source: ColumnSource;
+  /** The requirement on every value. `binary` sources on the host may hold text labels. */
+  readonly must: Exclude<keyof typeof REQUIREMENTS, 'code'>;
+  /**
+   * The number of dimensions: 1 for one value per row, 2 for features, [rows, columns].
+   * @defaultValue 1
+   */
+  readonly rank?: 1 | 2;
+  /** For `binary` sources on the host: the label that is treated as 1. */
+  readonly positiveLabel?: string | undefined;
+}
+
+/** A checked column on the device. */
+export interface CheckedColumn {
+  /** The values, float32, [rows] or [rows, columns]. */
+  readonly tensor: Tensor;
+  /** The smallest value; Infinity if there are no rows. */
+  readonly min: number;
+  /** The largest value; -Infinity if there are no rows. */
+  readonly max: number;
+}
+
+/** The group of each row. */
+export interface DeviceCodes {
+  /** The labels of the groups that occur, as `encodeGroups` returns them. */
+  readonly labels: readonly string[];
+  /** The index of each row's label, float32, [rows]. */
+  readonly codes: Tensor1D;
+}
+
+/** The columns and groups of rows, by their names in errors. */
+export interface DeviceRowSources<Name extends string> {
+  /** The columns. The first one determines the number of rows. Undefined columns are skipped. */
+  readonly columns: Readonly<Record<Name, DeviceColumn | undefined>>;
+  /** The groups, under one name: a 1-D tensor of group codes, or any other source of groups. */
+  readonly groups: Readonly<Record<string, SensitiveSource>>;
+}
+
+/** Checked rows on the device. */
+export interface DeviceRows<Name extends string> {
+  readonly rows: number;
+  readonly columns: Readonly<Partial<Record<Name, CheckedColumn>>>;
+  readonly groups: DeviceCodes;
+}
+
+/**
+ * Reads rows on the device of their tensors, without missing values. All columns are checked in one read of three
+ * numbers per column. Groups need two more reads: the range of their codes, and a table of the codes that occur.
+ * @param keep disposes of the tensors that this function creates
+ * @throws {DataValidationError} if a tensor has another shape or dtype, lengths differ, or a value does not meet its
+ *   requirement; the error names one such value
+ */
+export async function readDeviceRows<Name extends string>(
+  tf: Tf,
+  keep: Keep,
+  { columns, groups }: DeviceRowSources<Name>,
+): Promise<DeviceRows<Name>> {
+  const given: RawColumn[] = [];
+  for (const [name, column] of Object.entries(columns) as [Name, DeviceColumn | undefined][]) {
+    if (column === undefined) continue;
+    const { source, must, rank = 1 } = column;
+    const shape = [given[0]?.tensor.shape[0], ...(rank === 2 ? [undefined] : [])];
+    const tensor = isTensorLike(source) ? numericTensor(source, name) : keep(uploadColumn(tf, name, column));
+    assertShape(name, tensor.shape, shape);
+    given.push({ name, must, tensor: toFloat(keep, tensor) });
+  }
+  const rows = given[0]?.tensor.shape[0] ?? 0;
+  const [groupName, source] = Object.entries(groups)[0] as [string, SensitiveSource];
+  if (isCodes(source)) {
+    const tensor = numericTensor(source, groupName);
+    assertShape(groupName, tensor.shape, [rows]);
+    given.push({ name: groupName, must: 'code', tensor: toFloat(keep, tensor) });
+  }
+  const checked = await checkValues(tf, given);
+  return {
+    rows,
+    columns: Object.fromEntries(checked.filter(([name]) => name in columns)) as Partial<Record<Name, CheckedColumn>>,
+    groups: await readGroups(tf, keep, groupName, source, rows),
+  };
+}
+
+/** Returns whether groups are a tensor of codes. A 2-D tensor crosses several attributes. */
+function isCodes(source: SensitiveSource): source is TensorLike {
+  return isTensorLike(source) && source.shape.length !== 2;
+}
+
+/** A column before its values are checked. */
+interface RawColumn {
+  readonly name: string;
+  readonly must: keyof typeof REQUIREMENTS;
+  readonly tensor: Tensor;
+}
+
+function numericTensor(source: TensorLike, name: string): Tensor {
+  assertNotDisposed(source, name);
+  if (isDeviceTensor(source) && source.dtype !== 'complex64') return source as unknown as Tensor;
+  throw new DataValidationError(`${name} has dtype ${source.dtype}; expected float32, int32 or bool.`, {
+    code: 'invalid-value',
+    context: { argument: name, dtype: source.dtype },
+    suggestion: 'Give a tensor of numbers. Number text labels from 0 first.',
+  });
+}
+
+function uploadColumn(tf: Tf, name: string, { source, must, positiveLabel }: DeviceColumn): Tensor1D {
+  const values =
+    must === 'binary'
+      ? Float32Array.from(toBinary(source, name, positiveLabel), (label) => (label < 0 ? NaN : label))
+      : Float32Array.from(toFiniteNumbers(source, name));
+  return tf.tensor1d(values);
+}
+
+/** @param expected the length of each axis; undefined if any length is allowed */
+function assertShape(name: string, shape: readonly number[], expected: readonly (number | undefined)[]): void {
+  const isRank = shape.length === expected.length;
+  if (isRank && expected.every((length, axis) => length === undefined || length === shape[axis])) return;
+  const words = expected.map((length, axis) => String(length ?? (axis === 0 ? 'rows' : 'columns')));
+  throw new DataValidationError(`${name} has shape [${shape.join(', ')}]; expected [${words.join(', ')}].`, {
+    code: isRank ? 'length-mismatch' : 'invalid-value',
+    context: { argument: name, shape, expected: words },
+    suggestion: isRank
+      ? 'Give one value per row in every argument, in the same order.'
+      : 'Reshape the tensor, as in tensor.reshape([-1]) for one value per row.',
+  });
+}
+
+function toFloat(keep: Keep, tensor: Tensor): Tensor {
+  return tensor.dtype === 'float32' ? tensor : keep(tensor.cast('float32'));
+}
+
+/** Checks the values of all columns in one read. */
+async function checkValues(tf: Tf, columns: readonly RawColumn[]): Promise<[string, CheckedColumn][]> {
+  const filled = columns.filter(({ tensor }) => tensor.size > 0);
+  const summaries = filled.map(({ tensor, must }) =>
+    tf.tidy(() => tf.stack([meets(tf, tensor, must).min(), tensor.min(), tensor.max()])),
+  );
+  try {
+    const read = filled.length === 0 ? [] : await readTogether(tf, summaries);
+    const found = new Map(filled.map(({ name }, index) => [name, read[index] as Float32Array]));
+    for (const column of filled) if (found.get(column.name)?.[0] === 0) throw await badValue(tf, column);
+    return columns.map(({ name, tensor }) => {
+      const [, min = Infinity, max = -Infinity] = found.get(name) ?? [];
+      return [name, { tensor, min, max }];
+    });
+  } finally {
+    tf.dispose(summaries);
+  }
+}
+
+/** Returns 1 for each value that meets a requirement, otherwise 0; float32. */
+function meets(tf: Tf, values: Tensor, must: keyof typeof REQUIREMENTS): Tensor {
+  const isMissing = tf.isNaN(values);
+  return tf.logicalAnd(REQUIREMENTS[must].holds(tf, values), tf.logicalNot(isMissing)).cast('float32');
+}
+
+/** Returns the error for a column with a bad value. Only the index and the value are read. */
+async function badValue(tf: Tf, { name, must, tensor }: RawColumn): Promise<DataValidationError> {
+  const index = tf.tidy(() => meets(tf, tensor, must).flatten().argMin());
+  const [position = 0] = await index.data();
+  const value = tf.tidy(() => tensor.flatten().slice([position], [1]));
+  const [found = NaN] = await value.data();
+  tf.dispose([index, value]);
+  const { text, suggestion } = REQUIREMENTS[must];
+  const width = tensor.shape[1];
+  const where = width === undefined ? position : [Math.floor(position / width), position % width];
+  return invalidValue(name, text, found, where, suggestion);
+}
+
+async function readGroups(
+  tf: Tf,
+  keep: Keep,
+  name: string,
+  source: SensitiveSource,
+  rows: number,
+): Promise<DeviceCodes> {
+  const { labels, codesOf, rows: length } = await encodeGroupTensors(tf, keep, source, 'exclude', LARGEST_CODE + 1);
+  assertShape(name, [length], [rows]);
+  const codes = keep(tf.tidy(() => codesOf((tensor) => tensor).clone()));
+  if (isCodes(source) || length === 0) return { labels, codes };
+  const lowest = keep(tf.tidy(() => tf.concat([codes.min().flatten(), codes.argMin().cast('float32').flatten()])));
+  const [code = 0, index = 0] = await lowest.data();
+  if (code < 0) throw missingValue(name, index);
+  return { labels, codes };
+}
