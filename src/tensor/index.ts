@@ -33,6 +33,7 @@ export { groupColumnSums, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
 export {
   type BlockTerms,
+  createRowBlocks,
   type NormalEquations,
   normalEquations,
   type RowBlock,
