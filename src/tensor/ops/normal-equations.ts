@@ -1,5 +1,6 @@
 import type { Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 
+import { multipliesInBatches } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 
 /**
@@ -8,8 +9,8 @@ import type { Tf } from '../runtime.ts';
  */
 const ROWS_PER_SUM = 2 ** 12;
 
-/** The maximum number of rows in a block. One kernel computes all sums of a block. */
-const ROWS_PER_BLOCK = 2 ** 16;
+/** The maximum number of rows in a block, if one kernel computes the sums of all parts of a block. */
+const ROWS_PER_BATCH = 2 ** 16;
 
 /** A block of rows of a matrix on the tensor backend, together with its transpose, in k parts that are summed first. */
 export interface RowBlock {
@@ -72,8 +73,9 @@ export function createRowBlocks(
   rowsOf: (start: number, size: number) => Tensor2D,
 ): RowBlocks {
   const blocks: RowBlock[] = [];
+  const rowsPerBlock = multipliesInBatches(tf) ? ROWS_PER_BATCH : ROWS_PER_SUM;
   for (let start = 0, size; start < rows; start += size) {
-    const left = Math.min(ROWS_PER_BLOCK, rows - start);
+    const left = Math.min(rowsPerBlock, rows - start);
     // All parts of a block have the same length, so the last rows form a block of their own.
     size = left > ROWS_PER_SUM ? left - (left % ROWS_PER_SUM) : left;
     const shape: [number, number, number] = [Math.max(1, size / ROWS_PER_SUM), Math.min(size, ROWS_PER_SUM), columns];

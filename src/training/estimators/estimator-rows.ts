@@ -129,10 +129,10 @@ export function decide(scores: Float64Array | Float32Array, threshold: number): 
  * of.
  * @throws {ValueError} if the threshold is NaN
  */
-export function decideTensor(scores: Tensor1D, threshold: number): Tensor1D {
+export function decideTensor(tf: Tf, scores: Tensor1D, threshold: number): Tensor1D {
   try {
     if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
-    return scores.greaterEqual(threshold).cast<Tensor1D>('float32');
+    return tf.tidy(() => scores.greaterEqual(threshold).cast<Tensor1D>('float32'));
   } finally {
     scores.dispose();
   }

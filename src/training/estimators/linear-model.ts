@@ -192,7 +192,7 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
   /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
   async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
     assertKnownOptions(`${this.constructor.name}.predictTensor`, options, PREDICT_OPTION_NAMES);
-    return decideTensor(await this.tensorScores(x), logit(options.threshold ?? 0.5));
+    return decideTensor(currentTensorflow(), await this.tensorScores(x), logit(options.threshold ?? 0.5));
   }
 }
 

@@ -178,7 +178,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements TensorEs
   async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
     assertKnownOptions('LinearRegression.predictTensor', options, PREDICT_OPTION_NAMES);
     const values = await this.tensorScores(x);
-    return options.threshold === undefined ? values : decideTensor(values, options.threshold);
+    return options.threshold === undefined ? values : decideTensor(currentTensorflow(), values, options.threshold);
   }
 
   clone(): LinearRegression {

@@ -311,9 +311,7 @@ export interface TensorLossRows {
 /** Creates the problem on the tensor backend, in float32. The caller keeps the rows until the problem is solved. */
 export function createTensorProblem(tf: Tf, { blocks, targets, weights }: TensorLossRows, loss: RowLoss): LossProblem {
   const parameters = blocks.columns;
-  const perBlock = (values: Tensor1D): Tensor2D[] =>
-    blocks.blocks.map(({ start, rows }) => tf.tidy(() => values.slice(start, rows).reshape([1, rows])));
-  const [ownTargets, ownWeights] = [perBlock(targets), perBlock(weights)];
+  const [ownTargets, ownWeights] = [perBlock(tf, targets, blocks), perBlock(tf, weights, blocks)];
   return {
     parameters,
     rounding: 1e-6,
@@ -341,6 +339,24 @@ export function createTensorProblem(tf: Tf, { blocks, targets, weights }: Tensor
       tf.dispose([...ownTargets, ...ownWeights]);
     },
   };
+}
+
+/** The number of rows that are sliced at once. On wasm, each slice copies the complete tensor. */
+const ROWS_PER_SLICE = 2 ** 16;
+
+/** Splits one value per row into a tensor per block, [1, rows]. */
+function perBlock(tf: Tf, values: Tensor1D, { blocks }: RowBlocks): Tensor2D[] {
+  return tf.tidy(() => {
+    let [part, end] = [values, 0];
+    let first = 0;
+    return blocks.map(({ start, rows }) => {
+      if (start >= end) {
+        [first, end] = [start, Math.min(values.size, start + ROWS_PER_SLICE)];
+        part = values.slice(first, end - first);
+      }
+      return part.slice(start - first, rows).reshape<Tensor2D>([1, rows]);
+    });
+  });
 }
 
 /** Uploads rows from the host. */
