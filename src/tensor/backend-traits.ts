@@ -40,6 +40,11 @@ export function multipliesInBatches(tf: Tf): boolean {
   return tf.getBackend() !== 'wasm';
 }
 
+/** Returns whether the active backend computes products of matrices faster than plain JavaScript. */
+export function multipliesFast(tf: Tf): boolean {
+  return tf.getBackend() !== 'cpu';
+}
+
 /** The properties of TensorFlow's native backend that this module uses. */
 interface NativeBackend {
   readonly isUsingGpuDevice?: boolean;

@@ -7,6 +7,7 @@ export {
   largestExactInteger,
   largestTensor,
   maxActivations as mostActivations,
+  multipliesFast,
   traitsOf,
 } from './backend-traits.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';

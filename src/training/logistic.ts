@@ -5,13 +5,13 @@ export function sigmoid(x: number): number {
   return power / (1 + power);
 }
 
-/** The smallest logit whose probability is 1 in float64. */
-const CERTAIN = 53 * Math.LN2;
+/** A logit whose probability is 1 in float64. */
+export const CERTAIN_LOG_ODDS = 37;
 
 /** Computes log(p / (1 - p)), the inverse of {@link sigmoid}; -Infinity below 0 and Infinity above 1. */
 export function logit(p: number): number {
   if (p <= 0) return -Infinity;
-  if (p >= 1) return p === 1 ? CERTAIN : Infinity;
+  if (p >= 1) return p === 1 ? CERTAIN_LOG_ODDS : Infinity;
   return Math.log(p) - Math.log1p(-p);
 }
 

@@ -157,11 +157,7 @@ export async function readDeviceGroups(
   return readGroups(tf, keep, name, source, rows);
 }
 
-function rawColumns<Name extends string>(
-  tf: Tf,
-  keep: Keep,
-  columns: DeviceRowSources<Name>['columns'],
-): RawColumn[] {
+function rawColumns<Name extends string>(tf: Tf, keep: Keep, columns: DeviceRowSources<Name>['columns']): RawColumn[] {
   const given: RawColumn[] = [];
   for (const [name, column] of Object.entries(columns) as [Name, DeviceColumn | undefined][]) {
     if (column === undefined) continue;
@@ -262,7 +258,10 @@ function meets(tf: Tf, values: Tensor, must: keyof typeof REQUIREMENTS): Tensor 
 }
 
 /** Returns the error for a column with a bad value. Only the index and the value are read. */
-async function badValue(tf: Tf, { name, must, tensor }: RawColumn & { must: keyof typeof REQUIREMENTS }): Promise<DataValidationError> {
+async function badValue(
+  tf: Tf,
+  { name, must, tensor }: RawColumn & { must: keyof typeof REQUIREMENTS },
+): Promise<DataValidationError> {
   const index = tf.tidy(() => meets(tf, tensor, must).flatten().argMin());
   const [position = 0] = await index.data();
   const value = tf.tidy(() => tensor.flatten().slice([position], [1]));

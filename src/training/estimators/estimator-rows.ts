@@ -65,12 +65,7 @@ export async function readPredictRows(source: MatrixSource, features: number): P
  * @param keep disposes of the tensors that this function creates
  * @throws {DataValidationError} if the tensor has another shape or dtype, or holds a value that is not finite
  */
-export async function readPredictTensor(
-  tf: Tf,
-  keep: Keep,
-  source: TensorLike,
-  features?: number,
-): Promise<Tensor2D> {
+export async function readPredictTensor(tf: Tf, keep: Keep, source: TensorLike, features?: number): Promise<Tensor2D> {
   const { X } = await readDeviceColumns(tf, keep, { X: featureColumn(source) });
   const tensor = X?.tensor as Tensor2D;
   if (features !== undefined) assertFeatures(tensor.shape, features);

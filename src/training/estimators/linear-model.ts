@@ -6,24 +6,11 @@ import { type ColumnSource, isDeviceTensor, type TensorLike } from '../../table/
 import { currentTensorflow } from '../../tensor/index.ts';
 import { type FitRows, readFitRows } from '../data/fit-rows.ts';
 import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
-import { logit, sigmoid } from '../logistic.ts';
-import {
-  decide,
-  decideTensor,
-  fittedOr,
-  readPredictRows,
-  readPredictTensor,
-  weightedRows,
-} from './estimator-rows.ts';
+import { CERTAIN_LOG_ODDS, logit, sigmoid } from '../logistic.ts';
+import { decide, decideTensor, fittedOr, readPredictRows, readPredictTensor, weightedRows } from './estimator-rows.ts';
 import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
 import type { LinearScore } from './fitting/newton.ts';
 import { tensorScores } from './fitting/tensor-design.ts';
-
-/**
- * The log odds of a class if all rows have this class. In float64, the probability of the class is then
- * indistinguishable from 1.
- */
-export const CERTAIN_LOG_ODDS = 37;
 
 /**
  * Returns the constant model if all rows have the same class; undefined if both classes occur.

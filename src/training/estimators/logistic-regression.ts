@@ -13,6 +13,7 @@ import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import { type BackendChoice, currentTensorflow, groupSums } from '../../tensor/index.ts';
 import { assertBinary, type FitRows } from '../data/fit-rows.ts';
 import { readTensorFitRows } from '../data/tensor-fit-rows.ts';
+import { CERTAIN_LOG_ODDS } from '../logistic.ts';
 import { applyClassWeight, classFactors, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
 import { inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
@@ -28,7 +29,7 @@ import {
 } from './fitting/fit-linear-model.ts';
 import type { LinearScore } from './fitting/newton.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
-import { CERTAIN_LOG_ODDS, type FitSources, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
+import { type FitSources, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {

@@ -100,7 +100,11 @@ async function firstBad(
         : tf.logicalAnd(tf.isFinite(predictions), tf.logicalNot(tf.isNaN(predictions)));
     const valid = isValid.cast<Tensor1D>('float32');
     const index = valid.argMin();
-    return tf.stack([valid.min(), index.cast('float32'), predictions.gather(index.reshape([1]).cast('int32')).reshape([])]);
+    return tf.stack([
+      valid.min(),
+      index.cast('float32'),
+      predictions.gather(index.reshape([1]).cast('int32')).reshape([]),
+    ]);
   });
   try {
     const [isNone, index = 0, value = NaN] = await found.data();
@@ -169,7 +173,12 @@ interface OracleParts {
 }
 
 /** Creates an oracle that fits copies of an estimator on the host. */
-export function createOracle({ estimator, x: given, predicts, signal }: OracleParts): Oracle<OracleRows, ArrayLike<number>> {
+export function createOracle({
+  estimator,
+  x: given,
+  predicts,
+  signal,
+}: OracleParts): Oracle<OracleRows, ArrayLike<number>> {
   const x = given instanceof FixedMatrix ? given : new FixedMatrix(given);
   return async (rows, startFrom, scaledTo) => {
     // A learner that never yields control would prevent an abort signal from arriving.

@@ -64,8 +64,7 @@ function lossesOf(
   const { range } = settings;
   const truths = y.map((value) => cut(value, range));
   const toLoss = lossOf(settings.loss);
-  return (predictions) =>
-    truths.map((truth, row) => toLoss(Math.abs(truth - cut(predictions[row] as number, range))));
+  return (predictions) => truths.map((truth, row) => toLoss(Math.abs(truth - cut(predictions[row] as number, range))));
 }
 
 /** Returns the kind of each row, an index into {@link RowTotals.weights}. */

@@ -85,7 +85,8 @@ export async function poseTensorProblem(
   };
   return {
     ...problem,
-    respond: (multipliers, withObjective) => respond(tf, problem, problem.factors(multipliers, withObjective), rows, codes),
+    respond: (multipliers, withObjective) =>
+      respond(tf, problem, problem.factors(multipliers, withObjective), rows, codes),
     async evaluate(predictions) {
       const sums = await sumBy(codes, shares.length, () => valuesOf(predictions));
       return problem.evaluateSums(sums.map((sum) => sum / totalWeight));
@@ -95,7 +96,11 @@ export async function poseTensorProblem(
       const largest = keep(rows.weights.max());
       const errors = (): Tensor1D => rows.y.sub<Tensor1D>(predictions).abs();
       const [sum = 0] = await sumBy(all, 1, errors);
-      const [spread = 0] = await sumBy(all, 1, () => errors().sub<Tensor1D>(sum / totalWeight).square());
+      const [spread = 0] = await sumBy(all, 1, () =>
+        errors()
+          .sub<Tensor1D>(sum / totalWeight)
+          .square(),
+      );
       // Squares of large weights would overflow float32.
       const [squares = 0] = await sumBy(all, 1, () => rows.weights.div<Tensor1D>(largest));
       const [unit = 1] = await largest.data();

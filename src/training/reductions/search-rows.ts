@@ -2,9 +2,10 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
-import { currentTensorflow, tensorflowInUse } from '../../tensor/index.ts';
+import { currentTensorflow, multipliesFast, tensorflowInUse } from '../../tensor/index.ts';
 import { withFixedTensor } from '../data/fixed-tensor.ts';
-import { FixedMatrix, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { deriveFrom, FixedMatrix, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { columnScales } from '../estimators/fitting/column-scales.ts';
 import type { GridCompat } from './multiplier-grid.ts';
 import { createOracle, createTensorOracle, type Oracle, predictionKind, withoutTensors } from './oracle.ts';
 import { poseProblem } from './pose-problem.ts';
@@ -38,10 +39,11 @@ export async function searchRows<Result>(
   if (settings.precision === 'float64') return searchHost(settings, { X, y, options }, search);
   if (isDeviceTensor(X)) return searchDevice(settings, X as unknown as Tensor2D, { y, options }, search);
   const x = new FixedMatrix(await readMatrix(X));
-  if (settings.precision === undefined && !(settings.isDefault && isFasterOnTensors(x))) {
-    return searchHost(settings, { X: x, y, options }, search);
-  }
+  const isForced = settings.precision === 'float32';
+  const isCandidate = settings.isDefault && isFasterOnTensors(x);
+  if (!isForced && !isCandidate) return searchHost(settings, { X: x, y, options }, search);
   const tf = await tensorflowInUse();
+  if (!isForced && !multipliesFast(tf)) return searchHost(settings, { X: x, y, options }, search);
   const uploaded = tf.tensor2d(Float32Array.from(x.values), [x.rows, x.columns]);
   try {
     return await searchDevice(settings, uploaded, { y, options }, search);
@@ -79,6 +81,20 @@ async function searchDevice<Result>(
   });
 }
 
+/** The number of columns with more than two values from which tensors are faster. See docs/performance.md. */
+const MIN_DENSE = 20;
+
+/**
+ * The products, rows x dense columns^2, from which tensors save more time than it takes to load TensorFlow.js. The
+ * search then takes some seconds on the host.
+ */
+const MIN_PRODUCTS = 5e7;
+
+/**
+ * Returns whether the default estimator is faster on tensors. On the host, columns with two values cost almost nothing.
+ */
 function isFasterOnTensors(x: Matrix): boolean {
-  return x.rows < 0;
+  if (x.rows * x.columns ** 2 < MIN_PRODUCTS) return false;
+  const { dense } = deriveFrom(x, 'column-scales', () => columnScales(x));
+  return dense.length >= MIN_DENSE && x.rows * dense.length ** 2 >= MIN_PRODUCTS;
 }

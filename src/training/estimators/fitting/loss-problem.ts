@@ -1,6 +1,12 @@
 import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { normalEquations, type NormalEquations, type RowBlocks, type Tf, uploadRowBlocks } from '../../../tensor/index.ts';
+import {
+  normalEquations,
+  type NormalEquations,
+  type RowBlocks,
+  type Tf,
+  uploadRowBlocks,
+} from '../../../tensor/index.ts';
 import { deriveFrom, type Matrix } from '../../data/read-matrix.ts';
 import type { PivotRule } from './cholesky.ts';
 import type { ColumnScales } from './column-scales.ts';
