@@ -80,7 +80,7 @@ export function createRowBlocks(
     size = left > ROWS_PER_SUM ? left - (left % ROWS_PER_SUM) : left;
     const shape: [number, number, number] = [Math.max(1, size / ROWS_PER_SUM), Math.min(size, ROWS_PER_SUM), columns];
     const [x, transposed] = tf.tidy(() => {
-      const part = rowsOf(start, size as number).reshape<Tensor3D>(shape);
+      const part = rowsOf(start, size).reshape<Tensor3D>(shape);
       return [part, part.transpose<Tensor3D>([0, 2, 1])] as const;
     });
     blocks.push({ start, rows: size, x, transposed });

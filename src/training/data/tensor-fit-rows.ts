@@ -1,4 +1,4 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { ColumnSource, TensorLike } from '../../table/index.ts';
@@ -23,21 +23,21 @@ export interface TensorFitRows {
 
 /**
  * Reads features, targets and weights on the device of the features. It reads back three numbers per argument.
- * @param must the requirement on targets
  * @param keep disposes of the tensors that this function creates
+ * @param must the requirement on targets
  * @throws {DataValidationError} if shapes or dtypes do not fit, if there are no rows, if values are missing or infinite,
  *   or if all weights are 0
  */
 export async function readTensorFitRows(
   tf: Tf,
   keep: Keep,
-  { x, y, sampleWeight }: { x: TensorLike; y: ColumnSource; sampleWeight?: ColumnSource | undefined },
+  sources: { readonly x: TensorLike; readonly y: ColumnSource; readonly sampleWeight?: ColumnSource | undefined },
   must: 'binary' | 'unit' | 'finite',
 ): Promise<TensorFitRows> {
   const columns = await readDeviceColumns(tf, keep, {
-    X: featureColumn(x),
-    y: { source: y, must },
-    sampleWeight: sampleWeight === undefined ? undefined : { source: sampleWeight, must: 'weight' },
+    X: featureColumn(sources.x),
+    y: { source: sources.y, must },
+    sampleWeight: sources.sampleWeight === undefined ? undefined : { source: sources.sampleWeight, must: 'weight' },
   });
   const features = columns.X?.tensor as Tensor2D;
   const [rows] = features.shape;
@@ -47,7 +47,7 @@ export async function readTensorFitRows(
     x: features,
     y: columns.y?.tensor as Tensor1D,
     range: [columns.y?.min ?? NaN, columns.y?.max ?? NaN],
-    weights: (columns.sampleWeight?.tensor as Tensor1D | undefined) ?? keep(tf.ones([rows]) as Tensor1D),
+    weights: (columns.sampleWeight?.tensor as Tensor1D | undefined) ?? keep(tf.ones<Rank.R1>([rows])),
     hasUnusedRows: columns.sampleWeight?.min === 0,
   };
 }

@@ -36,12 +36,10 @@ export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weig
  * Returns the factors of class 0 and class 1. With 'balanced', both factors are 1 if a class has no rows.
  * @param totals the sums of weights of class 0 and class 1
  */
-export function classFactors(
-  classWeight: ClassWeight,
-  [zero, one]: readonly [number, number],
-): readonly [number, number] {
+export function classFactors(classWeight: ClassWeight, totals: readonly [number, number]): readonly [number, number] {
   if (classWeight === null) return [1, 1];
   if (classWeight !== 'balanced') return [classWeight[0] ?? 1, classWeight[1] ?? 1];
+  const [zero, one] = totals;
   if (zero === 0 || one === 0) return [1, 1];
   const half = (zero + one) / 2;
   return [half / zero, half / one];

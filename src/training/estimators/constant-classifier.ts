@@ -78,10 +78,10 @@ export class ConstantClassifier implements TensorEstimator {
   }
 
   /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
-  async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
+  predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
     assertKnownOptions('ConstantClassifier.predictTensor', options, PREDICT_OPTION_NAMES);
     const [decision = 0] = decide(Float64Array.of(this.probability), options.threshold ?? 0.5);
-    return currentTensorflow().fill([x.shape[0]], decision);
+    return Promise.resolve(currentTensorflow().fill([x.shape[0]], decision));
   }
 
   clone(): ConstantClassifier {

@@ -61,8 +61,8 @@ export async function readPredictRows(source: MatrixSource, features: number): P
 
 /**
  * Reads the rows for prediction on the device of a tensor, [rows, features] float32.
- * @param features the number of features in `fit`
  * @param keep disposes of the tensors that this function creates
+ * @param features the number of features in `fit`; unchecked if omitted
  * @throws {DataValidationError} if the tensor has another shape or dtype, or holds a value that is not finite
  */
 export async function readPredictTensor(tf: Tf, keep: Keep, source: TensorLike, features?: number): Promise<Tensor2D> {

@@ -1,4 +1,4 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { assertKnownOptions, type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
@@ -119,7 +119,7 @@ export class LinearRegression extends LinearModel<LinearFit> implements TensorEs
     const tf = currentTensorflow();
     const rows = await readTensorFitRows(tf, keep, { x, y, sampleWeight }, 'finite');
     const [count] = rows.x.shape;
-    const all = keep(tf.zeros([count], 'int32') as Tensor1D);
+    const all = keep(tf.zeros<Rank.R1>([count], 'int32'));
     const sumOf = async (values: Tensor1D): Promise<number> => (await groupSums(tf, keep(values), all, 1))[0] as number;
     const unit = (await sumOf(rows.weights.clone())) / count;
     const weights = keep(rows.weights.div<Tensor1D>(unit));

@@ -1,4 +1,4 @@
-import type { Tensor1D } from '@tensorflow/tfjs';
+import type { Rank, Tensor1D } from '@tensorflow/tfjs';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { createRandom, mix } from '../../internal/random.ts';
@@ -83,7 +83,7 @@ export async function mixtureDraws(
   uniform: (row: number) => number,
 ): Promise<Float64Array> {
   const parts = partsOf(mixture);
-  const rows = isDeviceTensor(X) ? (X.shape[0] ?? 0) : (X as Matrix).rows;
+  const rows = isDeviceTensor(X) ? (X.shape[0] ?? 0) : X.rows;
   const picks = Int32Array.from({ length: rows }, (_, row) => {
     let left = uniform(row);
     const picked = parts.findIndex(({ weight }) => (left -= weight) < 0);
@@ -91,7 +91,7 @@ export async function mixtureDraws(
   });
   if (isDeviceTensor(X)) return tensorDraws(mixture, X, picks);
   const predictions: ArrayLike<number>[] = [];
-  for (const { predictor } of parts) predictions.push(await askPredictions(predictor, X as Matrix, mixture.predicts));
+  for (const { predictor } of parts) predictions.push(await askPredictions(predictor, X, mixture.predicts));
   return Float64Array.from(picks, (pick, row) => predictions[pick]?.[row] as number);
 }
 
@@ -117,7 +117,7 @@ async function sumOnDevice(
   return withTensors(tf, async (keep) => {
     const checked = await readPredictTensor(tf, keep, X);
     return withFixedTensor(checked, async (x) => {
-      let sum = tf.zeros([x.shape[0]]) as Tensor1D;
+      let sum = tf.zeros<Rank.R1>([x.shape[0]]);
       try {
         for (const part of partsOf(mixture)) {
           const predictions = await askTensorPredictions(tf, part.predictor, x, mixture.predicts);
@@ -144,7 +144,7 @@ export function uniformsFor(
 ): (row: number) => number {
   if (randomization === 'row') {
     if (isDeviceTensor(x)) throw onTensors();
-    return rowUniforms((x as Matrix).values, (x as Matrix).columns, seed);
+    return rowUniforms(x.values, x.columns, seed);
   }
   const random = createRandom(seed);
   return () => random.next();

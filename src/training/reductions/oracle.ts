@@ -219,7 +219,10 @@ export function createTensorOracle(
         ? new ConstantClassifier(onlyLabel)
         : await (estimator.clone() as TensorEstimator).fit(x, targets, { sampleWeight, startFrom, signal });
       const predictions = await askTensorPredictions(tf, predictor, x, predicts);
-      return { predictor, predictions, isConstant, release: () => predictions.dispose() };
+      const release = (): void => {
+        predictions.dispose();
+      };
+      return { predictor, predictions, isConstant, release };
     });
 }
 

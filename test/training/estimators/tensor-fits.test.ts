@@ -83,7 +83,7 @@ describe('estimators of tensors', () => {
   it('predict one class everywhere if all labels are equal', async () => {
     await loadTensorflow({ backend: 'wasm' });
     const [x, y] = [tf.tensor2d([[1], [2], [3]]), tf.ones([3])];
-    const model = await new LogisticRegression().fit(x, y as tf.Tensor1D);
+    const model = await new LogisticRegression().fit(x, y);
     expect([model.intercept, model.warnings.length]).to.deep.equal([37, 1]);
     const constant = await new ConstantClassifier(1).predictTensor(x);
     expect([...(await constant.data())]).to.deep.equal([1, 1, 1]);
@@ -95,8 +95,8 @@ describe('estimators of tensors', () => {
     const [x, y] = [tf.tensor2d([[1], [2], [3]]), tf.tensor1d([0, 1, 1])];
     const model = await new LogisticRegression().fit(x, y);
     const [wide, flat] = [tf.zeros([2, 3]), tf.zeros([2])];
-    expect(await failure(model.predict(wide as tf.Tensor2D))).to.match(/X has 3 features, but .* fitted on 1/);
-    expect(await failure(model.predict(flat as tf.Tensor2D))).to.match(/X has shape \[2\]/);
+    expect(await failure(model.predict(wide))).to.match(/X has 3 features, but .* fitted on 1/);
+    expect(await failure(model.predict(flat))).to.match(/X has shape \[2\]/);
     tf.dispose([x, y, wide, flat]);
   });
 });

@@ -359,8 +359,8 @@ describe('reductions of tensors', () => {
     it(`reject ${title} with its shape or dtype`, async () => {
       const given = [x(), y(), sensitive()] as const;
       const error = await failure(
-        new GridSearchReduction().fit(given[0] as tf.Tensor2D, given[1] as tf.Tensor1D, {
-          sensitive: given[2] as tf.Tensor1D,
+        new GridSearchReduction().fit(given[0], given[1], {
+          sensitive: given[2],
         }),
       );
       tf.dispose([...given]);

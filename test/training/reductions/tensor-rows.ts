@@ -49,5 +49,10 @@ export function onTensors(
       'int32',
     ),
   };
-  return { ...rows, dispose: () => tf.dispose([rows.x, rows.y, rows.sensitive]) };
+  return {
+    ...rows,
+    dispose: () => {
+      tf.dispose([rows.x, rows.y, rows.sensitive]);
+    },
+  };
 }

@@ -64,7 +64,13 @@ async function createDesign(tf: Tf, x: Tensor2D, weights?: Tensor1D): Promise<Te
         const own = part.x.slice([start - part.start, 0], [size, columns]);
         return tf.concat([own.sub<Tensor2D>(shift).mul<Tensor2D>(factor), tf.ones([size, 1])], 1);
       });
-      return { scales, blocks, dispose: blocks.dispose };
+      return {
+        scales,
+        blocks,
+        dispose: () => {
+          blocks.dispose();
+        },
+      };
     } finally {
       tf.dispose([shift, factor]);
     }
