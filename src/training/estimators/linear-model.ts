@@ -9,7 +9,7 @@ import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
 import { CERTAIN_LOG_ODDS, logit, sigmoid } from '../logistic.ts';
 import { decide, decideTensor, fittedOr, readPredictRows, readPredictTensor, weightedRows } from './estimator-rows.ts';
 import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
-import type { LinearScore } from './fitting/newton.ts';
+import type { LinearScore } from './fitting/column-scales.ts';
 import { tensorScores } from './fitting/tensor-design.ts';
 
 /**

@@ -27,7 +27,7 @@ import {
   type Precision,
   PRECISIONS,
 } from './fitting/fit-linear-model.ts';
-import type { LinearScore } from './fitting/newton.ts';
+import type { LinearScore } from './fitting/column-scales.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
 import { type FitSources, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
 

@@ -10,8 +10,7 @@ import { readPredictTensor } from '../estimators/estimator-rows.ts';
 import { type Estimator, isTensorEstimator, type TensorEstimator } from '../estimators/estimator.ts';
 import { pause } from '../estimators/pause.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
-import type { TensorOracleRows } from './pose-tensor-problem.ts';
-import type { OracleRows } from './reduction-problem.ts';
+import type { OracleRows, TensorOracleRows } from './reduction-problem.ts';
 
 /**
  * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no threshold,
@@ -99,12 +98,9 @@ async function firstBad(
         ? tf.logicalOr(predictions.equal(0), predictions.equal(1))
         : tf.logicalAnd(tf.isFinite(predictions), tf.logicalNot(tf.isNaN(predictions)));
     const valid = isValid.cast<Tensor1D>('float32');
-    const index = valid.argMin();
-    return tf.stack([
-      valid.min(),
-      index.cast('float32'),
-      predictions.gather(index.reshape([1]).cast('int32')).reshape([]),
-    ]);
+    const index = valid.argMin().reshape<Tensor1D>([1]).cast<Tensor1D>('int32');
+    // The shape of a minimum is [] or [1], depending on the backend.
+    return tf.concat([valid.min().reshape<Tensor1D>([1]), index.cast('float32'), predictions.gather(index)]);
   });
   try {
     const [isNone, index = 0, value = NaN] = await found.data();

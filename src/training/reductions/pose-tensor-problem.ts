@@ -11,14 +11,8 @@ import { lossOf } from './constraint-names.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
 import { gapOfNoise } from './exponentiated-gradient.ts';
 import type { GridCompat } from './multiplier-grid.ts';
-import type { CellProblem, OracleRows, RowProblem } from './reduction-problem.ts';
+import type { CellProblem, RowProblem, TensorOracleRows } from './reduction-problem.ts';
 import { kindsOf, type ReductionFitOptions, type RowTotals, withGroups } from './row-cells.ts';
-
-/** The learner's rows on the device, [rows] float32. */
-export interface TensorOracleRows extends OracleRows<Tensor1D> {
-  /** The sum of the weights. */
-  readonly total: number;
-}
 
 /** A problem whose rows are on the device. */
 type TensorProblem = RowProblem<TensorOracleRows, Tensor1D>;
@@ -201,8 +195,8 @@ async function firstRowsOf(tf: Tf, kinds: Tensor1D, count: number): Promise<Floa
     tf.concat(
       Array.from({ length: count }, (_, kind) => {
         const isOfKind = kinds.equal(tf.scalar(kind, 'int32')).cast<Tensor1D>('float32');
-        const [first, occurs] = [isOfKind.argMax().cast('float32'), isOfKind.max()];
-        return tf.stack([first, occurs]) as Tensor1D;
+        // The shape of a maximum is [] or [1], depending on the backend.
+        return tf.concat([isOfKind.argMax().cast('float32').reshape<Tensor1D>([1]), isOfKind.max().reshape([1])]);
       }),
     ),
   );

@@ -1,3 +1,5 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
 import type { RowCells } from './row-cells.ts';
 
 /**
@@ -11,6 +13,12 @@ export interface OracleRows<Values = Float64Array> {
   readonly weights: Values;
   /** The label of all rows with a weight above 0; null if both labels occur. */
   readonly onlyLabel: 0 | 1 | null;
+}
+
+/** The learner's rows on the device, [rows] float32. */
+export interface TensorOracleRows extends OracleRows<Tensor1D> {
+  /** The sum of the weights. */
+  readonly total: number;
 }
 
 /** The evaluation of one predictor. */

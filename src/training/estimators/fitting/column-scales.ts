@@ -1,5 +1,4 @@
 import type { Matrix } from '../../data/read-matrix.ts';
-import type { LinearScore } from './newton.ts';
 
 /**
  * The shift and scale of each column before fitting. A value x becomes (x - shift) / scale, which is in [-1, 1].
@@ -56,6 +55,14 @@ export function scalesOf({ low, high, hasMore, mean }: ColumnRanges): ColumnScal
   for (const column of constants) scale[column] = 1;
   const indicators = columns.filter((column) => hasMore[column] === 0 && low[column] !== high[column]);
   return { shift, scale, dense, indicators, constants };
+}
+
+/** A linear score, X b + b0. */
+export interface LinearScore {
+  /** The coefficients b, one per column. */
+  readonly coefficients: Float64Array;
+  /** The intercept b0. */
+  readonly intercept: number;
 }
 
 /** Converts b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */

@@ -2,7 +2,7 @@ import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { type BackendChoice, loadTensorflow, type Tf } from '../../../tensor/index.ts';
 import { deriveFrom } from '../../data/read-matrix.ts';
-import { type ColumnScales, columnScales, fromScaled, toScaled } from './column-scales.ts';
+import { type ColumnScales, columnScales, fromScaled, type LinearScore, toScaled } from './column-scales.ts';
 import {
   createHostProblem,
   createTensorProblem,
@@ -11,7 +11,7 @@ import {
   type TensorLossRows,
   uploadLossRows,
 } from './loss-problem.ts';
-import { assertFiniteScore, type LinearScore, minimise, type NewtonResult, type NewtonTask } from './newton.ts';
+import { assertFiniteScore, minimise, type NewtonResult, type NewtonTask } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
 import { useTensorDesign } from './tensor-design.ts';
 

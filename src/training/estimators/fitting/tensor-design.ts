@@ -2,8 +2,7 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { createRowBlocks, readTogether, type RowBlocks, type Tf } from '../../../tensor/index.ts';
 import { derivedResult, useDerived } from '../../data/fixed-tensor.ts';
-import { type ColumnRanges, type ColumnScales, scalesOf, toScaled } from './column-scales.ts';
-import type { LinearScore } from './newton.ts';
+import { type ColumnRanges, type ColumnScales, type LinearScore, scalesOf, toScaled } from './column-scales.ts';
 
 /** A shifted and scaled matrix with an appended column of ones, on the tensor backend. */
 interface TensorDesign {
