@@ -79,7 +79,7 @@ export interface DeviceColumn {
 }
 
 /** A checked column on the device. */
-export interface CheckedColumn {
+interface CheckedColumn {
   /** The values, float32, [rows] or [rows, columns]. */
   readonly tensor: Tensor;
   /** The smallest value; Infinity if there are no rows. */

@@ -74,7 +74,8 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * Fits the model to rows and replaces the result of an earlier `fit`.
+   * Fits the model to rows and replaces the result of an earlier `fit`. If X is a tensor and `fitsTensors` is true, rows
+   * stay on the device of X.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1 for a classifier; finite for `LinearRegression`
    * @param options weights, a signal and `startFrom`. The signal cannot interrupt the descent of

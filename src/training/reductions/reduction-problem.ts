@@ -22,7 +22,7 @@ export interface TensorOracleRows extends OracleRows<Tensor1D> {
 }
 
 /** The evaluation of one predictor. */
-export interface Evaluation {
+interface Evaluation {
   /** The objective: the mean cost of errors, or the mean loss. */
   readonly error: number;
   /** The left sides gamma of the constraints gamma <= bound, [multipliers]. */

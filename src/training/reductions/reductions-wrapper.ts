@@ -111,7 +111,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Fits the reduction to rows and replaces the result of an earlier `fit`.
+   * Fits the reduction to rows and replaces the result of an earlier `fit`. If X is a tensor, rows stay on its device,
+   * and `sensitive` may be a tensor of integer codes (see `precision`).
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
