@@ -127,7 +127,11 @@ export async function readDeviceRows<Name extends string>(
   const rows = given[0]?.tensor.shape[0] ?? 0;
   const [groupName, source] = Object.entries(groups)[0] as [string, SensitiveSource];
   const checked = await checkValues(tf, [...given, ...rawCodes(keep, groupName, source, rows)]);
-  return { rows, columns: columnsByName(checked), groups: await readGroups(tf, keep, groupName, source, rows) };
+  return {
+    rows,
+    columns: columnsByName(checked.slice(0, given.length)),
+    groups: await readGroups(tf, keep, groupName, source, rows),
+  };
 }
 
 /**
