@@ -32,6 +32,19 @@ export function isOnDevice(tf: Tf): boolean {
   return tf.getBackend() === 'tensorflow' && (tf.backend() as NativeBackend).isUsingGpuDevice === true;
 }
 
+/**
+ * Returns whether one product of many small matrices is as fast as the products one by one. On wasm, a product of
+ * several matrices does not use the vectorised kernel and takes ten times as long.
+ */
+export function multipliesInBatches(tf: Tf): boolean {
+  return tf.getBackend() !== 'wasm';
+}
+
+/** Returns whether the active backend computes products of matrices faster than plain JavaScript. */
+export function multipliesFast(tf: Tf): boolean {
+  return tf.getBackend() !== 'cpu';
+}
+
 /** The properties of TensorFlow's native backend that this module uses. */
 interface NativeBackend {
   readonly isUsingGpuDevice?: boolean;

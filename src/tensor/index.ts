@@ -7,6 +7,7 @@ export {
   largestExactInteger,
   largestTensor,
   maxActivations as mostActivations,
+  multipliesFast,
   traitsOf,
 } from './backend-traits.ts';
 export { countReads, type DeviceReads } from './count-reads.ts';
@@ -33,6 +34,7 @@ export { groupColumnSums, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
 export {
   type BlockTerms,
+  createRowBlocks,
   type NormalEquations,
   normalEquations,
   type RowBlock,

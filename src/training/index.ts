@@ -14,6 +14,7 @@ export {
   type FitOptions,
   isEstimator,
   type PredictOptions,
+  type TensorEstimator,
 } from './estimators/estimator.ts';
 export { estimatorFromJson } from './estimators/estimator-from-json.ts';
 export type { Precision } from './estimators/fitting/fit-linear-model.ts';

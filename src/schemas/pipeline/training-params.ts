@@ -55,6 +55,10 @@ const reductions = z.strictObject({
     z.enum(['draw', 'row']),
     'draw: a random draw for each row of a call; row: a draw fixed by the features of the row. Default: draw.',
   ),
+  precision: optionalField(
+    z.enum(['float32', 'float64']),
+    'float64: computes on the host; float32: computes on tensors. Default: the faster of both.',
+  ),
 });
 
 const networkParams = {

@@ -64,8 +64,11 @@ const REQUIREMENTS = {
 export interface DeviceColumn {
   /** A tensor, which stays on its device, or a source on the host, which is uploaded. */
   readonly source: ColumnSource;
-  /** The requirement on every value. `binary` sources on the host may hold text labels. */
-  readonly must: Exclude<keyof typeof REQUIREMENTS, 'code'>;
+  /**
+   * The requirement on every value. `binary` sources on the host may hold text labels. With `any`, the values are not
+   * checked again, and their extremes are unknown.
+   */
+  readonly must: Exclude<keyof typeof REQUIREMENTS, 'code'> | 'any';
   /**
    * The number of dimensions: 1 for one value per row, 2 for features, [rows, columns].
    * @defaultValue 1
@@ -76,7 +79,7 @@ export interface DeviceColumn {
 }
 
 /** A checked column on the device. */
-export interface CheckedColumn {
+interface CheckedColumn {
   /** The values, float32, [rows] or [rows, columns]. */
   readonly tensor: Tensor;
   /** The smallest value; Infinity if there are no rows. */
@@ -120,6 +123,45 @@ export async function readDeviceRows<Name extends string>(
   keep: Keep,
   { columns, groups }: DeviceRowSources<Name>,
 ): Promise<DeviceRows<Name>> {
+  const given = rawColumns(tf, keep, columns);
+  const rows = given[0]?.tensor.shape[0] ?? 0;
+  const [groupName, source] = Object.entries(groups)[0] as [string, SensitiveSource];
+  const checked = await checkValues(tf, [...given, ...rawCodes(keep, groupName, source, rows)]);
+  return {
+    rows,
+    columns: columnsByName(checked.slice(0, given.length)),
+    groups: await readGroups(tf, keep, groupName, source, rows),
+  };
+}
+
+/**
+ * Reads columns like {@link readDeviceRows}, without groups.
+ * @throws {DataValidationError} as `readDeviceRows`
+ */
+export async function readDeviceColumns<Name extends string>(
+  tf: Tf,
+  keep: Keep,
+  columns: DeviceRowSources<Name>['columns'],
+): Promise<DeviceRows<Name>['columns']> {
+  return columnsByName(await checkValues(tf, rawColumns(tf, keep, columns)));
+}
+
+/**
+ * Reads the groups of rows like {@link readDeviceRows}.
+ * @throws {DataValidationError} as `readDeviceRows`
+ */
+export async function readDeviceGroups(
+  tf: Tf,
+  keep: Keep,
+  name: string,
+  source: SensitiveSource,
+  rows: number,
+): Promise<DeviceCodes> {
+  await checkValues(tf, rawCodes(keep, name, source, rows));
+  return readGroups(tf, keep, name, source, rows);
+}
+
+function rawColumns<Name extends string>(tf: Tf, keep: Keep, columns: DeviceRowSources<Name>['columns']): RawColumn[] {
   const given: RawColumn[] = [];
   for (const [name, column] of Object.entries(columns) as [Name, DeviceColumn | undefined][]) {
     if (column === undefined) continue;
@@ -129,19 +171,19 @@ export async function readDeviceRows<Name extends string>(
     assertShape(name, tensor.shape, shape);
     given.push({ name, must, tensor: toFloat(keep, tensor) });
   }
-  const rows = given[0]?.tensor.shape[0] ?? 0;
-  const [groupName, source] = Object.entries(groups)[0] as [string, SensitiveSource];
-  if (isCodes(source)) {
-    const tensor = numericTensor(source, groupName);
-    assertShape(groupName, tensor.shape, [rows]);
-    given.push({ name: groupName, must: 'code', tensor: toFloat(keep, tensor) });
-  }
-  const checked = await checkValues(tf, given);
-  return {
-    rows,
-    columns: Object.fromEntries(checked.filter(([name]) => name in columns)) as Partial<Record<Name, CheckedColumn>>,
-    groups: await readGroups(tf, keep, groupName, source, rows),
-  };
+  return given;
+}
+
+/** Returns the codes of groups as a column to check, if they are a tensor of codes. */
+function rawCodes(keep: Keep, name: string, source: SensitiveSource, rows: number): RawColumn[] {
+  if (!isCodes(source)) return [];
+  const tensor = numericTensor(source, name);
+  assertShape(name, tensor.shape, [rows]);
+  return [{ name, must: 'code', tensor: toFloat(keep, tensor) }];
+}
+
+function columnsByName<Name extends string>(checked: [string, CheckedColumn][]): DeviceRows<Name>['columns'] {
+  return Object.fromEntries(checked) as Partial<Record<Name, CheckedColumn>>;
 }
 
 /** Returns whether groups are a tensor of codes. A 2-D tensor crosses several attributes. */
@@ -152,7 +194,7 @@ function isCodes(source: SensitiveSource): source is TensorLike {
 /** A column before its values are checked. */
 interface RawColumn {
   readonly name: string;
-  readonly must: keyof typeof REQUIREMENTS;
+  readonly must: keyof typeof REQUIREMENTS | 'any';
   readonly tensor: Tensor;
 }
 
@@ -194,7 +236,9 @@ function toFloat(keep: Keep, tensor: Tensor): Tensor {
 
 /** Checks the values of all columns in one read. */
 async function checkValues(tf: Tf, columns: readonly RawColumn[]): Promise<[string, CheckedColumn][]> {
-  const filled = columns.filter(({ tensor }) => tensor.size > 0);
+  const filled = columns.flatMap((column) =>
+    column.must === 'any' || column.tensor.size === 0 ? [] : [{ ...column, must: column.must }],
+  );
   const summaries = filled.map(({ tensor, must }) =>
     tf.tidy(() => tf.stack([meets(tf, tensor, must).min(), tensor.min(), tensor.max()])),
   );
@@ -218,7 +262,10 @@ function meets(tf: Tf, values: Tensor, must: keyof typeof REQUIREMENTS): Tensor 
 }
 
 /** Returns the error for a column with a bad value. Only the index and the value are read. */
-async function badValue(tf: Tf, { name, must, tensor }: RawColumn): Promise<DataValidationError> {
+async function badValue(
+  tf: Tf,
+  { name, must, tensor }: RawColumn & { must: keyof typeof REQUIREMENTS },
+): Promise<DataValidationError> {
   const index = tf.tidy(() => meets(tf, tensor, must).flatten().argMin());
   const [position = 0] = await index.data();
   const value = tf.tidy(() => tensor.flatten().slice([position], [1]));

@@ -28,19 +28,18 @@ export function parseClassWeight(given: ClassWeight): ClassWeight {
  */
 export function applyClassWeight(classWeight: ClassWeight, y: Float64Array, weights: Float64Array): Float64Array {
   if (classWeight === null) return weights;
-  const [zero, one] = classFactors(classWeight, y, weights);
+  const [zero, one] = classFactors(classWeight, classTotals(y, weights));
   return weights.map((weight, row) => weight * (y[row] === 1 ? one : zero));
 }
 
-/** Returns the factors of class 0 and class 1. With 'balanced', both factors are 1 if a class has no rows. */
-export function classFactors(
-  classWeight: ClassWeight,
-  y: Float64Array,
-  weights: Float64Array,
-): readonly [number, number] {
+/**
+ * Returns the factors of class 0 and class 1. With 'balanced', both factors are 1 if a class has no rows.
+ * @param totals the sums of weights of class 0 and class 1
+ */
+export function classFactors(classWeight: ClassWeight, totals: readonly [number, number]): readonly [number, number] {
   if (classWeight === null) return [1, 1];
   if (classWeight !== 'balanced') return [classWeight[0] ?? 1, classWeight[1] ?? 1];
-  const [zero, one] = classTotals(y, weights);
+  const [zero, one] = totals;
   if (zero === 0 || one === 0) return [1, 1];
   const half = (zero + one) / 2;
   return [half / zero, half / one];

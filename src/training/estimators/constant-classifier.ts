@@ -1,18 +1,20 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
+import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
+import { currentTensorflow } from '../../tensor/index.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { decide } from './estimator-rows.ts';
 import { fromStoredParams, readEstimatorJson } from './estimator-state.ts';
 import {
-  type Estimator,
   type EstimatorJson,
   FIT_OPTION_NAMES,
   type FitOptions,
   PREDICT_OPTION_NAMES,
   type PredictOptions,
+  type TensorEstimator,
 } from './estimator.ts';
 
 const KIND = 'constant_classifier';
@@ -31,7 +33,7 @@ const PARAMS = z.object({ probability: z.number() });
  * // [ 1, 1 ]
  * ```
  */
-export class ConstantClassifier implements Estimator {
+export class ConstantClassifier implements TensorEstimator {
   readonly probability: number;
 
   /**
@@ -60,13 +62,26 @@ export class ConstantClassifier implements Estimator {
 
   /** Returns the same probability for each row: [rows]. */
   async predictProba(x: MatrixSource): Promise<Float64Array> {
-    return new Float64Array((await readMatrix(x)).rows).fill(this.probability);
+    const rows = isDeviceTensor(x) ? (x.shape[0] ?? 0) : (await readMatrix(x)).rows;
+    return new Float64Array(rows).fill(this.probability);
   }
 
   /** Returns for each row, [rows], 1 if the probability is at least the threshold, and 0 otherwise. */
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions('ConstantClassifier.predict', options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
+  }
+
+  /** Whether `fit` leaves tensors on their device. `fit` learns nothing, but it reads the rows to check them. */
+  get fitsTensors(): boolean {
+    return false;
+  }
+
+  /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
+  predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
+    assertKnownOptions('ConstantClassifier.predictTensor', options, PREDICT_OPTION_NAMES);
+    const [decision = 0] = decide(Float64Array.of(this.probability), options.threshold ?? 0.5);
+    return Promise.resolve(currentTensorflow().fill([x.shape[0]], decision));
   }
 
   clone(): ConstantClassifier {

@@ -1,7 +1,14 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
 import { takeValues } from '../../internal/values.ts';
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
+import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import type { TensorLike } from '../../table/index.ts';
+import type { Tf } from '../../tensor/index.ts';
+import { readDeviceColumns } from '../data/device-rows.ts';
 import type { FitRows } from '../data/fit-rows.ts';
+import { featureColumn } from '../data/tensor-fit-rows.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
 /** The maximum sum of weights. If the sum is larger, products of the sum may overflow. */
@@ -48,13 +55,31 @@ export function weightedRows(rows: FitRows): FitRows {
  */
 export async function readPredictRows(source: MatrixSource, features: number): Promise<Matrix> {
   const matrix = await readMatrix(source);
+  assertFeatures([matrix.rows, matrix.columns], features);
+  return matrix;
+}
+
+/**
+ * Reads the rows for prediction on the device of a tensor, [rows, features] float32.
+ * @param keep disposes of the tensors that this function creates
+ * @param features the number of features in `fit`; unchecked if omitted
+ * @throws {DataValidationError} if the tensor has another shape or dtype, or holds a value that is not finite
+ */
+export async function readPredictTensor(tf: Tf, keep: Keep, source: TensorLike, features?: number): Promise<Tensor2D> {
+  const { X } = await readDeviceColumns(tf, keep, { X: featureColumn(source) });
+  const tensor = X?.tensor as Tensor2D;
+  if (features !== undefined) assertFeatures(tensor.shape, features);
+  return tensor;
+}
+
+function assertFeatures([rows, columns]: readonly [number, number], features: number): void {
   // An empty matrix has no columns and needs no columns.
-  if (matrix.columns === features || matrix.rows === 0) return matrix;
+  if (columns === features || rows === 0) return;
   throw new DataValidationError(
-    `X has ${String(matrix.columns)} features, but the estimator was fitted on ${String(features)}.`,
+    `X has ${String(columns)} features, but the estimator was fitted on ${String(features)}.`,
     {
       code: 'length-mismatch',
-      context: { argument: 'X', features: matrix.columns, expected: features },
+      context: { argument: 'X', features: columns, expected: features },
       suggestion: 'Pass the same columns as in fit, in the same order.',
     },
   );
@@ -92,4 +117,18 @@ export function decide(scores: Float64Array | Float32Array, threshold: number): 
   const decisions = new Uint8Array(scores.length);
   for (let row = 0; row < scores.length; row++) decisions[row] = (scores[row] as number) >= threshold ? 1 : 0;
   return decisions;
+}
+
+/**
+ * Returns 1 for scores that are at least the threshold, and 0 for other scores: [rows] float32. The scores are disposed
+ * of.
+ * @throws {ValueError} if the threshold is NaN
+ */
+export function decideTensor(tf: Tf, scores: Tensor1D, threshold: number): Tensor1D {
+  try {
+    if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
+    return tf.tidy(() => scores.greaterEqual(threshold).cast<Tensor1D>('float32'));
+  } finally {
+    scores.dispose();
+  }
 }

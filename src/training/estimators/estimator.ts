@@ -1,3 +1,5 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
 import type { OptionNames } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
@@ -70,4 +72,20 @@ export interface Estimator {
   /** Returns an unfitted copy with the same options. */
   clone(): Estimator;
   toJSON(): EstimatorJson;
+}
+
+/**
+ * An estimator that computes on tensors without copying their rows to the host. Its `fit` then gets features, [rows,
+ * features], targets and weights, [rows], as float32 tensors.
+ */
+export interface TensorEstimator extends Estimator {
+  /** Whether `fit` leaves tensors on their device. */
+  readonly fitsTensors: boolean;
+  /** Returns the result of `predict` as a tensor on the device of x, [rows] float32. The caller disposes of it. */
+  predictTensor(x: Tensor2D, options?: PredictOptions): Promise<Tensor1D>;
+}
+
+/** Returns whether an estimator can predict on tensors, by checking its method. */
+export function isTensorEstimator(estimator: Estimator): estimator is TensorEstimator {
+  return typeof (estimator as Partial<TensorEstimator>).predictTensor === 'function';
 }

@@ -1,31 +1,27 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import { assertBinary, type FitRows, readFitRows } from '../data/fit-rows.ts';
-import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
-import { sigmoid } from '../logistic.ts';
-import { classTotals } from './class-weight.ts';
-import { decide, fittedOr, readPredictRows, weightedRows } from './estimator-rows.ts';
-import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
-import type { LinearScore } from './fitting/newton.ts';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-/**
- * The log odds of a class if all rows have this class. In float64, the probability of the class is then
- * indistinguishable from 1.
- */
-export const CERTAIN_LOG_ODDS = 37;
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import { type Keep, withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { type ColumnSource, isDeviceTensor, type TensorLike } from '../../table/index.ts';
+import { currentTensorflow } from '../../tensor/index.ts';
+import { type FitRows, readFitRows } from '../data/fit-rows.ts';
+import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
+import { CERTAIN_LOG_ODDS, logit, sigmoid } from '../logistic.ts';
+import { decide, decideTensor, fittedOr, readPredictRows, readPredictTensor, weightedRows } from './estimator-rows.ts';
+import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOptions } from './estimator.ts';
+import type { LinearScore } from './fitting/column-scales.ts';
+import { tensorScores } from './fitting/tensor-design.ts';
 
 /**
  * Returns the constant model if all rows have the same class; undefined if both classes occur.
- * @param rows rows with a weight above 0
- * @throws {DataValidationError} if a value of y is not 0 or 1
+ * @param columns the number of features
+ * @param totals the sums of weights of class 0 and class 1
  */
-export function oneClassFit({ x, y, weights }: FitRows): LinearFit | undefined {
-  assertBinary(y);
-  const [zero, one] = classTotals(y, weights);
+export function oneClassFit(columns: number, [zero, one]: readonly [number, number]): LinearFit | undefined {
   if (zero > 0 && one > 0) return undefined;
   const label = one > 0 ? '1' : '0';
   return Object.freeze({
-    coefficients: new Float64Array(x.columns),
+    coefficients: new Float64Array(columns),
     intercept: one > 0 ? CERTAIN_LOG_ODDS : -CERTAIN_LOG_ODDS,
     iterations: 0,
     converged: true,
@@ -78,7 +74,8 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * Fits the model to rows and replaces the result of an earlier `fit`.
+   * Fits the model to rows and replaces the result of an earlier `fit`. If X is a tensor and `fitsTensors` is true, rows
+   * stay on the device of X.
    * @param x [rows, features], finite
    * @param y [rows], 0 or 1 for a classifier; finite for `LinearRegression`
    * @param options weights, a signal and `startFrom`. The signal cannot interrupt the descent of
@@ -91,24 +88,53 @@ export abstract class LinearModel<Fit extends LinearFit> {
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions(`${this.constructor.name}.fit`, options, FIT_OPTION_NAMES);
     this.#fit = undefined;
-    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
-    options.signal?.throwIfAborted();
-    this.#fit = await this.solve(rows, options);
+    this.#fit = await (this.fitsTensors && isDeviceTensor(x)
+      ? withTensors(currentTensorflow(), (keep) => this.solveTensors?.(keep, { x, y, ...options }) as Promise<Fit>)
+      : this.#solveOnHost(x, y, options));
     return this;
+  }
+
+  /** Whether `fit` leaves tensors on their device. Otherwise, it reads tensors once and computes on the host. */
+  get fitsTensors(): boolean {
+    return false;
   }
 
   /** Computes the fit on rows with a weight above 0. */
   protected abstract solve(rows: FitRows, options: FitOptions): Fit | Promise<Fit>;
+
+  /** Computes the fit on tensors. This method is required if `fitsTensors` is true. */
+  protected solveTensors?(keep: Keep, rows: FitSources): Promise<Fit>;
+
+  async #solveOnHost(x: MatrixSource, y: ColumnSource, options: FitOptions): Promise<Fit> {
+    const rows = weightedRows(await readFitRows(x, y, options.sampleWeight));
+    options.signal?.throwIfAborted();
+    return this.solve(rows, options);
+  }
 
   /** @throws {TrainingError} before `fit` */
   protected get fitted(): Fit {
     return fittedOr(this.#fit, this.constructor.name);
   }
 
-  /** Computes X b + b0 for each row. */
+  /** Computes X b + b0 for each row. If X is a tensor, its rows stay on their device, and only the scores are read. */
   protected async scores(x: MatrixSource): Promise<Float64Array> {
     const { fitted } = this;
-    return linearScores(await readPredictRows(x, fitted.coefficients.length), fitted);
+    if (!isDeviceTensor(x)) return linearScores(await readPredictRows(x, fitted.coefficients.length), fitted);
+    const scores = await this.tensorScores(x);
+    try {
+      return Float64Array.from(await scores.data());
+    } finally {
+      scores.dispose();
+    }
+  }
+
+  /** Computes X b + b0 for each row of a tensor, [rows] float32, on its device. */
+  protected tensorScores(x: TensorLike): Promise<Tensor1D> {
+    const tf = currentTensorflow();
+    const { fitted } = this;
+    return withTensors(tf, async (keep) =>
+      tensorScores(tf, await readPredictTensor(tf, keep, x, fitted.coefficients.length), fitted),
+    );
   }
 
   /** The fitted state in JSON form; null before `fit`. */
@@ -122,6 +148,12 @@ export abstract class LinearModel<Fit extends LinearFit> {
     const fit: unknown = { ...stored, coefficients: Float64Array.from(stored.coefficients) };
     this.#fit = Object.freeze(fit as Fit);
   }
+}
+
+/** The arguments of `fit`. */
+export interface FitSources extends FitOptions {
+  readonly x: TensorLike;
+  readonly y: ColumnSource;
 }
 
 /** The shared base class of classifiers with linear log odds. */
@@ -143,6 +175,12 @@ export abstract class LinearClassifier<Fit extends LinearFit> extends LinearMode
   async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
+  }
+
+  /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
+  async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
+    assertKnownOptions(`${this.constructor.name}.predictTensor`, options, PREDICT_OPTION_NAMES);
+    return decideTensor(currentTensorflow(), await this.tensorScores(x), logit(options.threshold ?? 0.5));
   }
 }
 

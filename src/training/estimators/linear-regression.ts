@@ -1,22 +1,33 @@
+import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { assertKnownOptions, type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
-import type { BackendChoice } from '../../tensor/index.ts';
+import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import { type BackendChoice, currentTensorflow, groupSums } from '../../tensor/index.ts';
 import type { FitRows } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { cutToUnit, decide, inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
+import { readTensorFitRows } from '../data/tensor-fit-rows.ts';
+import { cutToUnit, decide, decideTensor, inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import {
-  type Estimator,
   type EstimatorJson,
   type FitOptions,
   PREDICT_OPTION_NAMES,
   type PredictOptions,
+  type TensorEstimator,
 } from './estimator.ts';
-import { fitLinearModel, fitWarnings, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
+import {
+  fitLinearModel,
+  fitTensorModel,
+  type FittedLinearModel,
+  fitWarnings,
+  type LinearTask,
+  type Precision,
+  PRECISIONS,
+} from './fitting/fit-linear-model.ts';
 import { assertFiniteScore, notFinite } from './fitting/newton.ts';
 import { SQUARED_LOSS } from './fitting/row-loss.ts';
-import { type LinearFit, LinearModel } from './linear-model.ts';
+import { type FitSources, type LinearFit, LinearModel } from './linear-model.ts';
 
 /** Options of {@link LinearRegression}. */
 export interface LinearRegressionOptions {
@@ -72,7 +83,7 @@ const PARAMS = z.object({ l2: z.number(), precision: z.enum(PRECISIONS), backend
  * // 2.000000 1.000000
  * ```
  */
-export class LinearRegression extends LinearModel<LinearFit> implements Estimator {
+export class LinearRegression extends LinearModel<LinearFit> implements TensorEstimator {
   readonly l2: number;
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
@@ -87,31 +98,55 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
     Object.freeze(this);
   }
 
-  protected async solve({ x, y, weights: given }: FitRows, { signal }: FitOptions): Promise<LinearFit> {
+  override get fitsTensors(): boolean {
+    return this.precision === 'float32';
+  }
+
+  protected async solve({ x, y, weights: given }: FitRows, options: FitOptions): Promise<LinearFit> {
     const { weights, mean: unit } = inUnitsOfMean(given);
-    const { mean, spread } = rangeOf(y, weights);
-    const targets = y.map((value) => (value - mean) / spread);
+    const scale = rangeOf(y, weights);
+    const targets = y.map((value) => (value - scale.mean) / scale.spread);
     const total = targets.reduce((sum, target, row) => sum + (weights[row] as number) * target * target, 0) / 2;
-    const found = await fitLinearModel({
-      x,
-      targets,
-      weights,
+    const { precision, backend } = this;
+    const found = await fitLinearModel(
+      { x, targets, weights, precision, backend },
+      this.#task(total, unit, options.signal),
+    );
+    return unscaledFit(found, scale);
+  }
+
+  protected override async solveTensors(keep: Keep, { x, y, sampleWeight, signal }: FitSources): Promise<LinearFit> {
+    const tf = currentTensorflow();
+    const rows = await readTensorFitRows(tf, keep, { x, y, sampleWeight }, 'finite');
+    const [count] = rows.x.shape;
+    const all = keep(tf.zeros<Rank.R1>([count], 'int32'));
+    const sumOf = async (values: Tensor1D): Promise<number> => (await groupSums(tf, keep(values), all, 1))[0] as number;
+    const unit = (await sumOf(rows.weights.clone())) / count;
+    const weights = keep(rows.weights.div<Tensor1D>(unit));
+    const [low, high] = rows.range;
+    const middle = low + (high - low) / 2;
+    const mean = middle + (await sumOf(tf.tidy(() => rows.y.sub(middle).mul<Tensor1D>(weights)))) / count;
+    const scale = checkedScale(mean, Math.max(high - mean, mean - low));
+    const targets = keep(tf.tidy(() => rows.y.sub(scale.mean).div<Tensor1D>(scale.spread)));
+    const total = (await sumOf(tf.tidy(() => targets.square().mul<Tensor1D>(weights)))) / 2;
+    const found = await fitTensorModel(tf, { ...rows, targets, weights }, this.#task(total, unit, signal));
+    return unscaledFit(found, scale);
+  }
+
+  /**
+   * Returns the task for scaled targets and weights in units of their mean.
+   * @param total half the weighted sum of squared targets
+   */
+  #task(total: number, unit: number, signal: AbortSignal | undefined): LinearTask {
+    return {
       loss: SQUARED_LOSS,
       l2: this.l2 / unit,
       origin: { intercept: 0, loss: total },
       startFrom: undefined,
       maxIterations: MAX_STEPS,
       minGain: MIN_GAIN * total,
-      precision: this.precision,
-      backend: this.backend,
       signal,
-    });
-    const { iterations, converged } = found;
-    const score = assertFiniteScore({
-      coefficients: found.coefficients.map((value) => value * spread),
-      intercept: found.intercept * spread + mean,
-    });
-    return Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) });
+    };
   }
 
   /**
@@ -134,6 +169,16 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
     assertKnownOptions('LinearRegression.predict', options, PREDICT_OPTION_NAMES);
     const values = await this.scores(x);
     return options.threshold === undefined ? values : decide(values, options.threshold);
+  }
+
+  /**
+   * Returns the values or decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after
+   * use.
+   */
+  async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
+    assertKnownOptions('LinearRegression.predictTensor', options, PREDICT_OPTION_NAMES);
+    const values = await this.tensorScores(x);
+    return options.threshold === undefined ? values : decideTensor(currentTensorflow(), values, options.threshold);
   }
 
   clone(): LinearRegression {
@@ -161,14 +206,33 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
   }
 }
 
-/**
- * Returns the weighted mean of values and the largest distance from the mean (1 if all values are equal). With float32,
- * values must be centred and scaled with these numbers.
- */
-function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; spread: number } {
+/** The centre and scale of targets. With float32, targets must be centred and scaled. */
+interface TargetScale {
+  readonly mean: number;
+  readonly spread: number;
+}
+
+/** Returns the weighted mean of values and the largest distance from the mean. */
+function rangeOf(values: Float64Array, weights: Float64Array): TargetScale {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const mean = values.reduce((sum, value, row) => sum + value * ((weights[row] as number) / total), 0);
-  const spread = values.reduce((largest, value) => Math.max(largest, Math.abs(value - mean)), 0);
+  return checkedScale(
+    mean,
+    values.reduce((largest, value) => Math.max(largest, Math.abs(value - mean)), 0),
+  );
+}
+
+/** Returns the scale; its spread is 1 if all values are equal. */
+function checkedScale(mean: number, spread: number): TargetScale {
   if (!Number.isFinite(mean) || !Number.isFinite(spread)) throw notFinite('The mean of y', { mean, spread });
   return { mean, spread: spread > 0 ? spread : 1 };
+}
+
+function unscaledFit(found: FittedLinearModel, { mean, spread }: TargetScale): LinearFit {
+  const { iterations, converged } = found;
+  const score = assertFiniteScore({
+    coefficients: found.coefficients.map((value) => value * spread),
+    intercept: found.intercept * spread + mean,
+  });
+  return Object.freeze({ ...score, iterations, converged, warnings: fitWarnings(found) });
 }

@@ -1,3 +1,4 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import {
@@ -8,16 +9,27 @@ import {
   oneOf,
   snakeFields,
 } from '../../internal/arguments.ts';
-import type { BackendChoice } from '../../tensor/index.ts';
-import type { FitRows } from '../data/fit-rows.ts';
-import { applyClassWeight, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
+import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import { type BackendChoice, currentTensorflow, groupSums } from '../../tensor/index.ts';
+import { assertBinary, type FitRows } from '../data/fit-rows.ts';
+import { readTensorFitRows } from '../data/tensor-fit-rows.ts';
+import { CERTAIN_LOG_ODDS } from '../logistic.ts';
+import { applyClassWeight, classFactors, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
 import { inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
-import type { Estimator, EstimatorJson, FitOptions } from './estimator.ts';
-import { fitLinearModel, fitWarnings, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
-import type { LinearScore } from './fitting/newton.ts';
+import type { Estimator, EstimatorJson, FitOptions, TensorEstimator } from './estimator.ts';
+import {
+  fitLinearModel,
+  fitTensorModel,
+  type FittedLinearModel,
+  fitWarnings,
+  type LinearTask,
+  type Precision,
+  PRECISIONS,
+} from './fitting/fit-linear-model.ts';
+import type { LinearScore } from './fitting/column-scales.ts';
 import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
-import { CERTAIN_LOG_ODDS, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
+import { type FitSources, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
@@ -113,7 +125,7 @@ const STATE = LINEAR_STATE.extend({ deviance: z.number() });
  * // 2.197225 2.197225
  * ```
  */
-export class LogisticRegression extends LinearClassifier<LogisticFit> implements Estimator {
+export class LogisticRegression extends LinearClassifier<LogisticFit> implements TensorEstimator {
   readonly l2: number;
   readonly classWeight: ClassWeight;
   readonly maxIterations: number;
@@ -169,33 +181,79 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     return model;
   }
 
-  protected async solve(rows: FitRows, { startFrom, signal }: FitOptions): Promise<LogisticFit> {
-    const constant = oneClassFit(rows);
-    if (constant !== undefined) return Object.freeze({ ...constant, deviance: certainDeviance(rows.weights) });
+  override get fitsTensors(): boolean {
+    return this.precision === 'float32';
+  }
+
+  protected async solve(rows: FitRows, options: FitOptions): Promise<LogisticFit> {
+    assertBinary(rows.y);
+    const totals = classTotals(rows.y, rows.weights);
+    const constant = oneClassFit(rows.x.columns, totals);
+    if (constant !== undefined) return certainFit(constant, totals);
     const { weights, mean } = inUnitsOfMean(applyClassWeight(this.classWeight, rows.y, rows.weights));
-    const found = await fitLinearModel({
-      x: rows.x,
-      targets: rows.y.map((label) => 2 * label - 1),
-      weights,
+    const { precision, backend } = this;
+    const found = await fitLinearModel(
+      { x: rows.x, targets: rows.y.map((label) => 2 * label - 1), weights, precision, backend },
+      this.#task(classTotals(rows.y, weights), mean, rows.x.columns, options),
+    );
+    return logisticFit(found, mean);
+  }
+
+  protected override async solveTensors(keep: Keep, { x, y, ...options }: FitSources): Promise<LogisticFit> {
+    const tf = currentTensorflow();
+    const rows = await readTensorFitRows(tf, keep, { x, y, sampleWeight: options.sampleWeight }, 'binary');
+    const [count, columns] = rows.x.shape;
+    const codes = keep(rows.y.cast<Tensor1D>('int32'));
+    const [zero = 0, one = 0] = await groupSums(tf, rows.weights, codes, 2);
+    const constant = oneClassFit(columns, [zero, one]);
+    if (constant !== undefined) return certainFit(constant, [zero, one]);
+    const [zeroFactor, oneFactor] = classFactors(this.classWeight, [zero, one]);
+    const mean = (zero * zeroFactor + one * oneFactor) / count;
+    const weights = keep(
+      tf.tidy(() => rows.weights.mul<Tensor1D>(rows.y.mul((oneFactor - zeroFactor) / mean).add(zeroFactor / mean))),
+    );
+    const found = await fitTensorModel(
+      tf,
+      { ...rows, targets: keep(tf.tidy(() => rows.y.mul(2).sub<Tensor1D>(1))), weights },
+      this.#task([(zero * zeroFactor) / mean, (one * oneFactor) / mean], mean, columns, options),
+    );
+    return logisticFit(found, mean);
+  }
+
+  /** Returns the task for weights in units of their mean. `totals` are the sums of weights of the classes. */
+  #task(
+    totals: readonly [number, number],
+    mean: number,
+    columns: number,
+    { startFrom, signal }: FitOptions,
+  ): LinearTask {
+    return {
       loss: LOGISTIC_LOSS,
       l2: this.l2 / mean,
-      origin: withoutFeatures(rows.y, weights),
-      startFrom: startOf(startFrom, rows.x.columns),
+      origin: withoutFeatures(totals),
+      startFrom: startOf(startFrom, columns),
       maxIterations: this.maxIterations,
-      minGain: this.tolerance * weights.reduce((sum, weight) => sum + weight, 0),
-      precision: this.precision,
-      backend: this.backend,
+      minGain: this.tolerance * (totals[0] + totals[1]),
       signal,
-    });
-    const { coefficients, intercept, loss, iterations, converged } = found;
-    const warnings = fitWarnings(found);
-    return Object.freeze({ coefficients, intercept, deviance: 2 * loss * mean, iterations, converged, warnings });
+    };
   }
 }
 
-/** Returns the best intercept of a model without features, which is the log odds, and the loss at this intercept. */
-function withoutFeatures(y: Float64Array, weights: Float64Array): { intercept: number; loss: number } {
-  const [zero, one] = classTotals(y, weights);
+function logisticFit(found: FittedLinearModel, mean: number): LogisticFit {
+  const { coefficients, intercept, loss, iterations, converged } = found;
+  const warnings = fitWarnings(found);
+  return Object.freeze({ coefficients, intercept, deviance: 2 * loss * mean, iterations, converged, warnings });
+}
+
+function certainFit(constant: LinearFit, [zero, one]: readonly [number, number]): LogisticFit {
+  return Object.freeze({ ...constant, deviance: 2 * (zero + one) * Math.log1p(Math.exp(-CERTAIN_LOG_ODDS)) });
+}
+
+/**
+ * Returns the best intercept of a model without features, which is the log odds, and the loss at this intercept.
+ * @param totals the sums of weights of class 0 and class 1
+ */
+function withoutFeatures([zero, one]: readonly [number, number]): { intercept: number; loss: number } {
   const total = zero + one;
   return { intercept: Math.log(one / zero), loss: -one * Math.log(one / total) - zero * Math.log(zero / total) };
 }
@@ -205,8 +263,4 @@ function startOf(given: Estimator | undefined, features: number): LinearScore | 
   if (!(given instanceof LogisticRegression) || given.toJSON().state === null) return undefined;
   const { coefficients, intercept } = given;
   return coefficients.length === features ? { coefficients, intercept } : undefined;
-}
-
-function certainDeviance(weights: Float64Array): number {
-  return 2 * weights.reduce((sum, weight) => sum + weight, 0) * Math.log1p(Math.exp(-CERTAIN_LOG_ODDS));
 }

@@ -5,8 +5,9 @@ import { z } from 'zod';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import { type FilledOptions, fillOptions, invalidParameter } from '../../internal/arguments.ts';
-import type { FitRows } from '../data/fit-rows.ts';
+import { assertBinary, type FitRows } from '../data/fit-rows.ts';
 import type { Matrix } from '../data/read-matrix.ts';
+import { classTotals } from './class-weight.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import type { Estimator, EstimatorJson } from './estimator.ts';
 import { LinearClassifier, type LinearFit, linearScores, oneClassFit, sigmoids } from './linear-model.ts';
@@ -194,7 +195,8 @@ export class MlLogisticRegression extends LinearClassifier<LinearFit> implements
   }
 
   protected solve(rows: FitRows): LinearFit {
-    const constant = oneClassFit(rows);
+    assertBinary(rows.y);
+    const constant = oneClassFit(rows.x.columns, classTotals(rows.y, rows.weights));
     if (constant !== undefined) return constant;
     const { numSteps } = this;
     const { parameters, learningRate, slope } = descend(rows, this);

@@ -1,5 +1,7 @@
 import { invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
+import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import { type ClassWeight, parseClassWeight } from '../estimators/class-weight.ts';
+import type { Precision } from '../estimators/fitting/fit-linear-model.ts';
 import {
   GROUP_LOSSES,
   type GroupLossName,
@@ -56,6 +58,24 @@ export interface ConstraintOptions {
    */
   readonly classWeight?: ClassWeight | undefined;
 }
+
+/** The learner, and where it computes. */
+export interface LearnerOptions {
+  /**
+   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
+   * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss
+   */
+  readonly estimator?: EstimatorSource | undefined;
+  /**
+   * Where the search computes. 'float64' computes on the host; tensors are then read to the host once. 'float32'
+   * computes on the device of the tensors; arrays are then uploaded once.
+   * @defaultValue 'float32' for tensors; for arrays, the faster one with the default estimator, else 'float64'
+   */
+  readonly precision?: Precision | undefined;
+}
+
+/** Lists the options of {@link LearnerOptions}. */
+export const LEARNER_OPTION_NAMES: OptionNames<LearnerOptions> = { estimator: true, precision: true };
 
 /** Lists the options of {@link ConstraintOptions}. */
 export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {

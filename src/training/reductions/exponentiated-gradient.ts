@@ -2,8 +2,8 @@ import type { OnProgress } from '../../internal/progress.ts';
 import { dot } from '../../internal/values.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { solveLinearProgram } from '../linear-program.ts';
-import { nearestPredictor, type Oracle, rescale } from './oracle.ts';
-import type { ReductionProblem } from './reduction-problem.ts';
+import { nearestPredictor, type Oracle } from './oracle.ts';
+import type { CellProblem, RowProblem } from './reduction-problem.ts';
 
 /** Smaller differences between errors or gaps are treated as rounding, as in the reference implementation. */
 const PRECISION = 1e-8;
@@ -24,23 +24,21 @@ interface Asked {
 }
 
 /** The predictors found so far. A new predictor is added only if it is better than all earlier predictors. */
-class HypothesisPool {
+class HypothesisPool<Rows, Predictions> {
   readonly members: Hypothesis[] = [];
   /** The number of calls of the oracle. Repeated calls are counted, although they are answered from memory. */
   oracleCalls = 0;
   /** The number of calls of the oracle in which all rows had the same label. */
   constantAnswers = 0;
-  /**
-   * The predictions of the first predictor on the training rows, [rows]. Predictions of other predictors are not kept.
-   */
-  firstPredictions: ArrayLike<number> = [];
-  readonly #problem: ReductionProblem;
-  readonly #oracle: Oracle;
+  /** The automatic threshold of the duality gap, from the predictions of the first predictor. */
+  automaticGap = NaN;
+  readonly #problem: RowProblem<Rows, Predictions>;
+  readonly #oracle: Oracle<Rows, Predictions>;
   readonly #asked: Asked[] = [];
   /** The fitted predictors, with the projected multipliers at which they were fitted. */
   readonly #learned: { readonly multipliers: Float64Array; readonly predictor: Estimator }[] = [];
 
-  constructor(problem: ReductionProblem, oracle: Oracle) {
+  constructor(problem: RowProblem<Rows, Predictions>, oracle: Oracle<Rows, Predictions>) {
     this.#problem = problem;
     this.#oracle = oracle;
   }
@@ -78,14 +76,23 @@ class HypothesisPool {
 
   async #ask(multipliers: Float64Array): Promise<Asked> {
     const projected = this.#problem.project(multipliers);
-    const rows = rescale(this.#problem.respond(multipliers), this.#problem.totalWeight);
-    const { predictor, predictions, isConstant } = await this.#oracle(rows, nearestPredictor(this.#learned, projected));
-    if (!isConstant) this.#learned.push({ multipliers: projected, predictor });
-    if (this.#asked.length === 0) this.firstPredictions = predictions;
-    const hypothesis = { predictor, ...this.#problem.evaluate(predictions) };
-    const asked = { multipliers: multipliers.slice(), hypothesis, isConstant };
-    this.#asked.push(asked);
-    return asked;
+    const { totalWeight } = this.#problem.cells;
+    const startFrom = nearestPredictor(this.#learned, projected);
+    const { predictor, predictions, isConstant, release } = await this.#oracle(
+      this.#problem.respond(multipliers),
+      startFrom,
+      totalWeight,
+    );
+    try {
+      if (!isConstant) this.#learned.push({ multipliers: projected, predictor });
+      if (this.#asked.length === 0) this.automaticGap = await this.#problem.automaticGap(predictions);
+      const hypothesis = { predictor, ...(await this.#problem.evaluate(predictions)) };
+      const asked = { multipliers: multipliers.slice(), hypothesis, isConstant };
+      this.#asked.push(asked);
+      return asked;
+    } finally {
+      release?.();
+    }
   }
 }
 
@@ -95,8 +102,8 @@ function penalised({ error, gamma }: Hypothesis, multipliers: Float64Array): num
 
 /** The state of the game between the predictors and the multipliers. */
 interface Game {
-  readonly problem: ReductionProblem;
-  readonly pool: HypothesisPool;
+  readonly problem: CellProblem;
+  readonly pool: Pick<HypothesisPool<unknown, unknown>, 'members' | 'bestResponse'>;
   /** The maximum sum of multipliers, B. */
   readonly limit: number;
   /** The threshold nu. The game ends when the gap is below this value. */
@@ -198,11 +205,16 @@ export function automaticGap(targets: Float64Array, weights: Float64Array, predi
     const error = Math.abs((targets[row] as number) - (predictions[row] as number));
     spread += (weights[row] as number) * (error - mean) ** 2;
   }
-  const count = Math.max(total, (units * units) / squares);
-  // The spread cannot be estimated from a single row. A threshold below the rounding error is never needed.
+  return gapOfNoise(spread / total, Math.max(total, (units * units) / squares));
+}
+
+/**
+ * Returns the gap for errors with the given variance and number of rows. The spread cannot be estimated from a single
+ * row. A threshold below the rounding error is never needed.
+ */
+export function gapOfNoise(variance: number, count: number): number {
   if (count <= 1) return PRECISION;
-  const deviation = Math.sqrt((spread / total) * (count / (count - 1)));
-  return Math.max(PRECISION, (SHARE * deviation) / Math.sqrt(count));
+  return Math.max(PRECISION, (SHARE * Math.sqrt(variance * (count / (count - 1)))) / Math.sqrt(count));
 }
 
 /** Options of {@link exponentiatedGradient}. All options are required. */
@@ -256,9 +268,9 @@ const SHRINK = 0.8;
  * Finds the mixture of predictors with the least error under constraints, as the saddle point of a game (Agarwal et al.
  * 2018, algorithm 1). As in the reference implementation, each step also solves a linear program over the pool.
  */
-export async function exponentiatedGradient(
-  problem: ReductionProblem,
-  oracle: Oracle,
+export async function exponentiatedGradient<Rows, Predictions>(
+  problem: RowProblem<Rows, Predictions>,
+  oracle: Oracle<Rows, Predictions>,
   options: GradientOptions,
 ): Promise<GradientResult> {
   const limit = 1 / options.eps;
@@ -273,7 +285,7 @@ export async function exponentiatedGradient(
     const multipliers = softmax(theta, limit);
     const picked = await pool.bestResponse(multipliers);
     const { gamma } = pool.members[picked] as Hypothesis;
-    enough ??= automaticGap(problem.targets, problem.weights, pool.firstPredictions);
+    enough ??= pool.automaticGap;
     const game = { problem, pool, limit, enough };
     const gradient = await evaluateStep(game, 'gradient', average(multipliers, picked, pool.members.length));
     // If the pool has only one member, there is no mixture to optimize.

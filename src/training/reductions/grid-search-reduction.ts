@@ -1,6 +1,6 @@
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import type { MatrixSource } from '../data/read-matrix.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { fromStoredParams } from '../estimators/estimator-state.ts';
 import {
@@ -9,7 +9,7 @@ import {
   PREDICT_OPTION_NAMES,
   type PredictOptions,
 } from '../estimators/estimator.ts';
-import { askPredictions, createOracle, predictionKind } from './oracle.ts';
+import { predictionKind, readPredictions } from './oracle.ts';
 import { copyOptions } from './constraint-options.ts';
 import {
   GRID_SEARCH_OPTION_NAMES,
@@ -19,9 +19,9 @@ import {
   parseGridSearch,
   searchGrid,
 } from './search-grid.ts';
-import { poseProblem } from './pose-problem.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
+import { REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, GRID_SEARCH_KIND, optionsToJson, readGridSearch } from './reductions-json.ts';
+import { searchRows } from './search-rows.ts';
 
 /**
  * Implements the grid search reduction. The search fits the estimator once for each point of a grid of multipliers, and
@@ -72,7 +72,8 @@ export class GridSearchReduction {
   }
 
   /**
-   * Fits the reduction to rows and replaces the result of an earlier `fit`.
+   * Fits the reduction to rows and replaces the result of an earlier `fit`. If X is a tensor, rows stay on its device,
+   * and `sensitive` may be a tensor of integer codes (see `precision`).
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
@@ -83,12 +84,9 @@ export class GridSearchReduction {
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
     assertKnownOptions('GridSearchReduction.fit', options, REDUCTION_FIT_OPTION_NAMES);
     this.#result = undefined;
-    const { estimator, constraint } = this.#settings;
-    const rows = await readReductionRows(X, y, options);
-    const problem = poseProblem(constraint, rows, this.#settings.compat);
-    const predicts = predictionKind(constraint);
-    const oracle = createOracle({ estimator, x: rows.x, predicts, signal: options.signal });
-    this.#result = await searchGrid(problem, oracle, this.#settings, options.onProgress);
+    this.#result = await searchRows(this.#settings, { X, y, options }, (problem, oracle) =>
+      searchGrid(problem, oracle, this.#settings, options.onProgress),
+    );
     return this;
   }
 
@@ -101,7 +99,7 @@ export class GridSearchReduction {
     assertKnownOptions('GridSearchReduction.predict', options, PREDICT_OPTION_NAMES);
     const { best } = this;
     if (options.threshold !== undefined) return best.predict(X, options);
-    return askPredictions(best, await readMatrix(X), predictionKind(this.#settings.constraint));
+    return readPredictions(best, X, predictionKind(this.#settings.constraint));
   }
 
   /**

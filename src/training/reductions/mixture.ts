@@ -1,9 +1,17 @@
+import type { Rank, Tensor1D } from '@tensorflow/tfjs';
+
+import { ValueError } from '../../exceptions/index.ts';
 import { createRandom, mix } from '../../internal/random.ts';
-import type { Matrix } from '../data/read-matrix.ts';
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { isDeviceTensor, type TensorLike } from '../../table/index.ts';
+import { currentTensorflow } from '../../tensor/index.ts';
+import { withFixedTensor } from '../data/fixed-tensor.ts';
+import { type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { readPredictTensor } from '../estimators/estimator-rows.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { absorb, uniformOf } from '../murmur-hash.ts';
-import { askPredictions, type PredictionKind } from './oracle.ts';
 import { cut, type LossRange } from './constraint-names.ts';
+import { askPredictions, askTensorPredictions, type PredictionKind } from './oracle.ts';
 
 /**
  * Derives a number in [0, 1) from a row of features and a seed. The number does not depend on the row's position or on
@@ -45,46 +53,121 @@ export interface Mixture {
 }
 
 /** Computes the sum over predictors of weight x prediction, [rows]. Each prediction is clipped to the range. */
-export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange): Promise<Float64Array> {
+export async function mixtureMeans(mixture: Mixture, X: MatrixSource, range: LossRange): Promise<Float64Array> {
+  const means = await (isDeviceTensor(X) ? tensorMeans(mixture, X, range) : hostMeans(mixture, X, range));
+  // Because of rounding, weights may sum to 1 + 1e-16.
+  return means.map((mean) => cut(mean, range));
+}
+
+async function hostMeans(mixture: Mixture, X: MatrixSource, range: LossRange): Promise<Float64Array> {
+  const x = await readMatrix(X);
   const means = new Float64Array(x.rows);
-  for (const { weight, predictions } of await predictAll(mixture, x)) {
+  for (const { weight, predictor } of partsOf(mixture)) {
+    const predictions = await askPredictions(predictor, x, mixture.predicts);
     for (let row = 0; row < means.length; row++) {
       (means[row] as number) += weight * cut(predictions[row] as number, range);
     }
   }
-  // Because of rounding, weights may sum to 1 + 1e-16.
-  return means.map((mean) => cut(mean, range));
+  return means;
+}
+
+function tensorMeans(mixture: Mixture, X: TensorLike, [low, high]: LossRange): Promise<Float64Array> {
+  const tf = currentTensorflow();
+  return sumOnDevice(mixture, X, ({ weight }, predictions) => tf.clipByValue(predictions, low, high).mul(weight));
 }
 
 /** Returns for each row, [rows], the prediction of one predictor. Each predictor is drawn with its probability. */
 export async function mixtureDraws(
   mixture: Mixture,
-  x: Matrix,
+  X: Matrix | TensorLike,
   uniform: (row: number) => number,
 ): Promise<Float64Array> {
-  const parts = await predictAll(mixture, x);
-  return Float64Array.from({ length: x.rows }, (_, row) => {
+  const parts = partsOf(mixture);
+  const rows = isDeviceTensor(X) ? (X.shape[0] ?? 0) : X.rows;
+  const picks = Int32Array.from({ length: rows }, (_, row) => {
     let left = uniform(row);
-    const part = parts.find(({ weight }) => (left -= weight) < 0) ?? parts.at(-1);
-    return part?.predictions[row] as number;
+    const picked = parts.findIndex(({ weight }) => (left -= weight) < 0);
+    return picked < 0 ? parts.length - 1 : picked;
+  });
+  if (isDeviceTensor(X)) return tensorDraws(mixture, X, picks);
+  const predictions: ArrayLike<number>[] = [];
+  for (const { predictor } of parts) predictions.push(await askPredictions(predictor, X, mixture.predicts));
+  return Float64Array.from(picks, (pick, row) => predictions[pick]?.[row] as number);
+}
+
+async function tensorDraws(mixture: Mixture, X: TensorLike, picks: Int32Array): Promise<Float64Array> {
+  const tf = currentTensorflow();
+  const picked = tf.tensor1d(Float32Array.from(picks));
+  try {
+    return await sumOnDevice(mixture, X, ({ index }, predictions) =>
+      predictions.mul(picked.equal(index).cast<Tensor1D>('float32')),
+    );
+  } finally {
+    picked.dispose();
+  }
+}
+
+/** Adds up a term per predictor on the device, and reads the sums. */
+async function sumOnDevice(
+  mixture: Mixture,
+  X: TensorLike,
+  term: (part: Part, predictions: Tensor1D) => Tensor1D,
+): Promise<Float64Array> {
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) => {
+    const checked = await readPredictTensor(tf, keep, X);
+    return withFixedTensor(checked, async (x) => {
+      let sum = tf.zeros<Rank.R1>([x.shape[0]]);
+      try {
+        for (const part of partsOf(mixture)) {
+          const predictions = await askTensorPredictions(tf, part.predictor, x, mixture.predicts);
+          const before = sum;
+          sum = tf.tidy(() => before.add<Tensor1D>(term(part, predictions)));
+          tf.dispose([before, predictions]);
+        }
+        return Float64Array.from(await sum.data());
+      } finally {
+        sum.dispose();
+      }
+    });
   });
 }
 
-/** Returns a function that returns a number in [0, 1) for each row, based on the seed. */
-export function uniformsFor(x: Matrix, randomization: Randomization, seed: number): (row: number) => number {
-  if (randomization === 'row') return rowUniforms(x.values, x.columns, seed);
+/**
+ * Returns a function that returns a number in [0, 1) for each row, based on the seed.
+ * @throws {ValueError} if the numbers depend on features that are a tensor
+ */
+export function uniformsFor(
+  x: Matrix | TensorLike,
+  randomization: Randomization,
+  seed: number,
+): (row: number) => number {
+  if (randomization === 'row') {
+    if (isDeviceTensor(x)) throw onTensors();
+    return rowUniforms(x.values, x.columns, seed);
+  }
   const random = createRandom(seed);
   return () => random.next();
 }
 
-async function predictAll(
-  { predictors, weights, predicts }: Mixture,
-  x: Matrix,
-): Promise<{ weight: number; predictions: ArrayLike<number> }[]> {
-  const parts = [];
-  for (const [index, predictor] of predictors.entries()) {
-    const weight = weights[index] as number;
-    if (weight > 0) parts.push({ weight, predictions: await askPredictions(predictor, x, predicts) });
-  }
-  return parts;
+/** A predictor that is called. */
+interface Part {
+  /** The index among the predictors that are called. */
+  readonly index: number;
+  readonly predictor: Estimator;
+  readonly weight: number;
+}
+
+function partsOf({ predictors, weights }: Mixture): Part[] {
+  return predictors
+    .map((predictor, index) => ({ predictor, weight: weights[index] as number }))
+    .filter(({ weight }) => weight > 0)
+    .map((part, index) => ({ ...part, index }));
+}
+
+function onTensors(): ValueError {
+  return new ValueError("The randomization 'row' hashes features on the host, but X is a tensor.", {
+    context: { parameter: 'randomization', expected: 'draw', received: 'row' },
+    suggestion: "Set randomization to 'draw', or read the features first, as in predict(await X.array()).",
+  });
 }

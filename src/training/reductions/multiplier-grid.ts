@@ -1,6 +1,5 @@
-import type { CategoricalColumn } from '../../table/index.ts';
 import { type GridAxis, type GridSteps, NO_MULTIPLIER } from './reduction-problem.ts';
-import type { RowCells } from './row-cells.ts';
+import type { RowCells, RowTotals } from './row-cells.ts';
 
 /** The libraries whose grids can be reproduced. */
 export const GRID_COMPATS = ['fairlearn'] as const;
@@ -150,24 +149,35 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
  * @param isParity whether multipliers have two sides and the constraint of the last group follows from the other
  *   constraints
  */
-export function axesByAppearance(cells: RowCells, groups: CategoricalColumn, isParity: boolean): GridAxis[] {
-  const { codes, slots } = cells;
+export function axesByAppearance(
+  { slots, cellOf }: RowCells,
+  { groups, firstRows }: RowTotals,
+  isParity: boolean,
+): GridAxis[] {
   const slotOf = new Map<string, number>();
-  const events = new Set<number>();
-  for (const [row, cell] of codes.entries()) {
-    const slot = cell >> 1;
+  const firstOfEvent = new Map<number, number>();
+  const firstOfGroup = new Map<number, number>();
+  for (const [kind, cell] of cellOf.entries()) {
+    const first = firstRows?.[kind] ?? Infinity;
+    if (first === Infinity) continue;
+    const [slot, group] = [cell >> 1, (kind >> 1) % groups.length];
+    firstOfGroup.set(group, Math.min(firstOfGroup.get(group) ?? Infinity, first));
     const event = slots[slot]?.event;
     if (event === undefined) continue;
-    events.add(event);
-    slotOf.set(`${String(event)} ${String(groups.codes[row])}`, slot);
+    firstOfEvent.set(event, Math.min(firstOfEvent.get(event) ?? Infinity, first));
+    slotOf.set(`${String(event)} ${String(group)}`, slot);
   }
-  const appeared = [...new Set(groups.codes)];
+  const appeared = byFirstRow(firstOfGroup);
   const kept = isParity ? appeared.slice(0, -1) : appeared;
-  return [...events].flatMap((event) =>
+  return byFirstRow(firstOfEvent).flatMap((event) =>
     kept.map((group) => {
       const slot = slotOf.get(`${String(event)} ${String(group)}`) ?? NO_MULTIPLIER;
       const other = slot === NO_MULTIPLIER ? NO_MULTIPLIER : slots.length + slot;
       return { positive: slot, negative: isParity ? other : null };
     }),
   );
+}
+
+function byFirstRow(firstOf: ReadonlyMap<number, number>): number[] {
+  return [...firstOf].sort(([, a], [, b]) => a - b).map(([item]) => item);
 }

@@ -1,10 +1,16 @@
-import { TrainingError } from '../../exceptions/index.ts';
-import { FixedMatrix, type Matrix } from '../data/read-matrix.ts';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import { TrainingError, ValueError } from '../../exceptions/index.ts';
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { isDeviceTensor } from '../../table/index.ts';
+import { currentTensorflow, type Tf } from '../../tensor/index.ts';
+import { FixedMatrix, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { ConstantClassifier } from '../estimators/constant-classifier.ts';
-import type { Estimator } from '../estimators/estimator.ts';
+import { readPredictTensor } from '../estimators/estimator-rows.ts';
+import { type Estimator, isTensorEstimator, type TensorEstimator } from '../estimators/estimator.ts';
 import { pause } from '../estimators/pause.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
-import type { OracleRows } from './reduction-problem.ts';
+import type { OracleRows, TensorOracleRows } from './reduction-problem.ts';
 
 /**
  * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no threshold,
@@ -36,9 +42,88 @@ export async function askPredictions(
   const given = kind === 'values' || own.every(isDecision) ? own : await predictor.predict(x, { threshold: THRESHOLD });
   const index = given.findIndex((value) => !(kind === 'decisions' ? isDecision(value) : Number.isFinite(value)));
   if (index < 0) return given;
+  throw badPrediction(kind, given[index] as number, index);
+}
+
+/**
+ * Returns a predictor's predictions as a tensor, [rows] float32, under the same rules as {@link askPredictions}. It
+ * reads four numbers. The caller disposes of the tensor.
+ */
+export async function askTensorPredictions(
+  tf: Tf,
+  predictor: Estimator,
+  x: Tensor2D,
+  kind: PredictionKind,
+): Promise<Tensor1D> {
+  if (!isTensorEstimator(predictor)) throw withoutTensors(predictor);
+  const own = await predictor.predictTensor(x);
+  const isAsked = kind !== 'values' && !(await firstBad(tf, own, 'decisions')).isNone;
+  const given = isAsked ? await predictor.predictTensor(x, { threshold: THRESHOLD }) : own;
+  if (isAsked) own.dispose();
+  const { isNone, index, value } = await firstBad(tf, given, kind);
+  if (isNone) return given;
+  given.dispose();
+  throw badPrediction(kind, value, index);
+}
+
+/**
+ * Returns a predictor's predictions, [rows]. If X is a tensor, its rows stay on their device, and only the predictions
+ * are read.
+ * @throws {TrainingError} as {@link askPredictions}
+ */
+export async function readPredictions(
+  predictor: Estimator,
+  X: MatrixSource,
+  kind: PredictionKind,
+): Promise<Uint8Array | Float64Array> {
+  if (!isDeviceTensor(X)) return askPredictions(predictor, await readMatrix(X), kind);
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) => {
+    const x = await readPredictTensor(tf, keep, X);
+    const values = await keep(await askTensorPredictions(tf, predictor, x, kind)).data();
+    return kind !== 'values' && values.every(isDecision) ? Uint8Array.from(values) : Float64Array.from(values);
+  });
+}
+
+/** Returns the first prediction that is not valid. */
+async function firstBad(
+  tf: Tf,
+  predictions: Tensor1D,
+  kind: PredictionKind,
+): Promise<{ isNone: boolean; index: number; value: number }> {
+  if (predictions.size === 0) return { isNone: true, index: 0, value: NaN };
+  const found = tf.tidy(() => {
+    const isValid =
+      kind === 'decisions'
+        ? tf.logicalOr(predictions.equal(0), predictions.equal(1))
+        : tf.logicalAnd(tf.isFinite(predictions), tf.logicalNot(tf.isNaN(predictions)));
+    const valid = isValid.cast<Tensor1D>('float32');
+    const index = valid.argMin().reshape<Tensor1D>([1]).cast<Tensor1D>('int32');
+    // The shape of a minimum is [] or [1], depending on the backend.
+    return tf.concat([valid.min().reshape<Tensor1D>([1]), index.cast('float32'), predictions.gather(index)]);
+  });
+  try {
+    const [isNone, index = 0, value = NaN] = await found.data();
+    return { isNone: isNone === 1, index, value };
+  } finally {
+    found.dispose();
+  }
+}
+
+/** Returns the error for an estimator that cannot compute on tensors. */
+export function withoutTensors(estimator: Estimator): ValueError {
+  const name = estimator.constructor.name;
+  return new ValueError(`The estimator (${name}) computes on the host, but the rows are tensors.`, {
+    context: { parameter: 'estimator', estimator: name, expected: 'an estimator with fitsTensors and predictTensor' },
+    suggestion:
+      "Use LogisticRegression or LinearRegression with precision 'float32', or set precision to 'float64' in the reduction, which reads the tensors to the host once.",
+  });
+}
+
+function badPrediction(kind: PredictionKind, value: number, index: number): TrainingError {
   const wanted = kind === 'decisions' ? '0 or 1' : 'a finite number';
-  throw new TrainingError(`The estimator predicted ${String(given[index])} at index ${String(index)}, not ${wanted}.`, {
-    context: { index, value: given[index] },
+  return new TrainingError(`The estimator predicted ${String(value)} at index ${String(index)}, not ${wanted}.`, {
+    context: { index, value },
     suggestion:
       kind === 'decisions'
         ? 'Pass an estimator whose predict respects { threshold }, or returns 0 and 1.'
@@ -51,19 +136,26 @@ function isDecision(value: number): boolean {
 }
 
 /** A predictor with its predictions on the training rows. */
-interface Answer {
+interface Answer<Predictions> {
   readonly predictor: Estimator;
   /** The predictions, [rows]. */
-  readonly predictions: ArrayLike<number>;
+  readonly predictions: Predictions;
   /** Whether all rows had the same label. If all rows had the same label, no learner was fitted. */
   readonly isConstant: boolean;
+  /** Frees the predictions, if they need it. */
+  readonly release?: () => void;
 }
 
 /**
  * Fits a learner to relabelled, reweighted rows. This function is the black box of the reductions. `startFrom` is a
- * predictor that was fitted to similar rows.
+ * predictor that was fitted to similar rows. If `scaledTo` is given, weights are scaled to this total, because the
+ * effect of the penalty of an ordinary learner depends on the sum of weights.
  */
-export type Oracle = (rows: OracleRows, startFrom: Estimator | undefined) => Promise<Answer>;
+export type Oracle<Rows, Predictions> = (
+  rows: Rows,
+  startFrom: Estimator | undefined,
+  scaledTo?: number,
+) => Promise<Answer<Predictions>>;
 
 /** The parts of an oracle. */
 interface OracleParts {
@@ -76,12 +168,18 @@ interface OracleParts {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Creates an oracle that fits copies of an estimator. */
-export function createOracle({ estimator, x: given, predicts, signal }: OracleParts): Oracle {
-  const x = new FixedMatrix(given);
-  return async ({ targets, weights, onlyLabel }, startFrom) => {
+/** Creates an oracle that fits copies of an estimator on the host. */
+export function createOracle({
+  estimator,
+  x: given,
+  predicts,
+  signal,
+}: OracleParts): Oracle<OracleRows, ArrayLike<number>> {
+  const x = given instanceof FixedMatrix ? given : new FixedMatrix(given);
+  return async (rows, startFrom, scaledTo) => {
     // A learner that never yields control would prevent an abort signal from arriving.
     await pause(signal);
+    const { targets, weights, onlyLabel } = scaledTo === undefined ? rows : rescale(rows, scaledTo);
     assertFinite(weights);
     const isConstant = onlyLabel !== null;
     const predictor = isConstant
@@ -91,9 +189,43 @@ export function createOracle({ estimator, x: given, predicts, signal }: OraclePa
   };
 }
 
+/** The parts of an oracle on the device. */
+interface TensorOracleParts extends Omit<OracleParts, 'estimator' | 'x'> {
+  readonly estimator: TensorEstimator;
+  /** The features, [rows, columns] float32. */
+  readonly x: Tensor2D;
+}
+
 /**
- * Rescales weights to a given total. The effect of the penalty of an ordinary learner depends on the sum of weights.
+ * Creates an oracle that fits copies of an estimator to tensors. Targets, weights and predictions stay on the device.
  */
+export function createTensorOracle(
+  tf: Tf,
+  { estimator, x, predicts, signal }: TensorOracleParts,
+): Oracle<TensorOracleRows, Tensor1D> {
+  return async ({ targets, weights, total, onlyLabel }, startFrom, scaledTo) =>
+    withTensors(tf, async (keep) => {
+      keep(targets);
+      keep(weights);
+      await pause(signal);
+      assertFiniteTotal(total <= LARGEST_FLOAT32 ? total : Infinity);
+      const sampleWeight = scaledTo === undefined || total === 0 ? weights : keep(weights.mul(scaledTo / total));
+      const isConstant = onlyLabel !== null;
+      const predictor = isConstant
+        ? new ConstantClassifier(onlyLabel)
+        : await (estimator.clone() as TensorEstimator).fit(x, targets, { sampleWeight, startFrom, signal });
+      const predictions = await askTensorPredictions(tf, predictor, x, predicts);
+      const release = (): void => {
+        predictions.dispose();
+      };
+      return { predictor, predictions, isConstant, release };
+    });
+}
+
+/** The largest sum of weights that float32 represents. */
+const LARGEST_FLOAT32 = 3e38;
+
+/** Rescales weights to a given total. */
 export function rescale(rows: OracleRows, total: number): OracleRows {
   const sum = rows.weights.reduce((running, weight) => running + weight, 0);
   // If all weights are 0, the rows have only one label, and no learner is fitted.
@@ -103,7 +235,10 @@ export function rescale(rows: OracleRows, total: number): OracleRows {
 }
 
 function assertFinite(weights: Float64Array): void {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  assertFiniteTotal(weights.reduce((sum, weight) => sum + weight, 0));
+}
+
+function assertFiniteTotal(total: number): void {
   if (Number.isFinite(total)) return;
   throw new TrainingError('The sum of costs and multipliers times sample weights is not finite.', {
     context: { total },

@@ -1,75 +1,109 @@
-import { DataValidationError } from '../../exceptions/index.ts';
-import { invalidParameter } from '../../internal/arguments.ts';
 import { assertBinary, assertValues } from '../data/fit-rows.ts';
-import { classFactors, type ClassWeight } from '../estimators/class-weight.ts';
-import { cut, type GroupLossName, lossOf, type LossRange, PARITY_KINDS } from './constraint-names.ts';
-import { type ConstraintSettings, isCost, type MisclassificationCosts } from './constraint-options.ts';
-import { axesByAppearance, type GridCompat } from './multiplier-grid.ts';
-import { createParityConstraint, type ParityConstraint } from './parity-constraint.ts';
-import { nameMultipliers, type OracleRows, type ReductionProblem } from './reduction-problem.ts';
-import { cellMeans, rankGroups, type ReductionRows, type RowCells, tabulateRows } from './row-cells.ts';
+import { totalOf } from '../estimators/estimator-rows.ts';
+import { poseCellProblem } from './cell-problem.ts';
+import { cut, lossOf } from './constraint-names.ts';
+import type { ConstraintSettings } from './constraint-options.ts';
+import { automaticGap } from './exponentiated-gradient.ts';
+import type { GridCompat } from './multiplier-grid.ts';
+import type { OracleRows, ReductionProblem } from './reduction-problem.ts';
+import { kindsOf, type ReductionRows, type RowTotals } from './row-cells.ts';
 
 /**
- * Multiplies costs by class weights. A wrong decision on a row whose true label is c costs weight(c) times as much.
- * `balanced` gives class c the weight total / (2 total of c), so that both classes have the same total weight.
- * @throws {ValueError} if a product is above 1e100
+ * Sets up the optimization problem of a constraint on rows on the host, in float64.
+ * @param compat the library whose grid axes are used
+ * @throws {DataValidationError} if the labels do not fit the constraint, or if a parity constraint has fewer than two
+ *   groups
  */
-function weighCosts(
-  { falsePositive, falseNegative }: MisclassificationCosts,
-  classWeight: ClassWeight,
-  targets: Float64Array,
-  weights: Float64Array,
-): MisclassificationCosts {
-  const [zero, one] = classFactors(classWeight, targets, weights);
-  const costs = { falsePositive: falsePositive * zero, falseNegative: falseNegative * one };
-  if (isCost(costs.falsePositive) && isCost(costs.falseNegative)) return costs;
-  throw invalidParameter('classWeight', 'make costs of at most 1e100', JSON.stringify(costs));
-}
-
-/**
- * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
- *
- * Deciding 1 instead of 0 for a row with label y reduces the objective by s = (falsePositive + falseNegative) y -
- * falsePositive + the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight
- * |s|.
- * @param targets the targets, [rows], 0 or 1
- */
-function classificationProblem(
-  targets: Float64Array,
-  cells: RowCells,
-  constraint: ParityConstraint,
-  { falsePositive, falseNegative }: MisclassificationCosts,
-): ReductionProblem {
-  const { codes, weights, shares } = cells;
+export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
+  const { y, weights } = rows;
+  assertTargets(settings, y);
+  const kinds = kindsOfRows(rows, settings.constraint !== 'bounded_group_loss');
+  const problem = poseCellProblem(settings, tabulateRows(rows, kinds, compat));
+  const { cellOf, totalWeight, shares } = problem.cells;
+  const codes = kinds.map((kind) => cellOf[kind] as number);
+  const valuesOf = lossesOf(settings, y);
   return {
-    targets,
-    weights,
-    totalWeight: cells.totalWeight,
-    multiplierNames: constraint.multiplierNames,
-    bounds: constraint.bounds,
-    gridAxes: constraint.gridAxes,
-    spansObjective: false,
-    warnings: cells.warnings,
-    respond(multipliers, withObjective = true) {
-      const signed = constraint.signedWeights(multipliers);
-      if (withObjective) {
-        for (let cell = 0; cell < signed.length; cell++) {
-          (signed[cell] as number) += cell % 2 === 0 ? -falsePositive : falseNegative;
-        }
-      }
-      return relabel(codes, weights, signed);
+    ...problem,
+    totalWeight,
+    respond(multipliers, withObjective) {
+      const factors = problem.factors(multipliers, withObjective);
+      if (problem.relabels) return relabel(codes, weights, factors);
+      return {
+        targets: y,
+        weights: weights.map((weight, row) => weight * (factors[codes[row] as number] as number)),
+        onlyLabel: null,
+      };
     },
     evaluate(predictions) {
-      const selected = cellMeans(cells, predictions);
-      let error = 0;
-      for (let cell = 0; cell < selected.length; cell += 2) {
-        error += falsePositive * (selected[cell] as number);
-        error += falseNegative * ((shares[cell + 1] as number) - (selected[cell + 1] as number));
+      const values = valuesOf(predictions);
+      const sums = new Float64Array(shares.length);
+      for (let row = 0; row < codes.length; row++) {
+        (sums[codes[row] as number] as number) += (weights[row] as number) * (values[row] as number);
       }
-      return { error, gamma: constraint.gamma(selected) };
+      return problem.evaluateSums(sums.map((sum) => sum / totalWeight));
     },
-    project: (multipliers) => constraint.project(multipliers),
+    automaticGap: (predictions) => automaticGap(y, weights, predictions),
   };
+}
+
+/** @throws {DataValidationError} if a label or value does not fit the constraint */
+function assertTargets(settings: ConstraintSettings, y: Float64Array): void {
+  if (settings.constraint !== 'bounded_group_loss') assertBinary(y);
+  else if (settings.loss === 'zero_one') {
+    const isShare = (value: number): boolean => value >= 0 && value <= 1;
+    assertValues('y', "lie in [0, 1] for the loss 'zero_one'", y, isShare, "Use the loss 'square' or 'absolute'.");
+  }
+}
+
+/** Returns the values of rows that a constraint sums: predictions, or their losses. */
+function lossesOf(
+  settings: ConstraintSettings,
+  y: Float64Array,
+): (predictions: ArrayLike<number>) => ArrayLike<number> {
+  if (settings.constraint !== 'bounded_group_loss') return (predictions) => predictions;
+  const { range } = settings;
+  const truths = y.map((value) => cut(value, range));
+  const toLoss = lossOf(settings.loss);
+  return (predictions) => truths.map((truth, row) => toLoss(Math.abs(truth - cut(predictions[row] as number, range))));
+}
+
+/** Returns the kind of each row, an index into {@link RowTotals.weights}. */
+function kindsOfRows({ y, groups, control }: ReductionRows, hasLabels: boolean): Int32Array {
+  return groups.codes.map((group, row) => {
+    const level = control === undefined ? 0 : (control.codes[row] as number);
+    return 2 * (level * groups.labels.length + group) + (hasLabels ? (y[row] as number) : 0);
+  });
+}
+
+function tabulateRows(
+  { y, weights, groups, control }: ReductionRows,
+  kinds: Int32Array,
+  compat: GridCompat | undefined,
+): RowTotals {
+  const names = { groups: groups.labels, levels: control?.labels };
+  const totals = new Float64Array(kindsOf(names));
+  const groupWeights = new Float64Array(groups.labels.length);
+  const groupTruths = new Float64Array(groups.labels.length);
+  for (let row = 0; row < kinds.length; row++) {
+    const [kind, group, weight] = [kinds[row] as number, groups.codes[row] as number, weights[row] as number];
+    (totals[kind] as number) += weight;
+    (groupWeights[group] as number) += weight;
+    (groupTruths[group] as number) += weight * (y[row] as number);
+  }
+  return {
+    ...names,
+    weights: totals,
+    totalWeight: totalOf(weights),
+    groupWeights,
+    groupTruths,
+    firstRows: compat === undefined ? undefined : firstRowsOf(kinds, totals.length),
+  };
+}
+
+function firstRowsOf(kinds: Int32Array, count: number): Float64Array {
+  const first = new Float64Array(count).fill(Infinity);
+  for (let row = kinds.length - 1; row >= 0; row--) first[kinds[row] as number] = row;
+  return first;
 }
 
 function relabel(codes: Int32Array, rowWeights: Float64Array, signed: Float64Array): OracleRows {
@@ -86,94 +120,4 @@ function relabel(codes: Int32Array, rowWeights: Float64Array, signed: Float64Arr
   }
   const isMixed = seen[0] === true && seen[1] === true;
   return { targets, weights, onlyLabel: isMixed ? null : seen[1] === true ? 1 : 0 };
-}
-
-/**
- * Sets up the optimization problem of a constraint on the given rows.
- * @param compat the library whose grid axes are used
- * @throws {DataValidationError} if the labels do not fit the constraint, or if a parity constraint has fewer than two
- *   groups
- */
-export function poseProblem(settings: ConstraintSettings, rows: ReductionRows, compat?: GridCompat): ReductionProblem {
-  const { y, weights, groups, control } = rows;
-  if (settings.constraint === 'bounded_group_loss') {
-    if (settings.loss === 'zero_one') {
-      const isShare = (value: number): boolean => value >= 0 && value <= 1;
-      assertValues('y', "lie in [0, 1] for the loss 'zero_one'", y, isShare, "Use the loss 'square' or 'absolute'.");
-    }
-    const labels = new Uint8Array(y.length);
-    const cells = tabulateRows({ labels, truths: y, weights, groups, control, events: ['all', 'all'] });
-    const problem = groupLossProblem(y, cells, settings);
-    return compat === undefined ? problem : { ...problem, gridAxes: axesByAppearance(cells, groups, false) };
-  }
-  assertBinary(y);
-  const ranked = rankGroups(groups, y, weights);
-  if (ranked.length < 2) throw oneGroup(ranked.map((code) => groups.labels[code] as string));
-  const kind = PARITY_KINDS[settings.constraint];
-  const cells = tabulateRows({ labels: y, truths: y, weights, groups, control, events: kind.events });
-  const costs = weighCosts(settings.costs, settings.classWeight, y, weights);
-  const problem = classificationProblem(y, cells, createParityConstraint(cells, kind, settings), costs);
-  return compat === undefined ? problem : { ...problem, gridAxes: axesByAppearance(cells, groups, true) };
-}
-
-function oneGroup(groups: readonly string[]): DataValidationError {
-  return new DataValidationError(
-    `A parity constraint compares groups, but only one group has rows with a weight above 0 (${groups.join(', ')}).`,
-    {
-      code: 'too-few-groups',
-      context: { argument: 'sensitive', groups },
-      suggestion: 'Fit the estimator itself, or check the column of groups.',
-    },
-  );
-}
-
-/** The bound on the mean losses of groups. */
-interface GroupLossBound {
-  readonly loss: GroupLossName;
-  readonly range: LossRange;
-  /** The largest mean loss that a group may have. */
-  readonly upperBound: number;
-}
-
-/**
- * Sets up the minimisation of the mean loss under an upper bound on the mean loss of each group (Agarwal, Dudik and Wu
- * 2019). The targets stay unchanged. A row of group g has the weight 1 + multiplier(g) / share(g).
- * @param cells cells in which every label is 0
- */
-function groupLossProblem(
-  targets: Float64Array,
-  cells: RowCells,
-  { loss, range, upperBound }: GroupLossBound,
-): ReductionProblem {
-  const { codes, slots, weights, shares } = cells;
-  const truths = targets.map((value) => cut(value, range));
-  const toLoss = lossOf(loss);
-  return {
-    targets,
-    weights,
-    totalWeight: cells.totalWeight,
-    multiplierNames: nameMultipliers(slots, cells.events, ['+']),
-    bounds: new Float64Array(slots.length).fill(upperBound),
-    gridAxes: slots.map((_, slot) => ({ positive: slot, negative: null })),
-    spansObjective: true,
-    warnings: cells.warnings,
-    respond(multipliers, withObjective = true) {
-      const own = withObjective ? 1 : 0;
-      const perCell = shares.map((share, cell) => (share > 0 ? own + (multipliers[cell >> 1] ?? 0) / share : 0));
-      return {
-        targets,
-        weights: weights.map((weight, row) => weight * (perCell[codes[row] as number] as number)),
-        onlyLabel: null,
-      };
-    },
-    evaluate(predictions) {
-      const losses = truths.map((truth, row) => toLoss(Math.abs(truth - cut(predictions[row] as number, range))));
-      const sums = cellMeans(cells, losses);
-      return {
-        error: sums.reduce((sum, share) => sum + share, 0),
-        gamma: Float64Array.from(slots, (_, slot) => (sums[2 * slot] as number) / (shares[2 * slot] as number)),
-      };
-    },
-    project: (multipliers) => multipliers,
-  };
 }

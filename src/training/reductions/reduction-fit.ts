@@ -1,6 +1,6 @@
 import type { Estimator } from '../estimators/estimator.ts';
 import { type GradientResult, largestExcess } from './exponentiated-gradient.ts';
-import type { ReductionProblem } from './reduction-problem.ts';
+import type { CellProblem } from './reduction-problem.ts';
 
 /** Multipliers by name, "event/group/sign". Multipliers of 0 are omitted. */
 export type Multipliers = Readonly<Record<string, number>>;
@@ -54,7 +54,7 @@ export interface ReductionFit {
 }
 
 /** Converts the result of a search to frozen plain data. */
-export function reductionFit(problem: ReductionProblem, result: GradientResult): ReductionFit {
+export function reductionFit(problem: CellProblem, result: GradientResult): ReductionFit {
   const { members, steps, bestIteration, nu, oracleCalls, constantAnswers, fits } = result;
   const best = steps[bestIteration];
   if (best === undefined) throw new RangeError('a search has at least one iteration');
@@ -80,7 +80,7 @@ export function reductionFit(problem: ReductionProblem, result: GradientResult):
 }
 
 /** Maps names to multipliers and omits multipliers of 0. */
-export function byName({ multiplierNames }: ReductionProblem, multipliers: Float64Array): Multipliers {
+export function byName({ multiplierNames }: CellProblem, multipliers: Float64Array): Multipliers {
   const named = multiplierNames.map((name, index) => [name, multipliers[index] as number] as const);
   return Object.freeze(Object.fromEntries(named.filter(([, value]) => value !== 0)));
 }

@@ -1,14 +1,24 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
+import type { RowCells } from './row-cells.ts';
+
 /**
  * The relabelled and reweighted rows for an ordinary learner. Minimising their weighted error is the best response to
  * multipliers.
  */
-export interface OracleRows {
+export interface OracleRows<Values = Float64Array> {
   /** The targets to learn, [rows]. */
-  readonly targets: Float64Array;
+  readonly targets: Values;
   /** The weights, [rows], 0 or more, on an arbitrary scale. */
-  readonly weights: Float64Array;
+  readonly weights: Values;
   /** The label of all rows with a weight above 0; null if both labels occur. */
   readonly onlyLabel: 0 | 1 | null;
+}
+
+/** The learner's rows on the device, [rows] float32. */
+export interface TensorOracleRows extends OracleRows<Tensor1D> {
+  /** The sum of the weights. */
+  readonly total: number;
 }
 
 /** The evaluation of one predictor. */
@@ -40,14 +50,10 @@ export interface GridSteps {
 
 /**
  * A constrained minimisation problem: minimise error(h) subject to gamma(h) <= bounds, with one multiplier per
- * constraint.
+ * constraint. Rows enter the problem only through sums over cells.
  */
-export interface ReductionProblem {
-  /** The true labels or values, [rows]. */
-  readonly targets: Float64Array;
-  /** The weights given by the caller, [rows]. */
-  readonly weights: Float64Array;
-  readonly totalWeight: number;
+export interface CellProblem {
+  readonly cells: RowCells;
   /** The names of the multipliers, for example "label=1/B/+". */
   readonly multiplierNames: readonly string[];
   /** The bounds of the constraints, [multipliers]. */
@@ -58,19 +64,46 @@ export interface ReductionProblem {
   /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];
   /**
-   * Returns the learner's rows for the given multipliers. If `withObjective` is false, the rows do not include the
-   * objective.
+   * Whether the learner gets new labels: the label 1 where the factor is above 0, and 0 elsewhere. Otherwise, the
+   * learner gets the targets.
    */
-  respond(multipliers: Float64Array, withObjective?: boolean): OracleRows;
+  readonly relabels: boolean;
   /**
-   * Evaluates predictions.
-   * @param predictions [rows]: decisions, or probabilities of decisions
+   * Returns the factor of each cell, [cells]. Its absolute value multiplies the weights of the cell's rows. If
+   * `withObjective` is false, the factors do not include the objective.
    */
-  evaluate(predictions: ArrayLike<number>): Evaluation;
+  factors(multipliers: Float64Array, withObjective?: boolean): Float64Array;
+  /**
+   * Evaluates the sums over each cell of weight x prediction (or weight x loss, if rows keep their targets), as shares
+   * of the total weight, [cells].
+   */
+  evaluateSums(sums: Float64Array): Evaluation;
   /**
    * Returns multipliers at which the Lagrangian of every predictor is at least as large as at the given multipliers.
    */
   project(multipliers: Float64Array): Float64Array;
+}
+
+/** A problem together with its rows, which are arrays on the host, or tensors. */
+export interface RowProblem<Rows, Predictions> extends CellProblem {
+  /**
+   * Returns the learner's rows for the given multipliers. If `withObjective` is false, the rows do not include the
+   * objective.
+   */
+  respond(multipliers: Float64Array, withObjective?: boolean): Rows;
+  /**
+   * Evaluates predictions.
+   * @param predictions [rows]: decisions, or probabilities of decisions
+   */
+  evaluate(predictions: Predictions): Evaluation | Promise<Evaluation>;
+  /** Returns the duality gap below which further search only fits noise, from the predictions of the first predictor. */
+  automaticGap(predictions: Predictions): number | Promise<number>;
+}
+
+/** A problem whose rows are on the host. */
+export interface ReductionProblem extends RowProblem<OracleRows, ArrayLike<number>> {
+  readonly totalWeight: number;
+  evaluate(predictions: ArrayLike<number>): Evaluation;
 }
 
 /**

@@ -2,8 +2,9 @@ import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
-import type { Estimator } from '../estimators/estimator.ts';
+import { toEstimator } from '../estimators/adapt-estimator.ts';
+import { type Estimator, isTensorEstimator, type TensorEstimator } from '../estimators/estimator.ts';
+import { type Precision, PRECISIONS } from '../estimators/fitting/fit-linear-model.ts';
 import { LinearRegression } from '../estimators/linear-regression.ts';
 import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import {
@@ -11,6 +12,8 @@ import {
   CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
   type ConstraintSettings,
+  LEARNER_OPTION_NAMES,
+  type LearnerOptions,
   parseConstraint,
 } from './constraint-options.ts';
 import { type Randomization, RANDOMIZATIONS } from './mixture.ts';
@@ -18,12 +21,7 @@ import { predictionKind } from './oracle.ts';
 import type { ReductionFit } from './reduction-fit.ts';
 
 /** Options of {@link ReductionsWrapper}. */
-export interface ReductionsOptions extends ConstraintOptions {
-  /**
-   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
-   * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
-   */
-  readonly estimator?: EstimatorSource | undefined;
+export interface ReductionsOptions extends ConstraintOptions, LearnerOptions {
   /**
    * The tolerance of the search, at least 1e-12. The multipliers sum to at most 1 / eps, so a smaller eps enforces the
    * constraint more strictly. eps is also the default of `differenceBound` and `upperBound`.
@@ -94,7 +92,7 @@ export const REDUCTIONS_DEFAULTS = {
 /** Lists the options of {@link ReductionsOptions}. */
 export const REDUCTIONS_OPTION_NAMES: Readonly<Record<keyof ReductionsOptions, unknown>> = {
   ...CONSTRAINT_OPTION_NAMES,
-  estimator: true,
+  ...LEARNER_OPTION_NAMES,
   differenceBound: true,
   ratioBoundSlack: true,
   upperBound: true,
@@ -130,10 +128,8 @@ export function parseReductions(options: ReductionsOptions): ReductionsSettings 
   if (options.nu !== undefined && !(Number.isFinite(options.nu) && options.nu >= 0))
     throw invalidParameter('nu', 'be 0 or more', options.nu);
   if (!(Number.isFinite(eta0) && eta0 > 0)) throw invalidParameter('eta0', 'be above 0', eta0);
-  const { estimator, constraint } = parseLearner(options.estimator, parsed);
   return Object.freeze({
-    estimator,
-    constraint,
+    ...parseLearner(options, parsed),
     eps,
     iterations: requireInteger('T', options.T ?? REDUCTIONS_DEFAULTS.T, 1),
     nu: options.nu,
@@ -183,7 +179,13 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
 
 /** The learner and the constraint. The learner's class weight has been moved into the constraint. */
 export interface ParsedLearner {
+  /** The estimator that computes on the host. */
   readonly estimator: Estimator;
+  /** The estimator that computes on tensors; undefined if the given estimator cannot. */
+  readonly tensorEstimator: TensorEstimator | undefined;
+  /** Whether no estimator was given. */
+  readonly isDefault: boolean;
+  readonly precision: Precision | undefined;
   readonly constraint: ConstraintSettings;
 }
 
@@ -194,9 +196,24 @@ export interface ParsedLearner {
  * @throws {ValueError} if both the estimator and the constraint have class weights, or if the class weight of the
  * estimator is combined with a loss or belongs to a custom subclass
  */
-export function parseLearner(given: EstimatorSource | undefined, constraint: ConstraintSettings): ParsedLearner {
+export function parseLearner(options: LearnerOptions, constraint: ConstraintSettings): ParsedLearner {
+  const precision = options.precision === undefined ? undefined : oneOf('precision', options.precision, PRECISIONS);
   const task = predictionKind(constraint) === 'values' ? 'regression' : 'binary';
-  const estimator = given === undefined ? defaultEstimator(task) : toEstimator(given, { task });
+  if (options.estimator === undefined) {
+    const [estimator, tensorEstimator] = [defaultEstimator(task, 'float64'), defaultEstimator(task, 'float32')];
+    return { estimator, tensorEstimator, isDefault: true, precision, constraint };
+  }
+  const learner = withoutClassWeight(toEstimator(options.estimator, { task }), constraint);
+  const { estimator } = learner;
+  const tensorEstimator = isTensorEstimator(estimator) && estimator.fitsTensors ? estimator : undefined;
+  return { ...learner, tensorEstimator, isDefault: false, precision };
+}
+
+/** Moves the class weight of an estimator to the costs of errors. */
+function withoutClassWeight(
+  estimator: Estimator,
+  constraint: ConstraintSettings,
+): Pick<ParsedLearner, 'estimator' | 'constraint'> {
   if (!(estimator instanceof LogisticRegression) || estimator.classWeight === null) return { estimator, constraint };
   if (constraint.constraint === 'bounded_group_loss') {
     throw misplaced("does nothing under 'bounded_group_loss', which bounds losses and has no costs of errors");
@@ -205,16 +222,12 @@ export function parseLearner(given: EstimatorSource | undefined, constraint: Con
   if (Object.getPrototypeOf(estimator) !== LogisticRegression.prototype) {
     throw misplaced('cannot be moved to the costs of errors, because the estimator is of a custom subclass');
   }
-  const { classWeight, ...options } = estimator;
-  return { estimator: new LogisticRegression(options), constraint: { ...constraint, classWeight } };
+  const { classWeight, ...others } = estimator;
+  return { estimator: new LogisticRegression(others), constraint: { ...constraint, classWeight } };
 }
 
-function defaultEstimator(task: 'regression' | 'binary'): Estimator {
-  // The default estimator runs on the host. This estimator is fitted many times on the same rows, so it should not
-  // depend on a backend or on uploads.
-  return task === 'regression'
-    ? new LinearRegression({ precision: 'float64' })
-    : new LogisticRegression({ precision: 'float64' });
+function defaultEstimator(task: 'regression' | 'binary', precision: Precision): TensorEstimator {
+  return task === 'regression' ? new LinearRegression({ precision }) : new LogisticRegression({ precision });
 }
 
 function misplaced(reason: string): ValueError {

@@ -1,11 +1,11 @@
 import { TrainingError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
+import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { fromStoredParams } from '../estimators/estimator-state.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
-import { createOracle, type PredictionKind, predictionKind } from './oracle.ts';
+import { type PredictionKind, predictionKind } from './oracle.ts';
 import { copyOptions } from './constraint-options.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';
 import {
@@ -16,9 +16,8 @@ import {
   RANDOMIZATIONS,
   uniformsFor,
 } from './mixture.ts';
-import { poseProblem } from './pose-problem.ts';
 import { type Multipliers, reductionFit, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
-import { readReductionRows, REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
+import { REDUCTION_FIT_OPTION_NAMES, type ReductionFitOptions } from './row-cells.ts';
 import { fitToJson, optionsToJson, readReductions, REDUCTIONS_KIND } from './reductions-json.ts';
 import {
   parseReductions,
@@ -27,6 +26,7 @@ import {
   type ReductionsOptions,
   type ReductionsSettings,
 } from './reductions-options.ts';
+import { searchRows } from './search-rows.ts';
 
 /** Options of {@link ReductionsWrapper.predict}. */
 export interface RandomizedPredictOptions {
@@ -111,7 +111,8 @@ export class ReductionsWrapper {
   }
 
   /**
-   * Fits the reduction to rows and replaces the result of an earlier `fit`.
+   * Fits the reduction to rows and replaces the result of an earlier `fit`. If X is a tensor, rows stay on its device,
+   * and `sensitive` may be a tensor of integer codes (see `precision`).
    * @param X [rows, features], finite
    * @param y [rows]; 0 or 1, or finite values for a square or absolute loss
    * @param options the groups and further options
@@ -121,12 +122,10 @@ export class ReductionsWrapper {
   async fit(X: MatrixSource, y: ColumnSource, options: ReductionFitOptions): Promise<this> {
     assertKnownOptions('ReductionsWrapper.fit', options, REDUCTION_FIT_OPTION_NAMES);
     this.#result = undefined;
-    const { estimator, constraint, ...search } = this.#settings;
-    const rows = await readReductionRows(X, y, options);
-    const problem = poseProblem(constraint, rows);
-    const oracle = createOracle({ estimator, x: rows.x, predicts: this.#predicts, signal: options.signal });
-    const found = await exponentiatedGradient(problem, oracle, { ...search, onProgress: options.onProgress });
-    this.#result = reductionFit(problem, found);
+    this.#result = await searchRows(this.#settings, { X, y, options }, async (problem, oracle) => {
+      const search = { ...this.#settings, onProgress: options.onProgress };
+      return reductionFit(problem, await exponentiatedGradient(problem, oracle, search));
+    });
     return this;
   }
 
@@ -141,7 +140,7 @@ export class ReductionsWrapper {
     if (constraint.constraint === 'bounded_group_loss' && constraint.loss !== 'zero_one') {
       throw invalidParameter('loss', "be 'zero_one' for probabilities; use predict or predictMean", constraint.loss);
     }
-    return mixtureMeans(this.#mixture, await readMatrix(X), [0, 1]);
+    return mixtureMeans(this.#mixture, X, [0, 1]);
   }
 
   /**
@@ -159,7 +158,7 @@ export class ReductionsWrapper {
         constraint.constraint,
       );
     }
-    return mixtureMeans(this.#mixture, await readMatrix(X), constraint.range);
+    return mixtureMeans(this.#mixture, X, constraint.range);
   }
 
   /**
@@ -169,9 +168,9 @@ export class ReductionsWrapper {
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions('ReductionsWrapper.predict', options, RANDOMIZED_PREDICT_OPTION_NAMES);
-    const x = await readMatrix(X);
     const seed = parseSeed(options.seed ?? this.#settings.seed);
     const randomization = oneOf('randomization', options.randomization ?? this.#settings.randomization, RANDOMIZATIONS);
+    const x = isDeviceTensor(X) ? X : await readMatrix(X);
     const uniform = uniformsFor(x, randomization, seed);
     if (this.#predicts === 'values') return mixtureDraws(this.#mixture, x, uniform);
     const probabilities = await mixtureMeans(this.#mixture, x, [0, 1]);

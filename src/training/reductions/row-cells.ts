@@ -4,7 +4,6 @@ import type { OnProgress } from '../../internal/progress.ts';
 import type { CategoricalColumn, ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { totalOf } from '../estimators/estimator-rows.ts';
 
 /** An event and a group that occur together in the rows. A constraint has bounds for each slot. */
 interface Slot {
@@ -15,17 +14,15 @@ interface Slot {
 }
 
 /**
- * Rows grouped into cells (event, group, label). A constraint needs only sums over cells, so its computing time is
+ * The cells (event, group, label) of rows. A constraint needs only sums over cells, so its computing time is
  * proportional to the number of rows, not to rows x groups.
  */
 export interface RowCells {
-  /** The cell of each row, [rows]: 2 slot + label. The last two cells contain the rows without an event. */
-  readonly codes: Int32Array;
-  /** The slots, ordered by event and then by group. */
+  /** The slots, ordered by event and then by group. The cell of a slot and a label is 2 slot + label. */
   readonly slots: readonly Slot[];
   readonly events: readonly string[];
-  /** The weights, [rows], 0 or more. */
-  readonly weights: Float64Array;
+  /** The cell of each kind of row, [levels, groups, 2]. The last two cells contain the rows without an event. */
+  readonly cellOf: Int32Array;
   readonly totalWeight: number;
   /** The share of each cell in the total weight, [cells]. */
   readonly shares: Float64Array;
@@ -33,38 +30,51 @@ export interface RowCells {
   readonly warnings: readonly string[];
 }
 
-/** The rows to assign to cells. */
-interface CellSource {
-  /** The labels, [rows], 0 or 1. All labels are 0 if labels do not matter. */
-  readonly labels: ArrayLike<number>;
-  /** The true labels or values, [rows], which are used to order groups of equal weight. */
-  readonly truths: Float64Array;
-  /** The weights, [rows], 0 or more. At least one weight is above 0. */
+/** Sums of rows by kind. A kind is a combination of a control level, a group and a label. */
+export interface RowTotals {
+  readonly groups: readonly string[];
+  /** The levels of a feature that splits each event; undefined without such a feature. */
+  readonly levels: readonly string[] | undefined;
+  /** The total weight of each kind, [levels, groups, 2]. All labels are 0 if labels do not matter. */
   readonly weights: Float64Array;
-  readonly groups: CategoricalColumn;
-  /** An optional feature whose levels split each event. */
-  readonly control: CategoricalColumn | undefined;
-  /** The events of rows with label 0 and of rows with label 1. */
-  readonly events: readonly [string | null, string | null];
+  readonly totalWeight: number;
+  /** The total weight of each group, [groups]. */
+  readonly groupWeights: Float64Array;
+  /** The sum of weight x true label or value of each group, [groups], which orders groups of equal weight. */
+  readonly groupTruths: Float64Array;
+  /** The index of the first row of each kind; Infinity without rows. Only grids of other libraries need it. */
+  readonly firstRows: ArrayLike<number> | undefined;
+}
+
+/** The events of rows with label 0 and of rows with label 1. */
+type LabelEvents = readonly [string | null, string | null];
+
+/** Returns the number of kinds. */
+export function kindsOf({ groups, levels }: Pick<RowTotals, 'groups' | 'levels'>): number {
+  return (levels?.length ?? 1) * groups.length * 2;
 }
 
 /**
- * Assigns rows to cells. If a group has no weight in an event, it has no cell for this event. The rate of the group is
- * then undefined, and a warning reports the group.
- * @throws {DataValidationError} if no row is in any event, or if the sum of weights overflows
+ * Lays out the cells of rows. If a group has no weight in an event, it has no cell for this event. The rate of the group
+ * is then undefined, and a warning reports the group.
+ * @throws {DataValidationError} if no row is in any event
  */
-export function tabulateRows(source: CellSource): RowCells {
-  const { labels, truths, weights, groups } = source;
-  const groupOrder = rankGroups(groups, truths, weights);
-  const events = listEvents(source);
-  const eventOf = eventIndexes(source, events);
-  const width = groups.labels.length;
+export function layOutCells(totals: RowTotals, labelEvents: LabelEvents): RowCells {
+  const { groups, weights, totalWeight } = totals;
+  const groupOrder = rankGroups(totals);
+  const events = listEvents(totals, labelEvents);
+  const eventOf = eventIndexes(totals, labelEvents);
+  const width = groups.length;
+  const slotIndexOf = (kind: number): number => {
+    const event = eventOf(kind);
+    return event < 0 ? -1 : event * width + ((kind >> 1) % width);
+  };
   // An entry for each pair of event and group: first 0 if the pair has weight and -1 otherwise, later the index of the
   // slot.
   const slotOf = new Int32Array(events.length * width).fill(-1);
-  for (const [row, weight] of weights.entries()) {
-    const event = eventOf(row);
-    if (event >= 0 && weight > 0) slotOf[event * width + (groups.codes[row] as number)] = 0;
+  for (const [kind, weight] of weights.entries()) {
+    const index = slotIndexOf(kind);
+    if (index >= 0 && weight > 0) slotOf[index] = 0;
   }
   const slots: Slot[] = [];
   for (const event of events.keys()) {
@@ -72,47 +82,36 @@ export function tabulateRows(source: CellSource): RowCells {
       const index = event * width + group;
       if (slotOf[index] !== 0) continue;
       slotOf[index] = slots.length;
-      slots.push({ event, group: escapeSlash(groups.labels[group] as string) });
+      slots.push({ event, group: escapeSlash(groups[group] as string) });
     }
   }
-  if (slots.length === 0) throw noEvent(source);
-  const codes = new Int32Array(labels.length);
-  for (let row = 0; row < codes.length; row++) {
-    const event = eventOf(row);
-    const slot = event < 0 ? -1 : (slotOf[event * width + (groups.codes[row] as number)] as number);
-    codes[row] = 2 * (slot < 0 ? slots.length : slot) + (labels[row] as number);
-  }
-  const totalWeight = totalOf(weights);
+  if (slots.length === 0) throw noEvent(labelEvents);
   const shares = new Float64Array(2 * slots.length + 2);
-  for (let row = 0; row < codes.length; row++) (shares[codes[row] as number] as number) += weights[row] as number;
+  const cellOf = Int32Array.from(weights, (weight, kind) => {
+    const index = slotIndexOf(kind);
+    const slot = index < 0 ? -1 : (slotOf[index] as number);
+    const cell = 2 * (slot < 0 ? slots.length : slot) + (kind % 2);
+    (shares[cell] as number) += weight;
+    return cell;
+  });
   return {
-    codes,
     slots,
     events,
-    weights,
+    cellOf,
     totalWeight,
     shares: shares.map((weight) => weight / totalWeight),
     warnings: describeGaps(slots, events, groupOrder.length),
   };
 }
 
-/** Computes, for each cell, the sum of weight x value over its rows, divided by the total weight. */
-export function cellMeans({ codes, weights, totalWeight, shares }: RowCells, values: ArrayLike<number>): Float64Array {
-  const sums = new Float64Array(shares.length);
-  for (let row = 0; row < codes.length; row++) {
-    (sums[codes[row] as number] as number) += (weights[row] as number) * (values[row] as number);
-  }
-  return sums.map((sum) => sum / totalWeight);
-}
-
 /**
  * Returns names such as "control=low,label=1". The names combine every level of the control feature with every event of
  * the constraint.
  */
-function listEvents({ events, control }: CellSource): string[] {
-  const names = [...new Set(events)].filter((name) => name !== null);
-  if (control === undefined) return names;
-  return control.labels.flatMap((level) => names.map((name) => `control=${escapeSlash(level)},${name}`));
+function listEvents({ levels }: RowTotals, labelEvents: LabelEvents): string[] {
+  const names = [...new Set(labelEvents)].filter((name) => name !== null);
+  if (levels === undefined) return names;
+  return levels.flatMap((level) => names.map((name) => `control=${escapeSlash(level)},${name}`));
 }
 
 /** Escapes slashes inside a name, because slashes separate the parts of the names of multipliers. */
@@ -120,15 +119,13 @@ function escapeSlash(name: string): string {
   return name.replaceAll(/[\\/]/g, (sign) => `\\${sign}`);
 }
 
-/** Returns a function that returns the event index of a row, or -1 if the row is in no event. */
-function eventIndexes({ labels, events, control }: CellSource, names: readonly string[]): (row: number) => number {
-  const own = [...new Set(events)].filter((name) => name !== null);
-  const ofLabel = events.map((name) => (name === null ? -1 : own.indexOf(name)));
-  const levels = control?.codes;
-  if (levels === undefined || names.length === 0) return (row) => ofLabel[labels[row] as number] as number;
-  return (row) => {
-    const event = ofLabel[labels[row] as number] as number;
-    return event < 0 ? -1 : (levels[row] as number) * own.length + event;
+/** Returns a function that returns the event index of a kind of rows, or -1 if it is in no event. */
+function eventIndexes({ groups }: RowTotals, labelEvents: LabelEvents): (kind: number) => number {
+  const own = [...new Set(labelEvents)].filter((name) => name !== null);
+  const ofLabel = labelEvents.map((name) => (name === null ? -1 : own.indexOf(name)));
+  return (kind) => {
+    const event = ofLabel[kind % 2] as number;
+    return event < 0 ? -1 : Math.floor(kind / (2 * groups.length)) * own.length + event;
   };
 }
 
@@ -143,7 +140,7 @@ function describeGaps(slots: readonly Slot[], events: readonly string[], groups:
     );
 }
 
-function noEvent({ events }: CellSource): DataValidationError {
+function noEvent(events: LabelEvents): DataValidationError {
   return new DataValidationError(
     `No row is in an event of the constraint (${events.filter((name) => name !== null).join(', ')}), so there is nothing to constrain.`,
     {
@@ -161,15 +158,8 @@ function noEvent({ events }: CellSource): DataValidationError {
  * the order of rows does not affect the result. Names affect the result only for groups that have the same weight and
  * the same sum of truths.
  */
-export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
-  const totals = new Float64Array(groups.labels.length);
-  const sums = new Float64Array(groups.labels.length);
-  for (let row = 0; row < weights.length; row++) {
-    const group = groups.codes[row] as number;
-    (totals[group] as number) += weights[row] as number;
-    (sums[group] as number) += (weights[row] as number) * (truths[row] as number);
-  }
-  return groups.labels
+export function rankGroups({ groups, groupWeights: totals, groupTruths: sums }: RowTotals): number[] {
+  return groups
     .map((_, code) => code)
     .filter((code) => (totals[code] as number) > 0)
     .sort(
@@ -230,7 +220,7 @@ export async function readReductionRows(
 }
 
 /** Checks that `sensitive` is given, because callers without type checks may omit the options. */
-function withGroups(options: ReductionFitOptions | null | undefined): ReductionFitOptions {
+export function withGroups(options: ReductionFitOptions | null | undefined): ReductionFitOptions {
   const sensitive: unknown = options?.sensitive ?? undefined;
   if (options && sensitive !== undefined) return options;
   throw new DataValidationError('The sensitive option is missing: fit needs the group of each row.', {

@@ -8,11 +8,12 @@ import {
 } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import type { EstimatorSource } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import {
   CONSTRAINT_OPTION_NAMES,
   type ConstraintOptions,
+  LEARNER_OPTION_NAMES,
+  type LearnerOptions,
   parseConstraint,
   refuseOptions,
 } from './constraint-options.ts';
@@ -20,15 +21,10 @@ import { type ParsedLearner, parseLearner } from './reductions-options.ts';
 import { GRID_COMPATS, type GridCompat, multiplierGrid } from './multiplier-grid.ts';
 import { nearestPredictor, type Oracle } from './oracle.ts';
 import { byName, type Multipliers } from './reduction-fit.ts';
-import type { ReductionProblem } from './reduction-problem.ts';
+import type { CellProblem, RowProblem } from './reduction-problem.ts';
 
 /** Options of {@link GridSearchReduction}. */
-export interface GridSearchOptions extends ConstraintOptions {
-  /**
-   * The learner: an estimator, or any object with `fit(X, y, { sampleWeight })` and `predict(X)`.
-   * @defaultValue LogisticRegression, or LinearRegression for a square or absolute loss, with precision 'float64'
-   */
-  readonly estimator?: EstimatorSource | undefined;
+export interface GridSearchOptions extends ConstraintOptions, LearnerOptions {
   /**
    * The number of points of the grid. A larger grid contains every smaller grid, so its best point is never worse than
    * the best point of a smaller grid.
@@ -62,7 +58,7 @@ export interface GridSearchOptions extends ConstraintOptions {
 /** Lists the options of {@link GridSearchOptions}. */
 export const GRID_SEARCH_OPTION_NAMES: OptionNames<GridSearchOptions> = {
   ...CONSTRAINT_OPTION_NAMES,
-  estimator: true,
+  ...LEARNER_OPTION_NAMES,
   gridSize: true,
   gridLimit: true,
   grid: true,
@@ -89,7 +85,7 @@ export type GridSearchSettings = ParsedLearner &
  */
 export function parseGridSearch(options: GridSearchOptions): GridSearchSettings {
   refuseOptions(options, 'of a grid search, which does not enforce a bound', OF_THE_WRAPPER);
-  const { estimator, constraint } = parseLearner(options.estimator, parseConstraint(options, 0));
+  const learner = parseLearner(options, parseConstraint(options, 0));
   const gridSize = requireInteger('gridSize', options.gridSize ?? 10, 1);
   const gridLimit = options.gridLimit ?? 2;
   if (!(Number.isFinite(gridLimit) && gridLimit > 0 && gridLimit <= LARGEST_LIMIT)) {
@@ -104,7 +100,7 @@ export function parseGridSearch(options: GridSearchOptions): GridSearchSettings 
   if (compat !== undefined && grid !== undefined) {
     throw invalidParameter('compat', 'be left out if grid gives the points', compat);
   }
-  return Object.freeze({ estimator, constraint, gridSize, gridLimit, grid, compat, constraintWeight });
+  return Object.freeze({ ...learner, gridSize, gridLimit, grid, compat, constraintWeight });
 }
 
 /** Copies the points. The names of the multipliers are later checked against the data. */
@@ -145,7 +141,7 @@ export interface GridSearchFit {
 
 /** Returns the points as frozen plain data, with the index of the best point. */
 function gridSearchFit(
-  problem: ReductionProblem,
+  problem: CellProblem,
   points: readonly GridPoint[],
   constraintWeight: number,
   warnings: readonly string[],
@@ -173,9 +169,9 @@ const FINE_AXES = 4;
  * Calls the oracle at every point of a grid and selects the point that minimises (1 - w) error + w largest violation.
  * If several points are equally good, the first point is selected.
  */
-export async function searchGrid(
-  problem: ReductionProblem,
-  oracle: Oracle,
+export async function searchGrid<Rows, Predictions>(
+  problem: RowProblem<Rows, Predictions>,
+  oracle: Oracle<Rows, Predictions>,
   settings: GridSearchSettings,
   onProgress: OnProgress | undefined,
 ): Promise<GridSearchFit> {
@@ -184,8 +180,9 @@ export async function searchGrid(
   const learned: GridPoint[] = [];
   for (const [done, multipliers] of grid.entries()) {
     const rows = problem.respond(multipliers, !problem.spansObjective);
-    const { predictor, predictions, isConstant } = await oracle(rows, nearestPredictor(learned, multipliers));
-    const { error, gamma } = problem.evaluate(predictions);
+    const startFrom = nearestPredictor(learned, multipliers);
+    const { predictor, predictions, isConstant, release } = await oracle(rows, startFrom);
+    const { error, gamma } = await Promise.resolve(problem.evaluate(predictions)).finally(() => release?.());
     const violation = gamma.reduce((a, b) => Math.max(a, b), -Infinity);
     const point = { predictor, multipliers, error, violation };
     points.push(point);
@@ -196,7 +193,7 @@ export async function searchGrid(
 }
 
 function lattice(
-  problem: ReductionProblem,
+  problem: CellProblem,
   { gridSize: size, gridLimit: limit, compat }: GridSearchSettings,
 ): Float64Array[] {
   const { gridAxes, bounds, spansObjective } = problem;
@@ -218,7 +215,7 @@ function lattice(
   );
 }
 
-function readPoint({ multiplierNames }: ReductionProblem, point: Multipliers): Float64Array {
+function readPoint({ multiplierNames }: CellProblem, point: Multipliers): Float64Array {
   const known = new Set(multiplierNames);
   for (const [name, value] of Object.entries(point)) {
     if (!known.has(name)) {
@@ -238,7 +235,7 @@ function readPoint({ multiplierNames }: ReductionProblem, point: Multipliers): F
   return Float64Array.from(multiplierNames, (name) => point[name] ?? 0);
 }
 
-function warningsFor({ gridAxes, warnings }: ReductionProblem, { grid }: GridSearchSettings): readonly string[] {
+function warningsFor({ gridAxes, warnings }: CellProblem, { grid }: GridSearchSettings): readonly string[] {
   if (grid !== undefined || gridAxes.length <= FINE_AXES) return warnings;
   return [
     ...warnings,

@@ -15,6 +15,7 @@ import {
   RegularizedFairnessTrainer,
   type RegularizedFairnessTrainerOptions,
 } from '../../../src/training/index.ts';
+import { PRECISIONS } from '../../../src/training/estimators/fitting/fit-linear-model.ts';
 import { FAIRNESS_CONSTRAINTS } from '../../../src/training/networks/fairness-events.ts';
 import { SCHEDULES } from '../../../src/training/networks/network-options.ts';
 import { GROUP_LOSSES } from '../../../src/training/reductions/constraint-names.ts';
@@ -74,6 +75,7 @@ describe('parameters of training methods', () => {
     { title: 'constraint', schema: reductions.shape.constraint, names: REDUCTION_CONSTRAINTS },
     { title: 'loss', schema: reductions.shape.loss, names: GROUP_LOSSES },
     { title: 'randomization', schema: reductions.shape.randomization, names: RANDOMIZATIONS },
+    { title: 'precision', schema: reductions.shape.precision, names: PRECISIONS },
     { title: 'penalty', schema: regularized.shape.penalty, names: FAIRNESS_PENALTIES },
     { title: 'fairness', schema: lagrangian.shape.fairness, names: FAIRNESS_CONSTRAINTS },
     { title: 'schedule', schema: regularized.shape.schedule, names: SCHEDULES },
@@ -96,6 +98,7 @@ describe('parameters of training methods', () => {
         nu: 0,
         eta0: 0.1,
         randomization: 'row',
+        precision: 'float64',
         costs: { false_positive: 0, false_negative: 1 },
         class_weight: { 1: 2 },
       },

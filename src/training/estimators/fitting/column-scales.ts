@@ -23,11 +23,31 @@ export interface ColumnScales {
  * rounding of a mean.
  */
 export function columnScales(matrix: Matrix): ColumnScales {
-  const { low, high, hasMore } = columnRanges(matrix);
+  const ranges = columnRanges(matrix);
+  const dense = [...ranges.low.keys()].filter((column) => ranges.hasMore[column] === 1);
+  const mean = ranges.low.slice();
+  for (const [index, value] of columnMeans(matrix, dense).entries()) mean[dense[index] as number] = value;
+  return scalesOf({ ...ranges, mean });
+}
+
+/** The range of each column. */
+export interface ColumnRanges {
+  /** The smallest values, [columns]. */
+  readonly low: Float64Array;
+  /** The largest values, [columns]. */
+  readonly high: Float64Array;
+  /** Whether the column has other values: 1 or 0, [columns]. */
+  readonly hasMore: ArrayLike<number>;
+  /** The means of the columns that have other values, [columns]. */
+  readonly mean: Float64Array;
+}
+
+/** Chooses the scales of columns with the given ranges. */
+export function scalesOf({ low, high, hasMore, mean }: ColumnRanges): ColumnScales {
   const columns = [...low.keys()];
   const dense = columns.filter((column) => hasMore[column] === 1);
   const shift = low.slice();
-  for (const [index, mean] of columnMeans(matrix, dense).entries()) shift[dense[index] as number] = mean;
+  for (const column of dense) shift[column] = mean[column] as number;
   const scale = shift.map((value, column) =>
     Math.max((high[column] as number) - value, value - (low[column] as number)),
   );
@@ -37,12 +57,40 @@ export function columnScales(matrix: Matrix): ColumnScales {
   return { shift, scale, dense, indicators, constants };
 }
 
+/** A linear score, X b + b0. */
+export interface LinearScore {
+  /** The coefficients b, one per column. */
+  readonly coefficients: Float64Array;
+  /** The intercept b0. */
+  readonly intercept: number;
+}
+
+/** Converts b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */
+export function toScaled(
+  { coefficients, intercept }: LinearScore,
+  { shift, scale }: Pick<ColumnScales, 'shift' | 'scale'>,
+): Float64Array {
+  const c = new Float64Array(coefficients.length + 1);
+  c.set(coefficients.map((value, column) => value * (scale[column] as number)));
+  c[coefficients.length] = coefficients.reduce(
+    (sum, value, column) => sum + value * (shift[column] as number),
+    intercept,
+  );
+  return c;
+}
+
+/** Converts c to b, the inverse of {@link toScaled}. */
+export function fromScaled(c: Float64Array, { shift, scale }: ColumnScales): LinearScore {
+  const coefficients = scale.map((by, column) => (c[column] as number) / by);
+  const intercept = coefficients.reduce(
+    (sum, value, column) => sum - value * (shift[column] as number),
+    c[scale.length] as number,
+  );
+  return { coefficients, intercept };
+}
+
 /** Returns the smallest and largest value of each column, and whether the column has other values. */
-function columnRanges({ rows, columns, values }: Matrix): {
-  low: Float64Array;
-  high: Float64Array;
-  hasMore: Uint8Array;
-} {
+function columnRanges({ rows, columns, values }: Matrix): Omit<ColumnRanges, 'mean'> {
   const low = Float64Array.from(values.subarray(0, columns));
   const high = low.slice();
   const hasMore = new Uint8Array(columns);

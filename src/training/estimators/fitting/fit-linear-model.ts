@@ -1,9 +1,19 @@
-import { type BackendChoice, loadTensorflow } from '../../../tensor/index.ts';
+import type { Tensor2D } from '@tensorflow/tfjs';
+
+import { type BackendChoice, loadTensorflow, type Tf } from '../../../tensor/index.ts';
 import { deriveFrom } from '../../data/read-matrix.ts';
-import { type ColumnScales, columnScales } from './column-scales.ts';
-import { createHostProblem, createTensorProblem, type LossProblem, type LossRows } from './loss-problem.ts';
-import { assertFiniteScore, type LinearScore, minimise, type NewtonResult, type NewtonTask } from './newton.ts';
+import { type ColumnScales, columnScales, fromScaled, type LinearScore, toScaled } from './column-scales.ts';
+import {
+  createHostProblem,
+  createTensorProblem,
+  type LossProblem,
+  type LossRows,
+  type TensorLossRows,
+  uploadLossRows,
+} from './loss-problem.ts';
+import { assertFiniteScore, minimise, type NewtonResult, type NewtonTask } from './newton.ts';
 import type { RowLoss } from './row-loss.ts';
+import { useTensorDesign } from './tensor-design.ts';
 
 /** The maximum number of columns named in a warning. Further columns are only counted. */
 const MAX_NAMED = 5;
@@ -48,16 +58,28 @@ export const PRECISIONS = ['float32', 'float64'] as const;
  */
 export type Precision = (typeof PRECISIONS)[number];
 
-/** Rows, a loss, and the settings of the fit. */
-interface LinearTask extends Omit<LossRows, 'scales'>, Pick<NewtonTask, 'maxIterations' | 'minGain' | 'signal'> {
+/** A loss and the settings of a fit. */
+export interface LinearTask extends Pick<NewtonTask, 'maxIterations' | 'minGain' | 'signal'> {
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
   readonly l2: number;
   /** The best intercept without features, and the loss at this intercept. */
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
+}
+
+/** Rows on the host, and where the fit is computed. */
+interface HostRows extends Omit<LossRows, 'scales'> {
   readonly precision: Precision;
   readonly backend: BackendChoice | undefined;
+}
+
+/** Rows on the tensor backend. */
+interface TensorRows extends Omit<TensorLossRows, 'blocks'> {
+  /** The features, [rows, columns] float32. */
+  readonly x: Tensor2D;
+  /** Whether some weights are 0. */
+  readonly hasUnusedRows: boolean;
 }
 
 /**
@@ -73,13 +95,36 @@ export interface FittedLinearModel extends LinearScore, Omit<NewtonResult, 'para
 const LARGEST_RIDGE = 1e300;
 
 /**
- * Minimises a penalised loss of a linear score.
+ * Minimises a penalised loss of a linear score on rows on the host.
  * @throws {TrainingError} if the loss or the result is not finite
  */
-export async function fitLinearModel(task: LinearTask): Promise<FittedLinearModel> {
+export async function fitLinearModel(rows: HostRows, task: LinearTask): Promise<FittedLinearModel> {
   task.signal?.throwIfAborted();
-  const scales = deriveFrom(task.x, 'column-scales', () => columnScales(task.x));
-  const problem = await createProblem(task, { ...task, scales });
+  const scales = deriveFrom(rows.x, 'column-scales', () => columnScales(rows.x));
+  const lossRows = { ...rows, scales };
+  if (rows.precision === 'float64') return minimiseLoss(createHostProblem(lossRows, task.loss), scales, task);
+  const { tf } = await loadTensorflow({ backend: rows.backend });
+  const uploaded = uploadLossRows(tf, lossRows);
+  try {
+    return await minimiseLoss(createTensorProblem(tf, uploaded, task.loss), scales, task);
+  } finally {
+    uploaded.dispose();
+  }
+}
+
+/**
+ * Minimises a penalised loss of a linear score on rows on the tensor backend, in float32. It reads the normal equations
+ * of each step, and four numbers per column.
+ * @throws {TrainingError} if the loss or the result is not finite
+ */
+export async function fitTensorModel(tf: Tf, rows: TensorRows, task: LinearTask): Promise<FittedLinearModel> {
+  task.signal?.throwIfAborted();
+  return useTensorDesign(tf, rows.x, rows.hasUnusedRows ? rows.weights : undefined, ({ blocks, scales }) =>
+    minimiseLoss(createTensorProblem(tf, { ...rows, blocks }, task.loss), scales, task),
+  );
+}
+
+async function minimiseLoss(problem: LossProblem, scales: ColumnScales, task: LinearTask): Promise<FittedLinearModel> {
   try {
     const origin = new Float64Array(problem.parameters);
     origin[problem.parameters - 1] = task.origin.intercept;
@@ -98,35 +143,9 @@ export async function fitLinearModel(task: LinearTask): Promise<FittedLinearMode
   }
 }
 
-async function createProblem({ precision, backend, loss }: LinearTask, rows: LossRows): Promise<LossProblem> {
-  if (precision === 'float64') return createHostProblem(rows, loss);
-  const { tf } = await loadTensorflow({ backend });
-  return createTensorProblem(tf, rows, loss);
-}
-
 /** Returns the penalty on the parameter c = b scale of a scaled column. The intercept has no penalty. */
 function ridgeOf({ scale }: ColumnScales, l2: number): Float64Array {
   const ridge = new Float64Array(scale.length + 1);
   for (const [column, by] of scale.entries()) ridge[column] = Math.min(LARGEST_RIDGE, l2 / by / by);
   return ridge;
-}
-
-/** Converts b to c: with x = shift + scale u, b x + b0 = (b scale) u + (b0 + b shift). */
-function toScaled({ coefficients, intercept }: LinearScore, { shift, scale }: ColumnScales): Float64Array {
-  const c = new Float64Array(coefficients.length + 1);
-  c.set(coefficients.map((value, column) => value * (scale[column] as number)));
-  c[coefficients.length] = coefficients.reduce(
-    (sum, value, column) => sum + value * (shift[column] as number),
-    intercept,
-  );
-  return c;
-}
-
-function fromScaled(c: Float64Array, { shift, scale }: ColumnScales): LinearScore {
-  const coefficients = scale.map((by, column) => (c[column] as number) / by);
-  const intercept = coefficients.reduce(
-    (sum, value, column) => sum - value * (shift[column] as number),
-    c[scale.length] as number,
-  );
-  return { coefficients, intercept };
 }

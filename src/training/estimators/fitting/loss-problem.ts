@@ -1,6 +1,12 @@
-import type { Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { normalEquations, type NormalEquations, type Tf, uploadRowBlocks } from '../../../tensor/index.ts';
+import {
+  normalEquations,
+  type NormalEquations,
+  type RowBlocks,
+  type Tf,
+  uploadRowBlocks,
+} from '../../../tensor/index.ts';
 import { deriveFrom, type Matrix } from '../../data/read-matrix.ts';
 import type { PivotRule } from './cholesky.ts';
 import type { ColumnScales } from './column-scales.ts';
@@ -298,31 +304,36 @@ export function createHostProblem({ x, scales, targets, weights }: LossRows, los
   };
 }
 
-/** Creates the problem on the tensor backend, in float32. */
-export function createTensorProblem(tf: Tf, rows: LossRows, loss: RowLoss): LossProblem {
-  const parameters = rows.x.columns + 1;
-  const scaled = deriveFrom(rows.x, 'scaled-rows', () => scaledRows(rows.x, rows.scales));
-  const blocks = uploadRowBlocks(tf, scaled, parameters);
-  const perBlock = (values: Float64Array): Tensor2D[] =>
-    blocks.blocks.map(({ start, rows: size }) =>
-      tf.tensor2d(Float32Array.from(values.subarray(start, start + size)), [1, size]),
-    );
-  const [targets, weights] = [perBlock(rows.targets), perBlock(rows.weights)];
+/** Rows on the tensor backend, over which a loss is summed. */
+export interface TensorLossRows {
+  /** The shifted and scaled rows, with a column of ones. */
+  readonly blocks: RowBlocks;
+  /** The targets, [rows] float32. */
+  readonly targets: Tensor1D;
+  /** The weights, [rows] float32, 0 or more. */
+  readonly weights: Tensor1D;
+}
+
+/** Creates the problem on the tensor backend, in float32. The caller keeps the rows until the problem is solved. */
+export function createTensorProblem(tf: Tf, { blocks, targets, weights }: TensorLossRows, loss: RowLoss): LossProblem {
+  const parameters = blocks.columns;
+  const [ownTargets, ownWeights] = [perBlock(tf, targets, blocks), perBlock(tf, weights, blocks)];
   return {
     parameters,
     rounding: 1e-6,
     pivots: { minPivot: 1e-6, jitter: 1e-4 },
     keepsFactor: true,
     evaluate: async (c, withProducts) => {
-      const point = tf.tensor2d(Float32Array.from(c), [1, parameters]);
+      const point = tf.tensor2d(Float32Array.from(c), [parameters, 1]);
       try {
         return await normalEquations(
           tf,
           blocks,
-          ({ transposed }, index) => {
-            const [target, weight] = [targets[index], weights[index]];
+          ({ x, rows }, index) => {
+            const [target, weight] = [ownTargets[index], ownWeights[index]];
             if (target === undefined || weight === undefined) throw new RangeError('no such block');
-            return loss.onTensors(tf, tf.matMul(point, transposed), target, weight);
+            const scores = tf.matMul(x.reshape<Tensor2D>([rows, parameters]), point);
+            return loss.onTensors(tf, scores.reshape<Tensor2D>([1, rows]), target, weight);
           },
           withProducts,
         );
@@ -331,8 +342,45 @@ export function createTensorProblem(tf: Tf, rows: LossRows, loss: RowLoss): Loss
       }
     },
     dispose: () => {
+      tf.dispose([...ownTargets, ...ownWeights]);
+    },
+  };
+}
+
+/** The number of rows that are sliced at once. On wasm, each slice copies the complete tensor. */
+const ROWS_PER_SLICE = 2 ** 16;
+
+/** Splits one value per row into a tensor per block, [1, rows]. */
+function perBlock(tf: Tf, values: Tensor1D, { blocks }: RowBlocks): Tensor2D[] {
+  return tf.tidy(() => {
+    let [part, end] = [values, 0];
+    let first = 0;
+    return blocks.map(({ start, rows }) => {
+      if (start >= end) {
+        [first, end] = [start, Math.min(values.size, start + ROWS_PER_SLICE)];
+        part = values.slice(first, end - first);
+      }
+      return part.slice(start - first, rows).reshape<Tensor2D>([1, rows]);
+    });
+  });
+}
+
+/** Uploads rows from the host. */
+export function uploadLossRows(
+  tf: Tf,
+  { x, scales, targets, weights }: LossRows,
+): TensorLossRows & { dispose: () => void } {
+  const scaled = deriveFrom(x, 'scaled-rows', () => scaledRows(x, scales));
+  const blocks = uploadRowBlocks(tf, scaled, x.columns + 1);
+  const columns = [targets, weights].map((values) => tf.tensor1d(Float32Array.from(values)));
+  const [ownTargets, ownWeights] = columns as [Tensor1D, Tensor1D];
+  return {
+    blocks,
+    targets: ownTargets,
+    weights: ownWeights,
+    dispose: () => {
       blocks.dispose();
-      tf.dispose([...targets, ...weights]);
+      tf.dispose(columns);
     },
   };
 }

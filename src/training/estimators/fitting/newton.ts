@@ -2,6 +2,7 @@ import { TrainingError } from '../../../exceptions/index.ts';
 import { dot } from '../../../internal/values.ts';
 import { pause } from '../pause.ts';
 import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
+import type { LinearScore } from './column-scales.ts';
 import type { LossProblem } from './loss-problem.ts';
 
 /** The minimisation task. The objective is the problem's loss plus the sum of ridge c^2 / 2. */
@@ -150,14 +151,6 @@ function factorPoint({ problem, ridge }: NewtonTask, products: Float64Array): Ch
 
 function largestMove(from: Float64Array, to: Float64Array): number {
   return from.reduce((largest, value, index) => Math.max(largest, Math.abs((to[index] as number) - value)), 0);
-}
-
-/** A linear score, X b + b0. */
-export interface LinearScore {
-  /** The coefficients b, one per column. */
-  readonly coefficients: Float64Array;
-  /** The intercept b0. */
-  readonly intercept: number;
 }
 
 /**
