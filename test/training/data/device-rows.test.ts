@@ -48,7 +48,7 @@ async function read(given: Given): Promise<ReadRows> {
         groups: { groups: made['groups'] as SensitiveSource },
       });
       const values: Record<string, number[]> = {};
-      for (const [name, own] of Object.entries(columns)) if (own) values[name] = [...(await own.tensor.data())];
+      for (const [name, own] of Object.entries(columns)) values[name] = [...(await own.tensor.data())];
       return {
         labels: groups.labels,
         codes: [...(await groups.codes.data())],
