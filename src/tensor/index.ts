@@ -15,16 +15,23 @@ export type { MissingPart } from './diagnosis/host.ts';
 export { onDeviceAlone, releaseUnused } from './release-unused.ts';
 export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';
 export {
+  areTensors,
   type Batches,
   type BatchRows,
+  countRows,
   createBatches,
   createRowChunks,
+  disposeRows,
   type NetworkBatch,
+  type NetworkData,
   type NetworkRows,
+  type NetworkTensors,
+  partShares,
   readTogether,
   type RowChunks,
   takeBatchRows,
-  weightOf,
+  takeRows,
+  uploadRows,
 } from './ops/batches.ts';
 export { bceFromLogits, bceGradient as bceSlope } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
@@ -41,6 +48,7 @@ export {
 } from './ops/normal-equations.ts';
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
 export { largestValues, type Slice, unitOf } from './ops/reduce-chunks.ts';
+export { atRows, rowsOfParts, sortedRows } from './ops/row-order.ts';
 export {
   extremes,
   largestGap,

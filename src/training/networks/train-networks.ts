@@ -6,18 +6,20 @@ import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import {
+  areTensors,
   type BatchRows,
   chooseBatchSize,
+  countRows,
   createAdam,
   createBatches,
   createRowChunks,
   largestTensor,
-  type NetworkRows,
+  type NetworkData,
+  partShares,
   readTogether,
   releaseUnused,
   takeBatchRows,
   type Tf,
-  weightOf,
 } from '../../tensor/index.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
@@ -63,15 +65,14 @@ function judgeLosses(
   const models = names.length;
   // The parts are so small that the membership and the outputs of all rows of a part fit into the backend's tensors.
   const most = Math.max(1, Math.floor(largestTensor(tf) / Math.max(validation.groupCount, models)));
-  const parts = rowParts(validation.y.length, maxRows ?? most);
+  const parts = rowParts(countRows(validation), maxRows ?? most);
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
-  const complete = weightOf(validation);
-  const shares = parts.map((picked) => weightOf(validation, picked) / complete);
+  const weights = partShares(tf, validation, parts);
   // The rows are in the order of the parts, so that the outputs of each part are contiguous.
-  const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
+  const chunks = createRowChunks(tf, validation, network.rowsAtOnce, inOrderOf(parts));
   return {
     async judge() {
-      const perPart = tf.tidy(() => {
+      const means = tf.tidy(() => {
         const outputs = chunks.map((x) => network.forward(x).outputs);
         let start = 0;
         const each = rows.map((part) => {
@@ -80,43 +81,33 @@ function judgeLosses(
           start += size;
           return losses(ofPart, part);
         });
-        return tf.stack(each);
+        return parts.length === 1 ? (each[0] as Tensor) : tf.matMul(weights, tf.stack<Tensor>(each) as Tensor2D);
       });
       try {
-        const [values = new Float32Array(0)] = await readTogether(tf, [perPart]);
-        return { scores: weightedMeans(values, shares, models) };
+        const [scores = new Float32Array(0)] = await readTogether(tf, [means]);
+        return { scores };
       } finally {
-        perPart.dispose();
+        means.dispose();
       }
     },
     dispose() {
       chunks.dispose();
+      weights.dispose();
       tf.dispose(rows.flatMap(({ labels, membership, shares: ofRows }) => [labels, membership, ofRows]));
     },
   };
 }
 
-/** Returns each model's weighted mean over the parts, [k], given the values of the parts, [parts, k]. */
-function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
-  const means = new Float64Array(models);
-  for (const [part, share] of shares.entries()) {
-    for (let model = 0; model < models; model++) {
-      means[model] = (means[model] as number) + share * (values[part * models + model] as number);
-    }
+/** Concatenates the rows of parts. A single part has all rows in their own order, which needs no list. */
+function inOrderOf(parts: readonly Int32Array[]): Int32Array | undefined {
+  if (parts.length === 1) return undefined;
+  const order = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    order.set(part, start);
+    start += part.length;
   }
-  return means;
-}
-
-/** Reorders the inputs of rows to match the order of the parts. Other fields are unchanged. */
-function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
-  if (parts.length === 1) return rows;
-  const { inputs } = rows;
-  const x = new Float32Array(rows.x.length);
-  let index = 0;
-  for (const row of parts.flatMap((part) => [...part])) {
-    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), index++ * inputs);
-  }
-  return { ...rows, x };
+  return order;
 }
 
 /** Scores models by their outputs on all rows, on the host. The rows stay on the network's device. */
@@ -160,8 +151,11 @@ export interface TrainedNetworks {
   readonly batchSize: number;
   /** The score of each model after each epoch, [epochs][k]. A lower score is better. */
   readonly losses: readonly (readonly number[])[];
-  /** The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. */
-  readonly heldOut: Float32Array;
+  /**
+   * The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. If the rows are
+   * tensors, so are the outputs, and the caller disposes of them.
+   */
+  readonly heldOut: Float32Array | Tensor2D;
 }
 
 /** The random stream of the initial weights. The order of rows uses a separate stream. */
@@ -186,10 +180,10 @@ export async function trainNetworks(
   const size = { models, inputs: train.inputs, hidden: options.hidden };
   const { judge: judgedBy } = objective;
   const maxRows = judgedBy.kind === 'losses' ? judgedBy.maxRows : undefined;
-  const work = { rows: train.y.length, models, hidden: options.hidden, groups: train.groupCount, maxRows };
+  const work = { rows: countRows(train), models, hidden: options.hidden, groups: train.groupCount, maxRows };
   const batchSize = chooseBatchSize(tf, options.batchSize, work);
   const random = createRandom(options.seed, ORDER_STREAM);
-  const order = Int32Array.from(train.y, (_, row) => row);
+  const order = Int32Array.from({ length: countRows(train) }, (_, row) => row);
   const patience = createPatience(models, options.patience);
   const losses: number[][] = [];
   const owned: { dispose(): void }[] = [];
@@ -225,7 +219,7 @@ export async function trainNetworks(
       }
       const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
-      assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
+      await assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(tf, train, options.lr), epoch);
       best.take(patience.update(judgement));
       // Once every model has stopped, the remaining epochs are skipped.
       const done = patience.isOver() ? options.epochs : epoch + 1;
@@ -251,21 +245,24 @@ const STEPS_AT_ONCE = 200;
 async function readResult(
   tf: Tf,
   network: StackedNetwork,
-  rows: NetworkRows | undefined,
+  rows: NetworkData | undefined,
 ): Promise<Pick<TrainedNetworks, 'weights' | 'heldOut'>> {
-  const hasRows = rows !== undefined && rows.y.length > 0;
-  const chunks = hasRows ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
-  const outputs: Tensor2D[] = [];
+  const chunks = rows && countRows(rows) > 0 ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
+  const outputs = chunks && tf.tidy(() => chunks.map((x) => network.forward(x).outputs));
+  const keepsOutputs = rows !== undefined && areTensors(rows);
+  let isRead = false;
   try {
-    if (chunks !== undefined) outputs.push(tf.tidy(() => chunks.map((x) => network.forward(x).outputs)));
-    const [parameters, heldOut] = await readTogether(tf, [network.parameters, ...outputs]);
-    return {
-      weights: network.weightsOf(parameters ?? new Float32Array(0)),
-      heldOut: heldOut ?? new Float32Array(0),
-    };
+    const read = await readTogether(
+      tf,
+      outputs && !keepsOutputs ? [network.parameters, outputs] : [network.parameters],
+    );
+    const [parameters = new Float32Array(0), values = new Float32Array(0)] = read;
+    const weights = network.weightsOf(parameters);
+    isRead = true;
+    return { weights, heldOut: keepsOutputs && outputs ? outputs : values };
   } finally {
     chunks?.dispose();
-    tf.dispose(outputs);
+    if (!isRead || !keepsOutputs) tf.dispose(outputs ?? []);
   }
 }
 
@@ -273,17 +270,17 @@ async function readResult(
  * Throws if a loss is not finite. Divergence of a model that has stopped early is not an error, because its best
  * weights are kept.
  */
-function assertFinite(
+async function assertFinite(
   scores: ArrayLike<number>,
   names: readonly string[],
   isResting: (model: number) => boolean,
-  cause: () => string,
+  cause: () => Promise<string>,
   epoch: number,
-): void {
+): Promise<void> {
   const broken = names.findIndex((_, model) => !isResting(model) && !Number.isFinite(scores[model]));
   if (broken < 0) return;
   const name = names[broken] ?? '';
-  throw new TrainingError(`The loss of ${name} is not a number after epoch ${String(epoch + 1)}: ${cause()}.`, {
+  throw new TrainingError(`The loss of ${name} is not a number after epoch ${String(epoch + 1)}: ${await cause()}.`, {
     context: { model: name, epoch: epoch + 1 },
     suggestion: 'Lower the learning rate (lr), and check the features for extreme values.',
   });
@@ -296,10 +293,20 @@ function assertFinite(
 const EXTREME = 100;
 
 /** Describes the most likely cause of an infinite loss. */
-function likelyCause({ x }: NetworkRows, rate: number): string {
-  const largest = x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+async function likelyCause(tf: Tf, rows: NetworkData, rate: number): Promise<string> {
+  const largest = await largestFeature(tf, rows);
   if (largest > EXTREME) return `a feature lies ${largest.toFixed(0)} standard deviations from its mean`;
   return `a learning rate of ${String(rate)} is likely too high`;
+}
+
+async function largestFeature(tf: Tf, rows: NetworkData): Promise<number> {
+  if (!areTensors(rows)) return rows.x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const largest = tf.tidy(() => rows.x.abs().max());
+  try {
+    return (await largest.data())[0] ?? 0;
+  } finally {
+    largest.dispose();
+  }
 }
 
 /** The parameters of each model at its best epoch. */
@@ -375,11 +382,11 @@ export function createPatience(models: number, patience: number): Patience {
 
 /** The rows and the objective of a training run. */
 interface NetworkProblem {
-  readonly train: NetworkRows;
+  readonly train: NetworkData;
   /** The rows used for early stopping. */
-  readonly validation: NetworkRows;
+  readonly validation: NetworkData;
   /** The rows to which the trained networks are applied. */
-  readonly heldOut?: NetworkRows | undefined;
+  readonly heldOut?: NetworkData | undefined;
   /** The name of each model in errors, for example "eta 0.5"; one name per model. */
   readonly names: readonly string[];
   readonly objective: Objective;
