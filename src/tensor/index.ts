@@ -36,7 +36,7 @@ export {
 export { bceFromLogits, bceGradient as bceSlope } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
 export { type FusedMap, fusedMap } from './ops/fused-map.ts';
-export { groupColumnSums, groupSums } from './ops/group-sums.ts';
+export { groupColumnSums, groupColumnTable, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
 export {
   type BlockTerms,
@@ -66,6 +66,7 @@ export {
   timesTransposed,
 } from './ops/stacked-dense.ts';
 export {
+  backendInUse,
   currentTensorflow,
   deviceOf,
   hasNvidiaDevice,

@@ -36,14 +36,17 @@ export interface NetworkTensors extends Pick<NetworkRows, 'inputs' | 'groupCount
 /** Rows for a network, as arrays in host memory or as tensors. */
 export type NetworkData = NetworkRows | NetworkTensors;
 
+/** Features on the tensor backend, without the other columns of {@link NetworkTensors}. */
+export type FeatureTensor = Pick<NetworkTensors, 'x'>;
+
 /** Returns whether rows are tensors. */
-export function areTensors(rows: NetworkData): rows is NetworkTensors {
-  return !(rows.y instanceof Float32Array);
+export function areTensors<T extends FeatureTensor>(rows: NetworkRows | T): rows is T {
+  return !(rows.x instanceof Float32Array);
 }
 
 /** Returns the number of rows. */
-export function countRows({ y }: NetworkData): number {
-  return y instanceof Float32Array ? y.length : y.size;
+export function countRows(rows: NetworkRows | FeatureTensor): number {
+  return areTensors(rows) ? rows.x.shape[0] : rows.y.length;
 }
 
 /** The values that a loss needs for a set of rows, on the tensor backend. */
@@ -212,7 +215,7 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
 }
 
 /** Gathers the features of rows, [m, d]. */
-function takeFeatures(tf: Tf, rows: NetworkData, picked: Int32Array): Tensor2D {
+function takeFeatures(tf: Tf, rows: NetworkRows | FeatureTensor, picked: Int32Array): Tensor2D {
   if (areTensors(rows)) return tf.tidy(() => tf.gather(rows.x, tf.tensor1d(picked, 'int32')));
   const { inputs } = rows;
   const x = new Float32Array(picked.length * inputs);
@@ -294,7 +297,12 @@ export interface RowChunks {
  * each time, because copies of all rows would take as much memory as the rows.
  * @param order the rows of the chunks; by default, all rows in their own order
  */
-export function createRowChunks(tf: Tf, rows: NetworkData, rowsAtOnce: number, order?: Int32Array): RowChunks {
+export function createRowChunks(
+  tf: Tf,
+  rows: NetworkRows | FeatureTensor,
+  rowsAtOnce: number,
+  order?: Int32Array,
+): RowChunks {
   const n = order?.length ?? countRows(rows);
   const starts = Array.from({ length: Math.max(1, Math.ceil(n / rowsAtOnce)) }, (_, chunk) => chunk * rowsAtOnce);
   const take = (start: number): Tensor2D => {

@@ -1,7 +1,10 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
 import { takeValues } from '../../internal/values.ts';
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { FitRows } from '../data/fit-rows.ts';
+import type { Tf } from '../../tensor/index.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
 
 /** The maximum sum of weights. If the sum is larger, products of the sum may overflow. */
@@ -88,8 +91,22 @@ export function cutToUnit(value: number): number {
  * @throws {ValueError} if the threshold is NaN
  */
 export function decide(scores: Float64Array | Float32Array, threshold: number): Uint8Array {
-  if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
+  assertThreshold(threshold);
   const decisions = new Uint8Array(scores.length);
   for (let row = 0; row < scores.length; row++) decisions[row] = (scores[row] as number) >= threshold ? 1 : 0;
   return decisions;
+}
+
+/** Returns the decisions of {@link decide} as a tensor, int32, and disposes of the scores. */
+export function decideTensor(tf: Tf, scores: Tensor1D, threshold: number): Tensor1D {
+  try {
+    assertThreshold(threshold);
+    return tf.tidy(() => scores.greaterEqual(threshold).cast('int32'));
+  } finally {
+    scores.dispose();
+  }
+}
+
+function assertThreshold(threshold: number): void {
+  if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
 }

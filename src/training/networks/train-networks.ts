@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
@@ -13,16 +13,19 @@ import {
   createAdam,
   createBatches,
   createRowChunks,
+  groupColumnTable,
   largestTensor,
   type NetworkData,
   partShares,
   readTogether,
   releaseUnused,
+  type Slice,
   takeBatchRows,
   type Tf,
 } from '../../tensor/index.ts';
+import { eventCells } from './fairness-events.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
-import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
+import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**
@@ -110,29 +113,69 @@ function inOrderOf(parts: readonly Int32Array[]): Int32Array | undefined {
   return order;
 }
 
-/** Scores models by their outputs on all rows, on the host. The rows stay on the network's device. */
-function judgeOutputs(
+/** Scores one model by sums over all rows, which are computed on the network's device. */
+function judgeSums(
   tf: Tf,
   network: StackedNetwork,
   { train, validation }: NetworkProblem,
-  objective: OutputJudge,
+  objective: SumsJudge,
 ): NetworkJudge {
-  const chunks = [train, validation].map((rows) => createRowChunks(tf, rows, network.rowsAtOnce));
+  const parts = [train, validation].map((rows) => ({
+    chunks: createRowChunks(tf, rows, network.rowsAtOnce),
+    ...summedColumns(tf, rows),
+  }));
   return {
     async judge(epoch) {
-      const outputs = tf.tidy(() => chunks.map((rows) => rows.map((x) => network.forward(x).outputs)));
+      const tables = tf.tidy(() =>
+        parts.map(({ chunks, labels, cells, weights, cellCount }) => {
+          const outputs = chunks.map((x) => network.forward(x).outputs).flatten();
+          const rows = { rows: labels.size, cells: cellCount, codesOf: (slice: Slice) => slice(cells) };
+          return groupColumnTable(tf, rows, objective.columns, (slice) => {
+            const columns = objective.columnsOf(slice(outputs), slice(labels));
+            return weights === undefined ? columns : columns.map((column) => column.mul<Tensor1D>(slice(weights)));
+          });
+        }),
+      );
       try {
-        const values = await readTogether(tf, [...outputs, ...objective.watched]);
+        const values = await readTogether(tf, [...tables, ...objective.watched]);
         const [ofTrain, ofValidation, ...watched] = values as [Float32Array, Float32Array, ...Float32Array[]];
-        return objective.judge(epoch, { train: ofTrain, validation: ofValidation, watched });
+        const columnsOf = (table: Float32Array): Float32Array[] =>
+          Array.from({ length: objective.columns }, (_, column) => {
+            const size = table.length / objective.columns;
+            return table.subarray(column * size, (column + 1) * size);
+          });
+        return objective.judge(epoch, { train: columnsOf(ofTrain), validation: columnsOf(ofValidation), watched });
       } finally {
-        tf.dispose(outputs);
+        tf.dispose(tables);
       }
     },
     dispose() {
-      for (const rows of chunks) rows.dispose();
+      for (const { chunks, labels, cells, weights } of parts) {
+        chunks.dispose();
+        tf.dispose([labels, cells, ...(weights === undefined ? [] : [weights])]);
+      }
     },
   };
+}
+
+/** The columns of rows by which outputs are summed, [n] each. */
+interface SummedColumns {
+  readonly labels: Tensor1D;
+  /** The cell of each row's group and label, int32. */
+  readonly cells: Tensor1D;
+  readonly weights: Tensor1D | undefined;
+  readonly cellCount: number;
+}
+
+function summedColumns(tf: Tf, rows: NetworkData): SummedColumns {
+  const labels = areTensors(rows) ? rows.y.flatten() : tf.tensor1d(rows.y);
+  const ofRows = areTensors(rows) ? rows.weights?.flatten() : rows.weights && tf.tensor1d(rows.weights);
+  const cells = tf.tidy(() => {
+    const groups = areTensors(rows) ? rows.groups.flatten() : tf.tensor1d(Float32Array.from(rows.groups));
+    // The cells of `eventCell`.
+    return groups.add(1).mul(2).add(labels.equal(1).cast('float32')).cast<Tensor1D>('int32');
+  });
+  return { labels, cells, weights: ofRows, cellCount: eventCells(rows.groupCount) };
 }
 
 /** Options of {@link trainNetworks}, for any objective. */
@@ -196,8 +239,8 @@ export async function trainNetworks(
     const network = own(createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM)));
     const batches = own(createBatches(tf, train, batchSize));
     const judge = own(
-      judgedBy.kind === 'outputs'
-        ? judgeOutputs(tf, network, problem, judgedBy)
+      judgedBy.kind === 'sums'
+        ? judgeSums(tf, network, problem, judgedBy)
         : judgeLosses(tf, network, problem, judgedBy),
     );
     const adam = own(createAdam(tf, network.parameters, options));
