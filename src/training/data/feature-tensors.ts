@@ -78,7 +78,7 @@ async function notFinite(tf: Tf, x: Tensor2D, column: number, names: readonly st
   const found = tf.tidy(() => {
     const values = tf.gather(x, [column], 1).flatten();
     const row = values.abs().equal(Infinity).cast<Tensor1D>('float32').argMax();
-    return tf.stack([row.cast('float32'), tf.gather(values, row).reshape([])]);
+    return tf.stack([row.cast('float32').reshape([]), tf.gather(values, row).reshape([])]);
   });
   const [row = 0, value = NaN] = await readAndDispose(found);
   return new DataValidationError(

@@ -5,7 +5,7 @@ import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, sumsIn } from './fairness-events.ts';
 import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
-import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
+import { errorGradient, type NetworkTask, rowErrors, scoresOf } from './network-task.ts';
 import type { Judgement, Objective } from './objective.ts';
 
 /** The settings of a Lagrangian objective. */
@@ -102,7 +102,7 @@ export function createLagrangianObjective(
         const isBinary = task === 'binary';
         const columns: Readonly<Record<(typeof COLUMNS)[number], Tensor1D>> = {
           weight: tf.onesLike(outputs),
-          error: errorOf(tf, task, labels, outputs, posWeight),
+          error: rowErrors(tf, task, outputs, labels, posWeight),
           hard: isBinary ? outputs.greaterEqual(0).cast('float32') : outputs,
           soft: isBinary ? tf.sigmoid(outputs.div<Tensor1D>(spec.temperature)) : outputs,
         };
@@ -134,15 +134,6 @@ export function createLagrangianObjective(
 
 /** The columns that are summed over all rows to judge an epoch. */
 const COLUMNS = ['weight', 'error', 'hard', 'soft'] as const;
-
-/** Computes the error of each row. */
-function errorOf(tf: Tf, task: NetworkTask, labels: Tensor1D, outputs: Tensor1D, posWeight: number): Tensor1D {
-  if (task === 'regression') return outputs.sub<Tensor1D>(labels).square();
-  // log(1 + exp(-x)) for label 1 and log(1 + exp(x)) for label 0, without overflow.
-  const signed = outputs.mul(tf.sub(1, labels.mul(2)));
-  const entropy = tf.log1p(tf.exp(outputs.abs().neg())).add<Tensor1D>(tf.relu(signed));
-  return entropy.mul(labels.mul(posWeight - 1).add(1));
-}
 
 /**
  * Scores an epoch. If the gaps are within the tolerance, the score is the error on the validation rows. Otherwise the

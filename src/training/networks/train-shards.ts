@@ -45,9 +45,14 @@ export async function trainShards(
     }
     return trained;
   } catch (error) {
-    for (const { heldOut } of trained) if (!(heldOut instanceof Float32Array)) heldOut.dispose();
+    disposeOutputs(trained);
     throw error;
   }
+}
+
+/** Disposes of the outputs that are tensors. */
+export function disposeOutputs(trained: readonly TrainedNetworks[]): void {
+  for (const { heldOut } of trained) if (!(heldOut instanceof Float32Array)) heldOut.dispose();
 }
 
 async function trainInThreads(
