@@ -64,7 +64,7 @@ export interface TensorRows extends FeatureColumns {
   readonly labels: readonly string[];
   /** The stratum of each position, ascending: the group, or 2 group + target. */
   readonly strata: Int32Array;
-  /** The number of rows without a target or a group. */
+  /** The number of rows without a position: no target, no group, or weight 0. */
   readonly nDropped: number;
   /** Gathers the rows at the given positions, in the order of the rows. The caller disposes of them. */
   take(positions: ArrayLike<number>): NetworkTensors;
@@ -134,7 +134,7 @@ export async function readTensorRows(tf: Tf, source: TensorRowSource, options: T
     return {
       labels,
       strata: repeated(counts.subarray(0, cells)),
-      nDropped: weights === undefined ? (counts[cells] as number) : 0,
+      nDropped: counts[cells] as number,
       names,
       ranges: await readRanges(tf, x, names),
       take: (positions) => takePositions(tf, rows, order, positions),

@@ -119,6 +119,9 @@ export function changesGap(
  * the 5% level). The search also finds the last eta before the model becomes constant or no better than a constant
  * model. `etaRange` contains the result.
  *
+ * If the data are tensors, their rows stay on their device and are never read back; what is read does not depend on the
+ * number of rows.
+ *
  * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
  * backend, but not on the number of cores.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,

@@ -74,9 +74,11 @@ for (const backend of TESTED_BACKENDS) {
     });
 
     const options = { ...QUICK, backend };
+    // A software GPU takes seconds for each trainer.
+    const penalties = FAIRNESS_PENALTIES.filter((penalty) => backend === 'wasm' || penalty === 'equalized_odds');
     const trainers = {
       ...Object.fromEntries(
-        FAIRNESS_PENALTIES.map((penalty) => [penalty, () => new RegularizedFairnessTrainer({ ...options, penalty })]),
+        penalties.map((penalty) => [penalty, () => new RegularizedFairnessTrainer({ ...options, penalty })]),
       ),
       constrained: () => {
         const { lr: modelLr, ...others } = options;
