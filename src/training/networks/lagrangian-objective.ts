@@ -5,7 +5,7 @@ import { sum } from '../../metrics/statistics/group-stats.ts';
 import type { Tf } from '../../tensor/index.ts';
 import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, sumsIn } from './fairness-events.ts';
 import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
-import { errorGradient, type NetworkTask, rowErrors, scoresOf } from './network-task.ts';
+import { errorGradient, rowErrors, scoresOf } from './network-task.ts';
 import type { Judgement, Objective } from './objective.ts';
 
 /** The settings of a Lagrangian objective. */

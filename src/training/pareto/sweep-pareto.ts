@@ -80,13 +80,13 @@ export function changesGap(
   pairs: Float64Array,
   options: { readonly labels: 'all' | 'each'; readonly minGroupSize: number },
 ): boolean {
-  const events = options.labels === 'all' ? [[0, 1] as const] : [[0] as const, [1] as const];
+  const events: readonly (readonly (0 | 1)[])[] = options.labels === 'all' ? [[0, 1]] : [[0], [1]];
   const limit = events.length === 1 ? Z_ONE : Z_TWO;
   const groups = pairs.length / pairIndex(1, 0, 0, 0);
   return events.some((labels) => {
     const sums = Array.from({ length: groups }, (_, group) => {
       const count = (before: 0 | 1, after: 0 | 1): number =>
-        labels.reduce((sum, label) => sum + (pairs[pairIndex(group, label, before, after)] as number), 0);
+        labels.reduce<number>((total, label) => total + (pairs[pairIndex(group, label, before, after)] as number), 0);
       const [gained, lost] = [count(0, 1), count(1, 0)];
       const before = lost + count(1, 1);
       return { n: before + gained + count(0, 0), before, change: gained - lost, changed: gained + lost };
