@@ -147,7 +147,7 @@ for (const backend of TESTED_BACKENDS) {
         expect(near(ofGroups)).to.deep.equal([0, 0, 0.875, 0.125, 0, 0]);
         tf.dispose([shares, labels, membership, own]);
       }
-      tf.dispose([tensorRows.x, tensorRows.y, tensorRows.groups, tensorRows.weights as tf.Tensor]);
+      tf.dispose([tensorRows.x, tensorRows.y, tensorRows.groups, tensorRows.weights]);
     });
 
     it('several tensors are read in one transfer', async () => {

@@ -58,7 +58,7 @@ export function rowsOfParts(tf: Tf, parts: Tensor1D, counts: readonly number[]):
  * @param values [n] int32
  */
 export function atRows(tf: Tf, rows: Tensor1D, values: Tensor1D): Tensor1D {
-  return tf.tidy(() => tf.scatterND(rows.reshape([-1, 1]), values, [rows.size]) as Tensor1D);
+  return tf.tidy(() => tf.scatterND<Rank.R1>(rows.reshape([-1, 1]), values, [rows.size]));
 }
 
 /** Returns the position of each row in a stable sort by code, [n] int32. */

@@ -199,7 +199,7 @@ async function readGroupCodes(
       const own = codesOf((rows) => rows);
       if (sorted.codes.every((code, index) => code === index)) return own.clone();
       const ranks = tf.gather(tf.tensor1d(Float32Array.of(-1, ...sorted.codes)), own.add(1).cast('int32'));
-      return ranks as Tensor1D;
+      return ranks;
     }),
   );
   return { codes, labels: sorted.labels };

@@ -84,7 +84,7 @@ function judgeLosses(
           start += size;
           return losses(ofPart, part);
         });
-        return parts.length === 1 ? (each[0] as Tensor) : tf.matMul(weights, tf.stack<Tensor>(each) as Tensor2D);
+        return parts.length === 1 ? (each[0] as Tensor) : tf.matMul(weights, tf.stack<Tensor>(each));
       });
       try {
         const [scores = new Float32Array(0)] = await readTogether(tf, [means]);

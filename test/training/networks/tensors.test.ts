@@ -129,16 +129,16 @@ for (const backend of TESTED_BACKENDS) {
       const trainer = new RegularizedFairnessTrainer(options);
       const { x, y, s } = tensors;
       const wrong: Record<string, [() => tf.Tensor, (made: tf.Tensor) => Promise<unknown>, RegExp]> = {
-        'x of one dimension': [() => y.clone(), (made) => trainer.fit(made as tf.Tensor2D, y, { sensitive: s }), /\[400\]/],
+        'x of one dimension': [() => y.clone(), (made) => trainer.fit(made, y, { sensitive: s }), /\[400\]/],
         'y of two dimensions': [() => y.reshape([400, 1]), (made) => trainer.fit(x, made, { sensitive: s }), /\[400, 1\]/],
         'a missing label': [() => tf.tidy(() => tf.where(tf.range(0, 400).equal(7), tf.fill([400], NaN), y)), (made) => trainer.fit(x, made, { sensitive: s }), /y is missing at index 7/],
         'a label of 2': [() => y.mul(2), (made) => trainer.fit(x, made, { sensitive: s }), /y must hold 0 and 1, but holds 2/],
         'one class': [() => tf.zerosLike(y), (made) => trainer.fit(x, made, { sensitive: s }), /y is 0 in every row/],
-        'one group': [() => tf.zerosLike(s), (made) => trainer.fit(x, y, { sensitive: made as tf.Tensor1D }), /one group only \('0'\)/],
-        'fewer groups than rows': [() => s.slice(0, 399), (made) => trainer.fit(x, y, { sensitive: made as tf.Tensor1D }), /400 and 399/],
+        'one group': [() => tf.zerosLike(s), (made) => trainer.fit(x, y, { sensitive: made }), /one group only \('0'\)/],
+        'fewer groups than rows': [() => s.slice(0, 399), (made) => trainer.fit(x, y, { sensitive: made }), /400 and 399/],
         'a negative weight': [() => tf.tidy(() => y.sub(0.5)), (made) => trainer.fit(x, y, { sensitive: s, sampleWeight: made }), /sampleWeight must be 0 or more, but holds -0.5/],
-        'an infinite feature': [() => tf.tidy(() => tf.where(tf.range(0, 1600).reshape([400, 4]).equal(401), tf.fill([400, 4], Infinity), x)), (made) => trainer.fit(made as tf.Tensor2D, y, { sensitive: s }), /'x1' must be finite, but row 101 holds Infinity/],
-        'no feature that varies': [() => tf.ones([400, 2]), (made) => trainer.fit(made as tf.Tensor2D, y, { sensitive: s }), /no feature to train on/],
+        'an infinite feature': [() => tf.tidy(() => tf.where(tf.range(0, 1600).reshape([400, 4]).equal(401), tf.fill([400, 4], Infinity), x)), (made) => trainer.fit(made, y, { sensitive: s }), /'x1' must be finite, but row 101 holds Infinity/],
+        'no feature that varies': [() => tf.ones([400, 2]), (made) => trainer.fit(made, y, { sensitive: s }), /no feature to train on/],
       }; // prettier-ignore
       for (const [title, [make, fit, message]] of Object.entries(wrong)) {
         const made = make();
