@@ -146,6 +146,7 @@ export {
   type SweepOptions,
   ThresholdOptimizer,
   trainLagrangian,
+  type TensorTrainingSource,
   type TrainingSource,
   trainReductions,
 } from './training/index.ts';

@@ -88,7 +88,8 @@ async function answersOf(backend: TensorBackend, rows: AdultRows, work: Agreemen
   const options = { ...work, patience: work.epochs, weightDecay: 0, schedule: 'constant' } as const;
   const { train, validation, test } = rows;
   const { heldOut } = await trainShard({ train, validation, heldOut: test, spec, backend, options });
-  return { gradients: gradients as Answers['gradients'], outputs: heldOut };
+  // The rows are arrays, so the outputs are an array.
+  return { gradients: gradients as Answers['gradients'], outputs: heldOut as Float32Array };
 }
 
 /** Returns the gradient of every weight of every network after one batch, on the host. */

@@ -1,4 +1,5 @@
-import type { TensorBackend, Tf } from './runtime.ts';
+import type { TensorBackend } from './backend-names.ts';
+import type { Tf } from './tf.ts';
 
 /** Properties of a backend that are known before it is loaded. */
 export interface BackendTraits {

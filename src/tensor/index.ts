@@ -16,21 +16,28 @@ export type { MissingPart } from './diagnosis/host.ts';
 export { onDeviceAlone, releaseUnused } from './release-unused.ts';
 export { type Adam, type AdamOptions, createAdam } from './ops/adam.ts';
 export {
+  areTensors,
   type Batches,
   type BatchRows,
+  countRows,
   createBatches,
   createRowChunks,
+  disposeRows,
   type NetworkBatch,
+  type NetworkData,
   type NetworkRows,
+  type NetworkTensors,
+  partShares,
   readTogether,
   type RowChunks,
   takeBatchRows,
-  weightOf,
+  takeRows,
+  uploadRows,
 } from './ops/batches.ts';
 export { bceFromLogits, bceGradient as bceSlope } from './ops/bce-from-logits.ts';
 export { cellCounts, type CellRows, cellTables, type CellValues } from './ops/cell-counts.ts';
 export { type FusedMap, fusedMap } from './ops/fused-map.ts';
-export { groupColumnSums, groupSums } from './ops/group-sums.ts';
+export { groupColumnSums, groupColumnTable, groupSums } from './ops/group-sums.ts';
 export { histogram, type HistogramBins, histogramCells } from './ops/histogram.ts';
 export {
   type BlockTerms,
@@ -43,6 +50,7 @@ export {
 } from './ops/normal-equations.ts';
 export { joinParameters, type MatrixShape, splitParameters } from './ops/parameters.ts';
 export { largestValues, segmentSums, type Slice, unitOf } from './ops/reduce-chunks.ts';
+export { atRows, rowsOfParts, sortedRows } from './ops/row-order.ts';
 export {
   extremes,
   largestGap,
@@ -60,6 +68,7 @@ export {
   timesTransposed,
 } from './ops/stacked-dense.ts';
 export {
+  backendInUse,
   currentTensorflow,
   deviceOf,
   hasNvidiaDevice,

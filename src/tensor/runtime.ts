@@ -6,6 +6,7 @@ import type { KernelFunc, TensorInfo } from '@tensorflow/tfjs';
 import { DependencyError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { getLogger } from '../internal/logger.ts';
+import { isOnDevice } from './backend-traits.ts';
 import { type BackendChoice, parseBackendChoice, TENSOR_BACKENDS, type TensorBackend } from './backend-names.ts';
 import { asOneLine, type BackendReport, routesToGpu } from './diagnosis/backend-report.ts';
 import { diagnose } from './diagnosis/diagnose.ts';
@@ -140,6 +141,14 @@ export async function tensorflowInUse(): Promise<Tf> {
   const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
   if (current !== undefined || engine?.backendName !== undefined) return currentTensorflow();
   return (await loadTensorflow()).tf;
+}
+
+/** Returns the backend that holds the caller's tensors; 'auto' if none is active. */
+export function backendInUse(): BackendChoice {
+  const { _tfengine: engine } = globalThis as { readonly _tfengine?: { readonly backendName?: string } };
+  const names = TENSOR_BACKENDS.filter((backend) => NAMES_IN_TFJS[backend] === engine?.backendName);
+  const isGpu = names.length > 1 && isOnDevice(currentTensorflow());
+  return names.find((name) => (name === 'node-gpu') === isGpu) ?? 'auto';
 }
 
 /** Tries every backend and reports which backends can be used, for `evenhand doctor`. */

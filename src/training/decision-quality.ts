@@ -70,7 +70,15 @@ export function judgeDecisions(
   groups: CategoricalColumn,
   options: QualityOptions,
 ): DecisionQuality {
-  const stats = expectedStats(probabilities, y, groups);
+  return judgeCounts(expectedCounts(probabilities, y, groups), groups.labels, options);
+}
+
+/**
+ * Measures the quality of decisions from their counts.
+ * @param counts the number of rows by group and `cellIndex`
+ */
+export function judgeCounts(counts: Float64Array, labels: readonly string[], options: QualityOptions): DecisionQuality {
+  const stats = statsOf(counts, labels);
   const n = sum(stats.counts);
   const right = sum(sumCells(stats.counts, [cellIndex(0, 0), cellIndex(1, 1)]));
   const { minGroupSize, seed } = options;
@@ -89,11 +97,11 @@ export function judgeDecisions(
   });
 }
 
-function expectedStats(
+function expectedCounts(
   probabilities: ArrayLike<number>,
   y: Uint8Array,
   { codes, labels }: CategoricalColumn,
-): ClassificationStats {
+): Float64Array {
   const rows = new Float64Array(labels.length * CELLS_PER_GROUP);
   const selected = new Float64Array(rows.length);
   for (let row = 0; row < y.length; row++) {
@@ -107,6 +115,10 @@ function expectedStats(
     counts[cell] = (rows[cell] as number) - positive;
     counts[cell + 1] = positive;
   }
+  return counts;
+}
+
+function statsOf(counts: Float64Array, labels: readonly string[]): ClassificationStats {
   return {
     kind: 'classification',
     labels,

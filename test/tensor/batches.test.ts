@@ -8,9 +8,13 @@ import {
   createRowChunks,
   joinParameters,
   loadTensorflow,
+  type NetworkData,
   type NetworkRows,
+  partShares,
   readTogether,
   splitParameters,
+  takeBatchRows,
+  uploadRows,
 } from '../../src/tensor/index.ts';
 import { onDevice } from '../helpers/on-device.ts';
 import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
@@ -36,8 +40,17 @@ for (const backend of TESTED_BACKENDS) {
       expect(tf.memory().numTensors).to.equal(tensors);
     });
 
-    /** Reads a batch back to the host. */
+    /** Reads a batch back to the host. The batch must be the same if the rows are tensors. */
     const read = async (rows: NetworkRows, order: Int32Array | undefined, index: number) => {
+      const tensorRows = uploadRows(tf, rows);
+      const ofTensors = await readBatch(tensorRows, order, index);
+      tf.dispose(Object.values(tensorRows).filter((one) => one instanceof tf.Tensor));
+      const ofArrays = await readBatch(rows, order, index);
+      expect(ofTensors).to.deep.equal(ofArrays);
+      return ofArrays;
+    };
+
+    const readBatch = async (rows: NetworkData, order: Int32Array | undefined, index: number) => {
       const batches = createBatches(tf, rows, 3);
       if (order !== undefined) batches.reorder(order);
       const batch = tf.tidy(() => ({ ...batches.take(index) }));
@@ -105,6 +118,36 @@ for (const backend of TESTED_BACKENDS) {
         sums.dispose();
         chunks.dispose();
       }
+    });
+
+    it('chunks contain the rows in a given order, for arrays and tensors', async () => {
+      const tensorRows = uploadRows(tf, ROWS);
+      for (const rows of [ROWS, tensorRows]) {
+        const chunks = createRowChunks(tf, rows, 3, Int32Array.of(5, 0, 6, 2));
+        const sums = tf.tidy(() => chunks.map((x) => x.sum(1).reshape([1, -1])));
+        const [values = []] = await readTogether(tf, [sums]);
+        expect([...values]).to.deep.equal([101, 1, 121, 41]);
+        sums.dispose();
+        chunks.dispose();
+      }
+      tf.dispose([tensorRows.x, tensorRows.y, tensorRows.groups]);
+    });
+
+    it('parts of tensors have the rows and the shares of the weight of the parts of arrays', async () => {
+      const weighted = { ...ROWS, weights: Float32Array.of(1, 2, 3, 4, 5, 6, 7) };
+      const tensorRows = uploadRows(tf, weighted);
+      const parts = [Int32Array.of(6, 0), Int32Array.of(1, 2, 3, 4, 5)];
+      for (const rows of [weighted, tensorRows]) {
+        const shares = partShares(tf, rows, parts);
+        const { labels, membership, shares: own } = takeBatchRows(tf, rows, parts[0] as Int32Array);
+        const [first = [], ofRows = [], ofGroups = []] = await readTogether(tf, [shares, own, membership]);
+        const near = (values: ArrayLike<number>): number[] => Array.from(values, (value) => Number(value.toFixed(6)));
+        expect(near(first)).to.deep.equal(near([8 / 28, 20 / 28]));
+        expect(near(ofRows)).to.deep.equal([0.875, 0.125]);
+        expect(near(ofGroups)).to.deep.equal([0, 0, 0.875, 0.125, 0, 0]);
+        tf.dispose([shares, labels, membership, own]);
+      }
+      tf.dispose([tensorRows.x, tensorRows.y, tensorRows.groups, tensorRows.weights]);
     });
 
     it('several tensors are read in one transfer', async () => {

@@ -1,5 +1,6 @@
-import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Rank, Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
+import { sumOf } from '../../internal/values.ts';
 import { isOnDevice, largestExactInteger, largestTensor } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import { fusedMap } from './fused-map.ts';
@@ -18,6 +19,34 @@ export interface NetworkRows {
   readonly inputs: number;
   /** The number of groups, g. */
   readonly groupCount: number;
+}
+
+/** Rows on the tensor backend that are encoded for a network. The creator of the tensors disposes of them. */
+export interface NetworkTensors extends Pick<NetworkRows, 'inputs' | 'groupCount'> {
+  /** The features, [n, d], float32. */
+  readonly x: Tensor2D;
+  /** The labels or the targets, [n, 1], float32. */
+  readonly y: Tensor2D;
+  /** The group codes, [n, 1], float32; -1 for rows without a group. */
+  readonly groups: Tensor2D;
+  /** The row weights, [n, 1], float32, 0 or more; equal weights by default. */
+  readonly weights?: Tensor2D | undefined;
+}
+
+/** Rows for a network, as arrays in host memory or as tensors. */
+export type NetworkData = NetworkRows | NetworkTensors;
+
+/** Features on the tensor backend, without the other columns of {@link NetworkTensors}. */
+export type FeatureTensor = Pick<NetworkTensors, 'x'>;
+
+/** Returns whether rows are tensors. */
+export function areTensors<T extends FeatureTensor>(rows: NetworkRows | T): rows is T {
+  return !(rows.x instanceof Float32Array);
+}
+
+/** Returns the number of rows. */
+export function countRows(rows: NetworkRows | FeatureTensor): number {
+  return areTensors(rows) ? rows.x.shape[0] : rows.y.length;
 }
 
 /** The values that a loss needs for a set of rows, on the tensor backend. */
@@ -51,15 +80,25 @@ export interface Batches {
 }
 
 /**
- * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
- * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays. On wasm, gathering from the arrays takes a tenth of the time of `gather`. Rows also stay on the host if
- * they exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
+ * Creates batches of rows. Rows that are tensors stay where they are. On a separate device, arrays are uploaded once.
+ * Each epoch uploads only the order of the rows. On the host's processor, batches of arrays are gathered from the
+ * arrays. On wasm, gathering from the arrays takes a tenth of the time of `gather`. Arrays also stay on the host if they
+ * exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
  */
-export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
+export function createBatches(tf: Tf, rows: NetworkData, batchSize: number): Batches {
+  if (areTensors(rows)) return batchesOfTensors(tf, rows, batchSize);
   const n = rows.y.length;
   const fits = rows.x.length <= largestTensor(tf) && n <= largestExactInteger(tf);
-  return isOnDevice(tf) && fits && n > 0 ? batchesOnDevice(tf, rows, batchSize) : batchesOnHost(tf, rows, batchSize);
+  if (!isOnDevice(tf) || !fits || n === 0) return batchesOnHost(tf, rows, batchSize);
+  const resident = uploadRows(tf, rows);
+  const batches = batchesOfTensors(tf, resident, batchSize);
+  return {
+    ...batches,
+    dispose() {
+      batches.dispose();
+      disposeRows(tf, resident);
+    },
+  };
 }
 
 function batchesOnHost(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
@@ -74,50 +113,78 @@ function batchesOnHost(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   };
 }
 
-function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
-  const { inputs, groupCount: g } = rows;
-  const n = rows.y.length;
-  const resident = {
-    x: tf.tensor2d(rows.x, [n, inputs]),
-    y: tf.tensor2d(rows.y, [n, 1]),
-    groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
-  };
-  /** The rows in the order of the current epoch, and the share of each row in its batch's weight. */
-  let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
-  const reorder = (order: Int32Array): void => {
-    tf.dispose({ ...ordered });
-    ordered = tf.tidy(() => {
-      const picked = tf.tensor1d(order, 'int32');
-      const { x, y, groups } = resident;
-      return {
-        x: tf.gather(x, picked),
-        y: tf.gather(y, picked),
-        groups: tf.gather(groups, picked),
-        shares: tf.tensor2d(sharesInOrder(rows, order, batchSize), [n, 1]),
-      };
-    });
-  };
-  reorder(inOrder(n));
+/** Uploads rows to the tensor backend. */
+export function uploadRows(tf: Tf, { x, y, groups, weights, inputs, groupCount }: NetworkRows): NetworkTensors {
+  const n = y.length;
   return {
+    x: tf.tensor2d(x, [n, inputs]),
+    y: tf.tensor2d(y, [n, 1]),
+    groups: tf.tensor2d(Float32Array.from(groups), [n, 1]),
+    weights: weights && tf.tensor2d(weights, [n, 1]),
+    inputs,
+    groupCount,
+  };
+}
+
+/** Disposes of the tensors of rows. */
+export function disposeRows(tf: Tf, { x, y, groups, weights }: NetworkTensors): void {
+  tf.dispose([x, y, groups, ...(weights === undefined ? [] : [weights])]);
+}
+
+function batchesOfTensors(tf: Tf, rows: NetworkTensors, batchSize: number): Batches {
+  const n = countRows(rows);
+  let order = inOrder(n);
+  /** The rows in the order in which the epoch visits them. */
+  let ordered: NetworkTensors | undefined;
+  const forget = (): void => {
+    if (ordered !== undefined) disposeRows(tf, ordered);
+    ordered = undefined;
+  };
+  const batches: Batches = {
     count: Math.ceil(n / batchSize),
-    reorder,
+    reorder(next) {
+      forget();
+      order = next;
+      // One gather per epoch starts fewer kernels than one per batch. On the host's processor, a slice would copy all
+      // rows first.
+      if (isOnDevice(tf)) ordered = tf.tidy(() => ({ ...takeRows(tf, rows, tf.tensor1d(order, 'int32')) }));
+    },
     take(index) {
       const start = index * batchSize;
       const size = Math.min(batchSize, n - start);
-      const cut = (name: keyof NonNullable<typeof ordered>): Tensor2D =>
-        (ordered as NonNullable<typeof ordered>)[name].slice([start, 0], [size, -1]);
-      const shares = cut('shares');
-      return {
-        x: cut('x'),
-        labels: cut('y').reshape([1, size]),
-        membership: membershipOf(tf, cut('groups'), shares, g),
-        shares,
-      };
+      const picked =
+        ordered === undefined
+          ? takeRows(tf, rows, tf.tensor1d(order.subarray(start, start + size), 'int32'))
+          : mapRows(ordered, (column) => column.slice([start, 0], [size, -1]));
+      return { x: picked.x, ...batchRowsOf(tf, picked) };
     },
-    dispose() {
-      tf.dispose([{ ...resident }, { ...ordered }]);
-    },
+    dispose: forget,
   };
+  batches.reorder(order);
+  return batches;
+}
+
+/** Gathers rows on the tensor backend, in the order of the given row numbers, [m] int32. */
+export function takeRows(tf: Tf, rows: NetworkTensors, picked: Tensor1D): NetworkTensors {
+  return mapRows(rows, (column) => tf.gather(column, picked));
+}
+
+function mapRows(rows: NetworkTensors, work: (column: Tensor2D) => Tensor2D): NetworkTensors {
+  const { x, y, groups, weights } = rows;
+  return { ...rows, x: work(x), y: work(y), groups: work(groups), weights: weights && work(weights) };
+}
+
+/** Computes the values that losses use for a batch of tensors. */
+function batchRowsOf(tf: Tf, { y, groups, weights, groupCount }: NetworkTensors): BatchRows {
+  const n = y.size;
+  const shares = weights === undefined ? tf.fill<Rank.R2>([n, 1], 1 / n) : weights.div<Tensor2D>(orOne(tf, weights));
+  return { labels: y.reshape([1, n]), membership: membershipOf(tf, groups, shares, groupCount), shares };
+}
+
+/** Returns the sum of weights. Returns 1 if the sum is 0, so that the shares are 0. */
+function orOne(tf: Tf, weights: Tensor2D): Tensor {
+  const total = weights.sum();
+  return tf.where(total.greater(0), total, tf.onesLike(total));
 }
 
 /**
@@ -142,38 +209,40 @@ function inOrder(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, row) => row);
 }
 
-/** Computes each row's share of its batch's weight, in the given order. */
-function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number): Float32Array {
-  const shares = new Float32Array(order.length);
-  for (let start = 0; start < order.length; start += batchSize) {
-    const picked = order.subarray(start, start + batchSize);
-    const total = weightOf(rows, picked);
-    picked.forEach((row, index) => (shares[start + index] = (rows.weights?.[row] ?? 1) / total));
-  }
-  return shares;
-}
-
 /** Gathers rows on the host and uploads them to the tensor backend. */
 function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch {
+  return { x: takeFeatures(tf, rows, picked), ...takeBatchRows(tf, rows, picked) };
+}
+
+/** Gathers the features of rows, [m, d]. */
+function takeFeatures(tf: Tf, rows: NetworkRows | FeatureTensor, picked: Int32Array): Tensor2D {
+  if (areTensors(rows)) return tf.tidy(() => tf.gather(rows.x, tf.tensor1d(picked, 'int32')));
   const { inputs } = rows;
   const x = new Float32Array(picked.length * inputs);
   for (const [index, row] of picked.entries()) {
     x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), index * inputs);
   }
-  return { x: tf.tensor2d(x, [picked.length, inputs]), ...takeBatchRows(tf, rows, picked) };
+  return tf.tensor2d(x, [picked.length, inputs]);
 }
 
 /**
- * Gathers the values that losses use on the host, and uploads these values. The caller must dispose of them or wrap the
- * call in `tf.tidy`.
+ * Gathers the values that losses use: those of arrays on the host, from where they are uploaded, and those of tensors on
+ * the tensor backend. The caller must dispose of them or wrap the call in `tf.tidy`.
  */
-export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
+export function takeBatchRows(tf: Tf, rows: NetworkData, picked: Int32Array): BatchRows {
+  if (areTensors(rows)) {
+    return tf.tidy(() => {
+      const taken = takeRows(tf, { ...rows, x: rows.y }, tf.tensor1d(picked, 'int32'));
+      return { ...batchRowsOf(tf, taken) };
+    });
+  }
   const g = rows.groupCount;
   const n = picked.length;
   const labels = new Float32Array(n);
   const membership = new Float32Array(n * g);
   const shares = new Float32Array(n);
-  const total = weightOf(rows, picked);
+  // If the total is 0, the shares are 0.
+  const total = weightOf(rows, picked) || 1;
   for (let i = 0; i < n; i++) {
     const row = picked[i] as number;
     const share = (rows.weights === undefined ? 1 : (rows.weights[row] as number)) / total;
@@ -190,14 +259,30 @@ export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): Ba
 }
 
 /**
- * Returns the total weight of all rows or of the given rows. If the total is 0, returns 1, so that the shares are 0.
+ * Returns the share of each part in the weight of all parts, [1, parts].
+ * @param parts the rows of each part
  */
-export function weightOf({ weights, y }: NetworkRows, picked?: Int32Array): number {
-  if (weights === undefined) return (picked ?? y).length;
-  let total = 0;
-  if (picked === undefined) for (const weight of weights) total += weight;
-  else for (const row of picked) total += weights[row] as number;
-  return total > 0 ? total : 1;
+export function partShares(tf: Tf, rows: NetworkData, parts: readonly Int32Array[]): Tensor2D {
+  if (!areTensors(rows)) {
+    const weights = parts.map((picked) => weightOf(rows, picked));
+    const total = sumOf(weights) || 1;
+    return tf.tensor2d([weights.map((weight) => weight / total)]);
+  }
+  const { weights } = rows;
+  return tf.tidy(() => {
+    const sums =
+      weights === undefined
+        ? tf.tensor1d(parts.map(({ length }) => length))
+        : tf.stack(parts.map((picked) => tf.gather(weights, tf.tensor1d(picked, 'int32')).sum()));
+    const row = sums.reshape<Tensor2D>([1, -1]);
+    return row.div(orOne(tf, row));
+  });
+}
+
+/** Returns the total weight of the given rows. */
+function weightOf({ weights }: NetworkRows, picked: Int32Array): number {
+  if (weights === undefined) return picked.length;
+  return picked.reduce((total, row) => total + (weights[row] as number), 0);
 }
 
 /** Rows in chunks, which can be passed through a network any number of times. */
@@ -210,19 +295,30 @@ export interface RowChunks {
   dispose(): void;
 }
 
-/** Creates chunks of rows. On a separate device, the rows are uploaded once and stay there. */
-export function createRowChunks(tf: Tf, { x, y, inputs }: NetworkRows, rowsAtOnce: number): RowChunks {
-  const n = y.length;
+/**
+ * Creates chunks of rows. On a separate device, arrays are uploaded once and stay there. Chunks of tensors are gathered
+ * each time, because copies of all rows would take as much memory as the rows.
+ * @param order the rows of the chunks; by default, all rows in their own order
+ */
+export function createRowChunks(
+  tf: Tf,
+  rows: NetworkRows | FeatureTensor,
+  rowsAtOnce: number,
+  order?: Int32Array,
+): RowChunks {
+  const n = order?.length ?? countRows(rows);
   const starts = Array.from({ length: Math.max(1, Math.ceil(n / rowsAtOnce)) }, (_, chunk) => chunk * rowsAtOnce);
-  const upload = (start: number): Tensor2D => {
-    const size = Math.min(rowsAtOnce, n - start);
-    return tf.tensor2d(x.subarray(start * inputs, (start + size) * inputs), [size, inputs]);
+  const take = (start: number): Tensor2D => {
+    const end = Math.min(start + rowsAtOnce, n);
+    if (order !== undefined) return takeFeatures(tf, rows, order.subarray(start, end));
+    if (areTensors(rows)) return tf.tidy(() => tf.gather(rows.x, tf.range(start, end, 1, 'int32')));
+    return tf.tensor2d(rows.x.subarray(start * rows.inputs, end * rows.inputs), [end - start, rows.inputs]);
   };
-  const resident = isOnDevice(tf) ? starts.map(upload) : undefined;
+  const resident = isOnDevice(tf) && !areTensors(rows) ? starts.map(take) : undefined;
   return {
     map: (work) =>
       tf.concat(
-        starts.map((start, chunk) => tf.tidy(() => work(resident?.[chunk] ?? upload(start)))),
+        starts.map((start, chunk) => tf.tidy(() => work(resident?.[chunk] ?? take(start)))),
         1,
       ),
     dispose() {

@@ -1,8 +1,9 @@
-import type { Tensor1D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
+import { isOnDevice } from '../backend-traits.ts';
 import type { Tf } from '../runtime.ts';
 import type { CellRows } from './cell-counts.ts';
-import { reduceChunks, segmentSums, type Slice } from './reduce-chunks.ts';
+import { reduceChunks, reduceOnDevice, segmentSums, type Slice } from './reduce-chunks.ts';
 
 /** The number of rows summed by one kernel. */
 const ROWS_PER_CHUNK = 2 ** 16;
@@ -61,6 +62,39 @@ export async function groupColumnSums(
   } finally {
     partOf.dispose();
   }
+}
+
+/** The maximum number of values of the membership of a chunk's rows. */
+const MAX_MEMBERSHIP = 2 ** 24;
+
+/**
+ * Sums columns per cell like {@link groupColumnSums}, but the sums stay on the tensor backend. Counts below 2^24 are
+ * exact, and the result is the same in every run. On a GPU, `bincount` would add in the order in which threads finish.
+ * Call it inside `tf.tidy`.
+ * @returns [columns, cells]
+ */
+export function groupColumnTable(
+  tf: Tf,
+  { rows, cells, codesOf }: CellRows,
+  columns: number,
+  columnsOf: (slice: Slice) => readonly Tensor1D[],
+): Tensor2D {
+  const asProduct = isOnDevice(tf);
+  const ofCells = tf.range(0, cells).reshape([1, cells]);
+  const table = reduceOnDevice(tf, {
+    rows,
+    rowsPerChunk: asProduct
+      ? Math.max(1, Math.min(ROWS_PER_CHUNK, Math.floor(MAX_MEMBERSHIP / cells)))
+      : ROWS_PER_CHUNK,
+    size: columns * cells,
+    tableOf: (slice) => {
+      const codes = codesOf(slice);
+      if (!asProduct) return tf.concat(columnsOf(slice).map((column) => segmentSums(tf, codes, cells, column)));
+      const membership = codes.reshape([-1, 1]).equal(ofCells).cast<Tensor2D>('float32');
+      return tf.matMul(tf.stack([...columnsOf(slice)]) as Tensor2D, membership).reshape([-1]);
+    },
+  });
+  return table.reshape([columns, cells]);
 }
 
 /**

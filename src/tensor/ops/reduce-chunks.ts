@@ -61,6 +61,15 @@ export async function reduceChunks(tf: Tf, reduction: ChunkedReduction): Promise
 }
 
 /**
+ * Reduces rows to a table that stays on the tensor backend. Sums of integers are exact within the exact range of the
+ * table's type. Call it inside `tf.tidy`.
+ * @returns [size]
+ */
+export function reduceOnDevice(tf: Tf, reduction: ChunkedReduction): Tensor1D {
+  return tableOfRows(tf, reduction, reduction.rows, (tensor) => tensor);
+}
+
+/**
  * Computes the combined table of a range of rows. The function splits the range recursively into at most {@link
  * BRANCHES} parts.
  */

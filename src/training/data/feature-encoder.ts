@@ -56,7 +56,17 @@ export function fitFeatures(table: Table, names: readonly string[]): FittedFeatu
     if (column.kind === 'numeric') return fitNumeric(name, column.values, warnings);
     return fitCategorical(name, column.codes, column.labels, warnings);
   });
-  if (specs.length > 0) return { specs, warnings };
+  assertFeatures(specs, names, warnings);
+  return { specs, warnings };
+}
+
+/** @throws {DataValidationError} if every feature is excluded; the error repeats the first warnings */
+export function assertFeatures(
+  specs: readonly FeatureSpec[],
+  names: readonly string[],
+  warnings: readonly string[],
+): void {
+  if (specs.length > 0) return;
   const reasons = warnings.length === 0 ? '' : ` (${warnings.slice(0, 3).join('; ')})`;
   throw new DataValidationError(`There is no feature to train on${reasons}.`, {
     code: 'empty-data',
@@ -95,10 +105,18 @@ function specWidth(spec: FeatureSpec): number {
 function fitNumeric(name: string, values: Float64Array, warnings: string[]): FeatureSpec[] {
   const known = values.filter((value) => !Number.isNaN(value));
   assertFinite(name, values);
-  const { mean, scale } = standardScore(known);
-  const marksMissing = known.length < values.length && known.length > 0;
+  return numericSpec(name, { ...standardScore(known), known: known.length, rows: values.length }, warnings);
+}
+
+/** Returns the encoding of a numeric column, given its moments, or a warning if the column is excluded. */
+export function numericSpec(
+  name: string,
+  { mean, scale, known, rows }: StandardScore & { readonly known: number; readonly rows: number },
+  warnings: string[],
+): FeatureSpec[] {
+  const marksMissing = known < rows && known > 0;
   if (!(scale > 0) && !marksMissing) {
-    warnings.push(`feature '${name}' is excluded: it has ${known.length === 0 ? 'no value' : 'one value only'}`);
+    warnings.push(`feature '${name}' is excluded: it has ${known === 0 ? 'no value' : 'one value only'}`);
     return [];
   }
   return [{ kind: 'numeric', name, mean, scale: scale > 0 ? scale : 1, marksMissing }];
@@ -161,7 +179,7 @@ function encodeNumeric(
     const value = values[row] as number;
     const isMissing = Number.isNaN(value);
     const score = isMissing ? 0 : (value - mean) / scale;
-    if (Math.abs(score) > MAX_DEVIATIONS) throw tooFar(name, row, value);
+    if (Math.abs(score) > MAX_DEVIATIONS) throw tooFar(name, value, row);
     matrix[row * width + offset] = score;
     if (marksMissing && isMissing) matrix[row * width + offset + 1] = 1;
   }
@@ -173,9 +191,15 @@ function encodeNumeric(
  */
 const MAX_DEVIATIONS = 1e15;
 
-function tooFar(name: string, row: number, value: number): DataValidationError {
+/** @throws {DataValidationError} if a value is too far from the mean of a feature */
+export function assertNear({ name, mean, scale }: NumericFeature, value: number): void {
+  if (Math.abs((value - mean) / scale) > MAX_DEVIATIONS) throw tooFar(name, value);
+}
+
+function tooFar(name: string, value: number, row?: number): DataValidationError {
+  const position = row === undefined ? '' : ` in row ${String(row + 1)}`;
   return new DataValidationError(
-    `Column '${name}' holds ${String(value)} in row ${String(row + 1)}, which is far outside the range of the training rows.`,
+    `Column '${name}' holds ${String(value)}${position}, which is far outside the range of the training rows.`,
     { code: 'invalid-value', context: { column: name, row, value }, suggestion: 'Correct or clear that value.' },
   );
 }

@@ -1,13 +1,20 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
 import { DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import {
   type CategoricalColumn,
   encodeGroups,
   INTERSECTION_SEPARATOR,
+  isTensorLike,
+  onHost,
   readTexts,
   Table,
   type TableSource,
   toBinary,
 } from '../../table/index.ts';
+import type { Tf } from '../../tensor/index.ts';
+import { columnNames, readTensorRows, type TensorRows } from './tensor-rows.ts';
 
 /** A table with the roles of its columns in training. */
 export interface TrainingSource {
@@ -36,8 +43,36 @@ export interface TrainingSource {
   readonly testTable?: TableSource | undefined;
 }
 
+/** Training rows that are tensors, on the device of the caller's own TensorFlow.js. */
+export interface TensorTrainingSource {
+  /** The features, [rows, columns]. NaN is a missing value. */
+  readonly features: Tensor2D;
+  /** The column to predict, [rows], 0 or 1. Rows with NaN are excluded. */
+  readonly target: Tensor1D;
+  /** The integer code of each row's group, [rows]. Rows with NaN are excluded. */
+  readonly sensitive: Tensor1D;
+  /** The label of each code, from 0; the codes themselves if omitted. */
+  readonly sensitiveLabels?: readonly string[] | undefined;
+  /** The names of the columns; x0, x1 and so on if omitted. */
+  readonly featureNames?: readonly string[] | undefined;
+}
+
+const TENSOR_SOURCE_NAMES: OptionNames<TensorTrainingSource> = {
+  features: true,
+  target: true,
+  sensitive: true,
+  sensitiveLabels: true,
+  featureNames: true,
+};
+
+/** Returns whether the features of a source are a tensor. */
+export function isTensorSource(source: TrainingSource | TensorTrainingSource): source is TensorTrainingSource {
+  return isTensorLike(source.features);
+}
+
 /** Rows whose features are not yet encoded. Every row has a target and a group. */
 export interface TrainingRows {
+  /** The features. If the features are a tensor, a column of the rows' positions (see {@link positionsOf}). */
   readonly table: Table;
   readonly y: Uint8Array;
   readonly groups: CategoricalColumn;
@@ -56,6 +91,8 @@ export interface TrainingData {
   readonly positiveLabel: string | null;
   /** Warnings about how labels and texts were read. */
   readonly warnings: readonly string[];
+  /** The rows of a {@link TensorTrainingSource}, which the reader of the data disposes of. */
+  readonly tensors?: TensorRows | undefined;
 }
 
 /**
@@ -87,6 +124,67 @@ export function readTrainingData(source: TrainingSource): TrainingData {
     positiveLabel,
     warnings,
   };
+}
+
+/** The column of positions in the table of rows whose features are a tensor. */
+const POSITION = 'position';
+
+/**
+ * Reads tensors. The rows stay on their device; the host knows the number of rows of each group and target. The rows of
+ * the result are in the order of these strata.
+ * @throws {DataValidationError} if shapes or lengths differ, a value is invalid, there are fewer than two groups or only
+ *   one class
+ */
+export async function readTensorTraining(tf: Tf, source: TensorTrainingSource): Promise<TrainingData> {
+  assertKnownOptions('sweepPareto', source, TENSOR_SOURCE_NAMES);
+  const { features: x, target: y, sensitive, sensitiveLabels } = source;
+  const names = source.featureNames ?? columnNames(x.shape[1]);
+  assertNames('featureNames', names, x.shape[1]);
+  if (sensitiveLabels !== undefined) assertNames('sensitiveLabels', sensitiveLabels);
+  const tensors = await readTensorRows(
+    tf,
+    { x, y, sensitive },
+    {
+      isBinary: true,
+      names,
+      labels: sensitiveLabels,
+      dropsMissing: true,
+      reject: async () => toBinary((await onHost({ y })).y, 'target'),
+    },
+  );
+  try {
+    const { strata, labels, nDropped } = tensors;
+    const rows: TrainingRows = {
+      table: Table.ofColumns([[POSITION, { kind: 'numeric', values: Float64Array.from(strata.keys()) }]]),
+      y: Uint8Array.from(strata, (stratum) => stratum & 1),
+      groups: { kind: 'categorical', codes: strata.map((stratum) => stratum >> 1), labels },
+      nDropped,
+    };
+    assertTwoGroups(rows.groups, ['sensitive']);
+    assertTwoClasses(rows.y, 'target');
+    const described = { features: names, target: 'target', sensitive: ['sensitive'], positiveLabel: null };
+    return { rows, test: undefined, ...described, warnings: [], tensors };
+  } catch (error) {
+    tensors.dispose();
+    throw error;
+  }
+}
+
+/** Returns the positions of rows whose features are a tensor. */
+export function positionsOf({ table }: TrainingRows): Float64Array {
+  return table.numeric(POSITION).values;
+}
+
+/** Checks that names are different and, if a number is given, as many as that. */
+function assertNames(parameter: string, names: readonly string[], expected = names.length): void {
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated === undefined && names.length === expected) return;
+  const found = repeated === undefined ? `${String(names.length)} names` : `'${repeated}' twice`;
+  throw new DataValidationError(`${parameter} must hold ${String(expected)} different names, but holds ${found}.`, {
+    code: repeated === undefined ? 'length-mismatch' : 'duplicate-column',
+    context: { parameter, expected, received: names.length },
+    suggestion: 'Give each column of the features, and each code of a group, a name of its own.',
+  });
 }
 
 /** Returns the training rows at the given indices. */

@@ -113,22 +113,22 @@ export function cutToUnit(value: number): number {
  * @throws {ValueError} if the threshold is NaN
  */
 export function decide(scores: Float64Array | Float32Array, threshold: number): Uint8Array {
-  if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
+  assertThreshold(threshold);
   const decisions = new Uint8Array(scores.length);
   for (let row = 0; row < scores.length; row++) decisions[row] = (scores[row] as number) >= threshold ? 1 : 0;
   return decisions;
 }
 
-/**
- * Returns 1 for scores that are at least the threshold, and 0 for other scores: [rows] float32. The scores are disposed
- * of.
- * @throws {ValueError} if the threshold is NaN
- */
+/** Returns the decisions of {@link decide} as a float32 tensor, and disposes of the scores. */
 export function decideTensor(tf: Tf, scores: Tensor1D, threshold: number): Tensor1D {
   try {
-    if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
+    assertThreshold(threshold);
     return tf.tidy(() => scores.greaterEqual(threshold).cast<Tensor1D>('float32'));
   } finally {
     scores.dispose();
   }
+}
+
+function assertThreshold(threshold: number): void {
+  if (Number.isNaN(threshold)) throw invalidParameter('threshold', 'be a number', threshold);
 }

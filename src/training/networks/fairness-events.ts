@@ -1,7 +1,6 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
-import { sum } from '../../metrics/statistics/group-stats.ts';
-import type { BatchRows, NetworkRows, Tf } from '../../tensor/index.ts';
+import type { BatchRows, Tf } from '../../tensor/index.ts';
 
 /** The names of the constraints of a Lagrangian trainer. */
 export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 'equalized_odds'] as const;
@@ -37,46 +36,39 @@ export function isIn(event: FairnessEvent, y: number): boolean {
   return event === 'all' || (event === 'positives') === (y === 1);
 }
 
+/** Returns the cell of a row in tables by group and label. The first two cells are for rows without a group. */
+export function eventCell(group: number, label: 0 | 1): number {
+  return 2 * (group + 1) + label;
+}
+
+/** Returns the number of cells of tables by group and label. */
+export function eventCells(groupCount: number): number {
+  return 2 * (groupCount + 1);
+}
+
+/** Returns the values of a table by group and label, summed over the rows of an event, [g]. */
+export function sumsIn(event: FairnessEvent, table: ArrayLike<number>): Float64Array {
+  const at = (group: number, label: 0 | 1): number =>
+    isIn(event, label) ? (table[eventCell(group, label)] as number) : 0;
+  return Float64Array.from({ length: table.length / 2 - 1 }, (_, group) => at(group, 0) + at(group, 1));
+}
+
 /**
- * Returns the largest difference between two groups' weighted mean values in an event. Only groups with a positive
- * entry in `counts` and a positive weight are compared. Returns 0 if there are fewer than two such groups.
+ * Returns the largest difference between two groups' mean values in an event. Only groups with a positive entry in
+ * `counts` and a positive weight are compared. Returns 0 if there are fewer than two such groups.
+ * @param sums the weighted sums of the values, by group and label
+ * @param weights the weights, by group and label
  */
 export function gapIn(
   event: FairnessEvent,
-  rows: NetworkRows,
-  valueOf: (row: number) => number,
+  sums: ArrayLike<number>,
+  weights: ArrayLike<number>,
   counts: ArrayLike<number>,
 ): number {
-  const weights = groupSums(event, rows, () => 1);
-  const sums = groupSums(event, rows, valueOf);
-  const rates = [...sums].flatMap((total, group) => {
-    const weight = weights[group] as number;
+  const ofGroups = sumsIn(event, weights);
+  const rates = [...sumsIn(event, sums)].flatMap((total, group) => {
+    const weight = ofGroups[group] as number;
     return (counts[group] as number) > 0 && weight > 0 ? [total / weight] : [];
   });
   return rates.length < 2 ? 0 : Math.max(...rates) - Math.min(...rates);
-}
-
-/** Returns the number of rows of each group in an event, [g], ignoring weights. */
-export function rowsIn(event: FairnessEvent, rows: NetworkRows): Float64Array {
-  return groupSums(event, { ...rows, weights: undefined }, () => 1);
-}
-
-/** Returns the weighted mean of a value over all rows. */
-export function meanOver({ y, weights }: NetworkRows, valueOf: (row: number) => number): number {
-  const weighed = Float64Array.from(y, (_, row) => valueOf(row) * (weights?.[row] ?? 1));
-  return sum(weighed) / (weights === undefined ? y.length : sum(weights));
-}
-
-function groupSums(
-  event: FairnessEvent,
-  { y, groups, weights, groupCount }: NetworkRows,
-  valueOf: (row: number) => number,
-): Float64Array {
-  const sums = new Float64Array(groupCount);
-  for (let row = 0; row < y.length; row++) {
-    const group = groups[row] as number;
-    if (group < 0 || !isIn(event, y[row] as number)) continue;
-    sums[group] = (sums[group] as number) + valueOf(row) * (weights?.[row] ?? 1);
-  }
-  return sums;
 }

@@ -1,9 +1,12 @@
-import type { Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { DependencyError } from '../../exceptions/index.ts';
-import { loadTensorflow, type TensorBackend, type Tf } from '../../tensor/index.ts';
-import { Table } from '../../table/index.ts';
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { Table, type TensorLike } from '../../table/index.ts';
+import { createRowChunks, currentTensorflow, loadTensorflow, type TensorBackend, type Tf } from '../../tensor/index.ts';
 import { encodeFeatures, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { encodeFeatureTensor, readRanges } from '../data/feature-tensors.ts';
+import { columnNames, featureMatrix } from '../data/tensor-rows.ts';
 import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
 import type { LayerWeights } from './stacked-network.ts';
@@ -32,6 +35,31 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
 }
 
 /**
+ * Applies a network to each row of a tensor of features, on the device of the tensor. Only the ranges of the columns are
+ * read. The caller disposes of the result.
+ * @returns [rows], float32
+ * @throws {DataValidationError} if a column of the network is missing or text, or if a value is infinite
+ */
+export async function applyToTensor(network: FittedNetwork, given: TensorLike): Promise<Tensor1D> {
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) => {
+    const x = featureMatrix(tf, keep, given);
+    const names = columnNames(x.shape[1]);
+    const columns = { names, ranges: await readRanges(tf, x, names) };
+    return tf.tidy((): Tensor1D => {
+      if (x.shape[0] === 0) return tf.tensor1d([], 'float32');
+      const weights = uploadLayers(tf, network.layers);
+      const outputs = createRowChunks(tf, { x }, ROWS_AT_ONCE).map((chunk) =>
+        forward(tf, weights, encodeFeatureTensor(tf, chunk, network.specs, columns)).reshape([1, -1]),
+      );
+      const { mean, scale } = network.target;
+      const flat: Tensor1D = outputs.flatten();
+      return network.task === 'binary' ? tf.sigmoid(flat) : flat.mul(scale).add(mean);
+    });
+  });
+}
+
+/**
  * Loads the backend that was used for fitting, so that results are identical. If that backend is not available on this
  * machine, loads the first available backend.
  */
@@ -44,6 +72,26 @@ async function loadWhereFitted(backend: TensorBackend): Promise<Tf> {
   }
 }
 
+/** The weights of a layer on the tensor backend. */
+interface LayerTensors {
+  readonly kernel: Tensor2D;
+  readonly bias: Tensor1D;
+}
+
+function uploadLayers(tf: Tf, layers: readonly LayerWeights[]): LayerTensors[] {
+  return layers.map(({ kernel, bias, inputs, outputs }) => ({
+    kernel: tf.tensor2d(kernel, [inputs, outputs]),
+    bias: tf.tensor1d(bias),
+  }));
+}
+
+function forward(tf: Tf, layers: readonly LayerTensors[], rows: Tensor2D): Tensor2D {
+  return layers.reduce((z, { kernel, bias }, index) => {
+    const out = tf.matMul(z, kernel).add<Tensor2D>(bias);
+    return index === layers.length - 1 ? out : tf.relu(out);
+  }, rows);
+}
+
 /** Returns the outputs of one network, [n], before any link function. */
 async function runNetwork(
   tf: Tf,
@@ -52,21 +100,13 @@ async function runNetwork(
   inputs: number,
 ): Promise<Float32Array> {
   const rows = inputs === 0 ? 0 : x.length / inputs;
-  const weights = layers.map(({ kernel, bias, inputs: p, outputs: q }) => ({
-    kernel: tf.tensor2d(kernel, [p, q]),
-    bias: tf.tensor1d(bias),
-  }));
-  const forward = (given: Tensor2D): Tensor2D =>
-    weights.reduce((z, { kernel, bias }, index) => {
-      const out = tf.matMul(z, kernel).add<Tensor2D>(bias);
-      return index === weights.length - 1 ? out : tf.relu(out);
-    }, given);
+  const weights = uploadLayers(tf, layers);
   const parts: Tensor2D[] = [];
   try {
     for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
       const size = Math.min(ROWS_AT_ONCE, rows - start);
       const part = x.subarray(start * inputs, (start + size) * inputs);
-      parts.push(tf.tidy(() => forward(tf.tensor2d(part, [size, inputs]))));
+      parts.push(tf.tidy(() => forward(tf, weights, tf.tensor2d(part, [size, inputs]))));
     }
     if (parts.length === 0) return new Float32Array(0);
     // All outputs are downloaded from the device at once, regardless of the number of rows.

@@ -1,11 +1,12 @@
+import type { Tensor1D } from '@tensorflow/tfjs';
+
 import { DataValidationError } from '../../exceptions/index.ts';
 import { sum } from '../../metrics/statistics/group-stats.ts';
-import type { NetworkRows, Tf } from '../../tensor/index.ts';
-import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, meanOver, rowsIn } from './fairness-events.ts';
+import type { Tf } from '../../tensor/index.ts';
+import { EVENTS, type FairnessConstraint, type FairnessEvent, gapIn, sumsIn } from './fairness-events.ts';
 import { createGapBounds, type GapBoundsSpec } from './gap-bounds.ts';
-import { errorGradient, type NetworkTask, scoresOf } from './network-task.ts';
+import { errorGradient, rowErrors, scoresOf } from './network-task.ts';
 import type { Judgement, Objective } from './objective.ts';
-import { crossEntropy, sigmoid } from '../logistic.ts';
 
 /** The settings of a Lagrangian objective. */
 export interface LagrangianSpec extends GapBoundsSpec {
@@ -38,8 +39,8 @@ export interface LagrangianObjective extends Objective {
 
 /** The rows and group labels for which a Lagrangian objective is created. */
 export interface ConstrainedRows {
-  readonly train: NetworkRows;
-  readonly validation: NetworkRows;
+  /** The number of training rows by group and label (`eventCell`). */
+  readonly counts: ArrayLike<number>;
   readonly groups: { readonly labels: readonly string[] };
 }
 
@@ -67,12 +68,12 @@ const INFEASIBLE = 1e200;
 export function createLagrangianObjective(
   tf: Tf,
   spec: LagrangianSpec,
-  { train, validation, groups }: ConstrainedRows,
+  { counts, groups }: ConstrainedRows,
 ): LagrangianObjective {
   const { task, posWeight = 1 } = spec;
   const events = EVENTS[spec.fairness];
   const history: LagrangianEpoch[] = [];
-  const constrained = events.map((event) => rowsIn(event, train).map((rows) => Number(rows >= spec.minGroupSize)));
+  const constrained = events.map((event) => sumsIn(event, counts).map((rows) => Number(rows >= spec.minGroupSize)));
   assertTwoGroups(spec, constrained);
   const bounds = createGapBounds(
     tf,
@@ -94,25 +95,35 @@ export function createLagrangianObjective(
       bounds.update(outputs, rows);
     },
     judge: {
-      kind: 'outputs',
+      kind: 'sums',
       watched: [bounds.multipliers],
-      judge(epoch, outputs) {
-        const value = (row: number): number => outputs.train[row] as number;
-        const gaps = (valueOf: (row: number) => number): number[] =>
-          events.map((event, index) => gapIn(event, train, valueOf, constrained[index] as Float64Array));
+      columns: COLUMNS.length,
+      columnsOf(outputs, labels) {
         const isBinary = task === 'binary';
-        const hard = gaps(isBinary ? (row) => Number(value(row) >= 0) : value);
+        const columns: Readonly<Record<(typeof COLUMNS)[number], Tensor1D>> = {
+          weight: tf.onesLike(outputs),
+          error: rowErrors(tf, task, outputs, labels, posWeight),
+          hard: isBinary ? outputs.greaterEqual(0).cast('float32') : outputs,
+          soft: isBinary ? tf.sigmoid(outputs.div<Tensor1D>(spec.temperature)) : outputs,
+        };
+        return COLUMNS.map((name) => columns[name]);
+      },
+      judge(epoch, { train, validation, watched }) {
+        const [weights, errors, hards, softs] = train as [ArrayLike<number>, ...ArrayLike<number>[]];
+        const gaps = (sums: ArrayLike<number> = []): number[] =>
+          events.map((event, index) => gapIn(event, sums, weights, constrained[index] as Float64Array));
+        const hard = gaps(hards);
         history.push(
           Object.freeze({
             epoch: epoch + 1,
-            loss: meanOver(train, errorOf(task, train.y, outputs.train, posWeight)),
-            violationSoft: Math.max(...gaps(isBinary ? (row) => sigmoid(value(row) / spec.temperature) : value)),
+            loss: sum(errors ?? []) / sum(weights),
+            violationSoft: Math.max(...gaps(softs)),
             violationHard: Math.max(...hard),
-            lambdas: Object.freeze(bounds.lambdasOf(outputs.watched[0] as Float32Array)),
+            lambdas: Object.freeze(bounds.lambdasOf(watched[0] as Float32Array)),
           }),
         );
-        const loss = meanOver(validation, errorOf(task, validation.y, outputs.validation, posWeight));
-        return judgeGaps(spec, hard, loss);
+        const [weight = [], error = []] = validation;
+        return judgeGaps(spec, hard, sum(error) / sum(weight));
       },
     },
     dispose() {
@@ -121,17 +132,8 @@ export function createLagrangianObjective(
   };
 }
 
-function errorOf(
-  task: NetworkTask,
-  y: Float32Array,
-  outputs: Float32Array,
-  posWeight: number,
-): (row: number) => number {
-  const output = (row: number): number => outputs[row] as number;
-  const target = (row: number): number => y[row] as number;
-  if (task === 'regression') return (row) => (output(row) - target(row)) ** 2;
-  return (row) => (target(row) === 1 ? posWeight : 1) * crossEntropy(output(row), target(row));
-}
+/** The columns that are summed over all rows to judge an epoch. */
+const COLUMNS = ['weight', 'error', 'hard', 'soft'] as const;
 
 /**
  * Scores an epoch. If the gaps are within the tolerance, the score is the error on the validation rows. Otherwise the

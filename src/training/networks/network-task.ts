@@ -15,6 +15,15 @@ export function batchError(tf: Tf, task: NetworkTask, outputs: Tensor2D, rows: B
   return tf.matMul(squares, rows.shares).reshape([-1]);
 }
 
+/** Computes the error of each row of one model, [n]: binary cross-entropy, or squared error. */
+export function rowErrors(tf: Tf, task: NetworkTask, outputs: Tensor1D, labels: Tensor1D, posWeight = 1): Tensor1D {
+  if (task === 'regression') return outputs.sub<Tensor1D>(labels).square();
+  // log(1 + exp(-x)) for label 1 and log(1 + exp(x)) for label 0, without overflow.
+  const signed = outputs.mul(tf.sub(1, labels.mul(2)));
+  const entropy = tf.log1p(tf.exp(outputs.abs().neg())).add<Tensor1D>(tf.relu(signed));
+  return entropy.mul(labels.mul(posWeight - 1).add(1));
+}
+
 /**
  * Computes the gradient of {@link batchError} with respect to the outputs, [k, n]. The gradient is computed from the
  * scores.

@@ -1,11 +1,12 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type FilledOptions, oneOf } from '../../internal/arguments.ts';
-import type { ColumnSource } from '../../table/index.ts';
-import { loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
+import { type ColumnSource, isDeviceTensor, type TensorLike } from '../../table/index.ts';
+import { backendInUse, currentTensorflow, loadTensorflow, TENSOR_BACKENDS, type Tf } from '../../tensor/index.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
-import { decide } from '../estimators/estimator-rows.ts';
+import { decide, decideTensor } from '../estimators/estimator-rows.ts';
 import { readEstimatorJson } from '../estimators/estimator-state.ts';
 import { type EstimatorJson, PREDICT_OPTION_NAMES, type PredictOptions } from '../estimators/estimator.ts';
 import {
@@ -14,8 +15,9 @@ import {
   type NetworkFitOptions,
   type NetworkFitRows,
   readNetworkFit,
+  readTensorFit,
 } from './fit-inputs.ts';
-import { applyNetwork, type FittedNetwork } from './fitted-network.ts';
+import { applyNetwork, applyToTensor, type FittedNetwork } from './fitted-network.ts';
 import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-json.ts';
 import {
   assertPositive,
@@ -106,28 +108,37 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 
   /**
-   * Predicts the probability of 1 for each row, or the value of a regression.
+   * Predicts the probability of 1 for each row, or the value of a regression. From a tensor, the result is a tensor on
+   * the same device, which the caller disposes of; the rows are not read back.
    * @param x a matrix with as many columns as in `fit`, or a table with columns of the same names
    * @returns [rows]
    * @throws {TrainingError} before `fit`
    * @throws {DataValidationError} if a column is missing
    */
-  async predictProba(x: MatrixSource): Promise<Float64Array> {
+  predictProba(x: Tensor2D): Promise<Tensor1D>;
+  predictProba(x: MatrixSource): Promise<Float64Array>;
+  async predictProba(x: MatrixSource): Promise<Float64Array | Tensor1D> {
     if (this.#state === undefined) {
       throw new TrainingError(`The ${this.constructor.name} has not been fitted.`, { suggestion: 'Call fit first.' });
     }
-    return applyNetwork(this.#state.network, await featureTable(x));
+    const { network } = this.#state;
+    return isDeviceTensor(x) ? applyToTensor(network, x) : applyNetwork(network, await featureTable(x));
   }
 
   /**
    * Returns decisions: 1 if the probability is at least `threshold` (0.5 by default). For a regression without a
-   * `threshold`, the values are returned.
+   * `threshold`, the values are returned. From a tensor, the result is a tensor: int32 for decisions.
    */
-  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array> {
+  predict(x: Tensor2D, options?: PredictOptions): Promise<Tensor1D>;
+  predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
+  async predict(x: MatrixSource, options: PredictOptions = {}): Promise<Uint8Array | Float64Array | Tensor1D> {
     assertKnownOptions(`${this.constructor.name}.predict`, options, PREDICT_OPTION_NAMES);
-    const scores = await this.predictProba(x);
+    const scores: Float64Array | Tensor1D = await this.predictProba(x);
     const threshold = options.threshold ?? (this.options.task === 'binary' ? 0.5 : undefined);
-    return threshold === undefined ? scores : decide(scores, threshold);
+    if (threshold === undefined) return scores;
+    return scores instanceof Float64Array
+      ? decide(scores, threshold)
+      : decideTensor(currentTensorflow(), scores, threshold);
   }
 
   /** Returns the options as plain data. After `fit`, the result also contains the network. */
@@ -163,10 +174,14 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     assertKnownOptions(`${this.constructor.name}.fit`, options, NETWORK_FIT_OPTION_NAMES);
     options.signal?.throwIfAborted();
     const { task } = this.options;
-    const rows = await readNetworkFit(x, y, options, task, this.options.seed);
-    const { tf, backend } = await loadTensorflow({ backend: this.options.backend });
-    const objective = this.objectiveOf(tf, rows);
+    const onHost = isDeviceTensor(x) ? undefined : await readNetworkFit(x, y, options, task, this.options.seed);
+    const { tf, backend } = await loadTensorflow({
+      backend: this.options.backend ?? (onHost ? undefined : backendInUse()),
+    });
+    const rows = onHost ?? (await readTensorFit(tf, x as TensorLike, y, options, task, this.options.seed));
+    let objective: Kind | undefined;
     try {
+      objective = this.objectiveOf(tf, rows);
       const problem = { train: rows.train, validation: rows.validation, names: ['the network'], objective };
       const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
       const [layers = []] = trained.weights;
@@ -184,7 +199,8 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
       const isReported = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
       throw isReported ? cause : backendFailed(cause, backend);
     } finally {
-      objective.dispose();
+      objective?.dispose();
+      rows.dispose();
     }
   }
 }

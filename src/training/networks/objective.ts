@@ -2,10 +2,11 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import type { BatchRows } from '../../tensor/index.ts';
 
-/** The outputs of all models for all rows at the end of an epoch, on the host: [k, n], row-major. */
-interface EpochOutputs {
-  readonly train: Float32Array;
-  readonly validation: Float32Array;
+/** The sums over all rows at the end of an epoch, on the host. */
+interface EpochSums {
+  /** For each of the judge's columns, its weighted sums by group and label (`eventCell`). */
+  readonly train: readonly ArrayLike<number>[];
+  readonly validation: readonly ArrayLike<number>[];
   /** The values of the objective's watched tensors, in the same order. */
   readonly watched: readonly Float32Array[];
 }
@@ -30,12 +31,16 @@ export interface LossJudge {
   readonly maxRows?: number;
 }
 
-/** Scores models by their outputs on all rows, on the host. */
-export interface OutputJudge {
-  readonly kind: 'outputs';
-  /** The tensors that are read together with the outputs. */
+/** Scores one model by sums over all rows, which are computed where the rows are. */
+export interface SumsJudge {
+  readonly kind: 'sums';
+  /** The tensors that are read together with the sums. */
   readonly watched: readonly Tensor[];
-  readonly judge: (epoch: number, outputs: EpochOutputs) => Judgement;
+  /** The number of columns that are summed. */
+  readonly columns: number;
+  /** Returns the columns of rows, given their outputs and labels, [m] each. */
+  readonly columnsOf: (outputs: Tensor1D, labels: Tensor1D) => readonly Tensor1D[];
+  readonly judge: (epoch: number, sums: EpochSums) => Judgement;
 }
 
 /** The objective minimised by k networks that are trained together. */
@@ -51,7 +56,7 @@ export interface Objective {
    */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
   /** Scores the models at the end of an epoch. */
-  readonly judge: LossJudge | OutputJudge;
+  readonly judge: LossJudge | SumsJudge;
   /** Warnings about the rows for which the objective was created. */
   readonly warnings?: readonly string[];
   dispose(): void;

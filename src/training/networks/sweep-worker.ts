@@ -2,18 +2,18 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
-import { loadTensorflow, type NetworkRows, type TensorBackend } from '../../tensor/index.ts';
+import { loadTensorflow, type NetworkData, type TensorBackend } from '../../tensor/index.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
 
 /**
- * Networks that are trained together under one penalty. The networks are plain data, so that they can be sent to
- * another thread.
+ * Networks that are trained together under one penalty. Unless the rows are tensors, a shard is plain data that can be
+ * sent to another thread.
  */
 export interface SweepShard {
-  readonly train: NetworkRows;
-  readonly validation: NetworkRows;
-  readonly heldOut: NetworkRows;
+  readonly train: NetworkData;
+  readonly validation: NetworkData;
+  readonly heldOut: NetworkData;
   readonly spec: RegularizedSpec;
   readonly backend: TensorBackend;
   readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;

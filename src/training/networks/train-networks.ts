@@ -1,26 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Tensor, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, shuffle } from '../../internal/random.ts';
 import {
+  areTensors,
   type BatchRows,
   chooseBatchSize,
+  countRows,
   createAdam,
   createBatches,
   createRowChunks,
+  groupColumnTable,
   largestTensor,
-  type NetworkRows,
+  type NetworkData,
+  partShares,
   readTogether,
   releaseUnused,
+  type Slice,
   takeBatchRows,
   type Tf,
-  weightOf,
 } from '../../tensor/index.ts';
+import { eventCells } from './fairness-events.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
-import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.ts';
+import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts';
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**
@@ -63,15 +68,14 @@ function judgeLosses(
   const models = names.length;
   // The parts are so small that the membership and the outputs of all rows of a part fit into the backend's tensors.
   const most = Math.max(1, Math.floor(largestTensor(tf) / Math.max(validation.groupCount, models)));
-  const parts = rowParts(validation.y.length, maxRows ?? most);
+  const parts = rowParts(countRows(validation), maxRows ?? most);
   const rows: BatchRows[] = parts.map((picked) => takeBatchRows(tf, validation, picked));
-  const complete = weightOf(validation);
-  const shares = parts.map((picked) => weightOf(validation, picked) / complete);
+  const weights = partShares(tf, validation, parts);
   // The rows are in the order of the parts, so that the outputs of each part are contiguous.
-  const chunks = createRowChunks(tf, inOrderOf(validation, parts), network.rowsAtOnce);
+  const chunks = createRowChunks(tf, validation, network.rowsAtOnce, inOrderOf(parts));
   return {
     async judge() {
-      const perPart = tf.tidy(() => {
+      const means = tf.tidy(() => {
         const outputs = chunks.map((x) => network.forward(x).outputs);
         let start = 0;
         const each = rows.map((part) => {
@@ -80,68 +84,98 @@ function judgeLosses(
           start += size;
           return losses(ofPart, part);
         });
-        return tf.stack(each);
+        return parts.length === 1 ? (each[0] as Tensor) : tf.matMul(weights, tf.stack<Tensor>(each));
       });
       try {
-        const [values = new Float32Array(0)] = await readTogether(tf, [perPart]);
-        return { scores: weightedMeans(values, shares, models) };
+        const [scores = new Float32Array(0)] = await readTogether(tf, [means]);
+        return { scores };
       } finally {
-        perPart.dispose();
+        means.dispose();
       }
     },
     dispose() {
       chunks.dispose();
+      weights.dispose();
       tf.dispose(rows.flatMap(({ labels, membership, shares: ofRows }) => [labels, membership, ofRows]));
     },
   };
 }
 
-/** Returns each model's weighted mean over the parts, [k], given the values of the parts, [parts, k]. */
-function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
-  const means = new Float64Array(models);
-  for (const [part, share] of shares.entries()) {
-    for (let model = 0; model < models; model++) {
-      means[model] = (means[model] as number) + share * (values[part * models + model] as number);
-    }
+/** Concatenates the rows of parts. A single part has all rows in their own order, which needs no list. */
+function inOrderOf(parts: readonly Int32Array[]): Int32Array | undefined {
+  if (parts.length === 1) return undefined;
+  const order = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    order.set(part, start);
+    start += part.length;
   }
-  return means;
+  return order;
 }
 
-/** Reorders the inputs of rows to match the order of the parts. Other fields are unchanged. */
-function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
-  if (parts.length === 1) return rows;
-  const { inputs } = rows;
-  const x = new Float32Array(rows.x.length);
-  let index = 0;
-  for (const row of parts.flatMap((part) => [...part])) {
-    x.set(rows.x.subarray(row * inputs, (row + 1) * inputs), index++ * inputs);
-  }
-  return { ...rows, x };
-}
-
-/** Scores models by their outputs on all rows, on the host. The rows stay on the network's device. */
-function judgeOutputs(
+/** Scores one model by sums over all rows, which are computed on the network's device. */
+function judgeSums(
   tf: Tf,
   network: StackedNetwork,
   { train, validation }: NetworkProblem,
-  objective: OutputJudge,
+  objective: SumsJudge,
 ): NetworkJudge {
-  const chunks = [train, validation].map((rows) => createRowChunks(tf, rows, network.rowsAtOnce));
+  const parts = [train, validation].map((rows) => ({
+    chunks: createRowChunks(tf, rows, network.rowsAtOnce),
+    ...summedColumns(tf, rows),
+  }));
   return {
     async judge(epoch) {
-      const outputs = tf.tidy(() => chunks.map((rows) => rows.map((x) => network.forward(x).outputs)));
+      const tables = tf.tidy(() =>
+        parts.map(({ chunks, labels, cells, weights, cellCount }) => {
+          const outputs = chunks.map((x) => network.forward(x).outputs).flatten();
+          const rows = { rows: labels.size, cells: cellCount, codesOf: (slice: Slice) => slice(cells) };
+          return groupColumnTable(tf, rows, objective.columns, (slice) => {
+            const columns = objective.columnsOf(slice(outputs), slice(labels));
+            return weights === undefined ? columns : columns.map((column) => column.mul<Tensor1D>(slice(weights)));
+          });
+        }),
+      );
       try {
-        const values = await readTogether(tf, [...outputs, ...objective.watched]);
+        const values = await readTogether(tf, [...tables, ...objective.watched]);
         const [ofTrain, ofValidation, ...watched] = values as [Float32Array, Float32Array, ...Float32Array[]];
-        return objective.judge(epoch, { train: ofTrain, validation: ofValidation, watched });
+        const columnsOf = (table: Float32Array): Float32Array[] =>
+          Array.from({ length: objective.columns }, (_, column) => {
+            const size = table.length / objective.columns;
+            return table.subarray(column * size, (column + 1) * size);
+          });
+        return objective.judge(epoch, { train: columnsOf(ofTrain), validation: columnsOf(ofValidation), watched });
       } finally {
-        tf.dispose(outputs);
+        tf.dispose(tables);
       }
     },
     dispose() {
-      for (const rows of chunks) rows.dispose();
+      for (const { chunks, labels, cells, weights } of parts) {
+        chunks.dispose();
+        tf.dispose([labels, cells, ...(weights === undefined ? [] : [weights])]);
+      }
     },
   };
+}
+
+/** The columns of rows by which outputs are summed, [n] each. */
+interface SummedColumns {
+  readonly labels: Tensor1D;
+  /** The cell of each row's group and label, int32. */
+  readonly cells: Tensor1D;
+  readonly weights: Tensor1D | undefined;
+  readonly cellCount: number;
+}
+
+function summedColumns(tf: Tf, rows: NetworkData): SummedColumns {
+  const labels = areTensors(rows) ? rows.y.flatten() : tf.tensor1d(rows.y);
+  const ofRows = areTensors(rows) ? rows.weights?.flatten() : rows.weights && tf.tensor1d(rows.weights);
+  const cells = tf.tidy(() => {
+    const groups = areTensors(rows) ? rows.groups.flatten() : tf.tensor1d(Float32Array.from(rows.groups));
+    // The cells of `eventCell`.
+    return groups.add(1).mul(2).add(labels.equal(1).cast('float32')).cast<Tensor1D>('int32');
+  });
+  return { labels, cells, weights: ofRows, cellCount: eventCells(rows.groupCount) };
 }
 
 /** Options of {@link trainNetworks}, for any objective. */
@@ -160,8 +194,11 @@ export interface TrainedNetworks {
   readonly batchSize: number;
   /** The score of each model after each epoch, [epochs][k]. A lower score is better. */
   readonly losses: readonly (readonly number[])[];
-  /** The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. */
-  readonly heldOut: Float32Array;
+  /**
+   * The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. If the rows are
+   * tensors, so are the outputs, and the caller disposes of them.
+   */
+  readonly heldOut: Float32Array | Tensor2D;
 }
 
 /** The random stream of the initial weights. The order of rows uses a separate stream. */
@@ -186,10 +223,10 @@ export async function trainNetworks(
   const size = { models, inputs: train.inputs, hidden: options.hidden };
   const { judge: judgedBy } = objective;
   const maxRows = judgedBy.kind === 'losses' ? judgedBy.maxRows : undefined;
-  const work = { rows: train.y.length, models, hidden: options.hidden, groups: train.groupCount, maxRows };
+  const work = { rows: countRows(train), models, hidden: options.hidden, groups: train.groupCount, maxRows };
   const batchSize = chooseBatchSize(tf, options.batchSize, work);
   const random = createRandom(options.seed, ORDER_STREAM);
-  const order = Int32Array.from(train.y, (_, row) => row);
+  const order = Int32Array.from({ length: countRows(train) }, (_, row) => row);
   const patience = createPatience(models, options.patience);
   const losses: number[][] = [];
   const owned: { dispose(): void }[] = [];
@@ -202,8 +239,8 @@ export async function trainNetworks(
     const network = own(createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM)));
     const batches = own(createBatches(tf, train, batchSize));
     const judge = own(
-      judgedBy.kind === 'outputs'
-        ? judgeOutputs(tf, network, problem, judgedBy)
+      judgedBy.kind === 'sums'
+        ? judgeSums(tf, network, problem, judgedBy)
         : judgeLosses(tf, network, problem, judgedBy),
     );
     const adam = own(createAdam(tf, network.parameters, options));
@@ -225,7 +262,7 @@ export async function trainNetworks(
       }
       const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
-      assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(train, options.lr), epoch);
+      await assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(tf, train, options.lr), epoch);
       best.take(patience.update(judgement));
       // Once every model has stopped, the remaining epochs are skipped.
       const done = patience.isOver() ? options.epochs : epoch + 1;
@@ -251,21 +288,24 @@ const STEPS_AT_ONCE = 200;
 async function readResult(
   tf: Tf,
   network: StackedNetwork,
-  rows: NetworkRows | undefined,
+  rows: NetworkData | undefined,
 ): Promise<Pick<TrainedNetworks, 'weights' | 'heldOut'>> {
-  const hasRows = rows !== undefined && rows.y.length > 0;
-  const chunks = hasRows ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
-  const outputs: Tensor2D[] = [];
+  const chunks = rows && countRows(rows) > 0 ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
+  const outputs = chunks && tf.tidy(() => chunks.map((x) => network.forward(x).outputs));
+  const keepsOutputs = rows !== undefined && areTensors(rows);
+  let isRead = false;
   try {
-    if (chunks !== undefined) outputs.push(tf.tidy(() => chunks.map((x) => network.forward(x).outputs)));
-    const [parameters, heldOut] = await readTogether(tf, [network.parameters, ...outputs]);
-    return {
-      weights: network.weightsOf(parameters ?? new Float32Array(0)),
-      heldOut: heldOut ?? new Float32Array(0),
-    };
+    const read = await readTogether(
+      tf,
+      outputs && !keepsOutputs ? [network.parameters, outputs] : [network.parameters],
+    );
+    const [parameters = new Float32Array(0), values = new Float32Array(0)] = read;
+    const weights = network.weightsOf(parameters);
+    isRead = true;
+    return { weights, heldOut: keepsOutputs && outputs ? outputs : values };
   } finally {
     chunks?.dispose();
-    tf.dispose(outputs);
+    if (!isRead || !keepsOutputs) tf.dispose(outputs ?? []);
   }
 }
 
@@ -273,17 +313,17 @@ async function readResult(
  * Throws if a loss is not finite. Divergence of a model that has stopped early is not an error, because its best
  * weights are kept.
  */
-function assertFinite(
+async function assertFinite(
   scores: ArrayLike<number>,
   names: readonly string[],
   isResting: (model: number) => boolean,
-  cause: () => string,
+  cause: () => Promise<string>,
   epoch: number,
-): void {
+): Promise<void> {
   const broken = names.findIndex((_, model) => !isResting(model) && !Number.isFinite(scores[model]));
   if (broken < 0) return;
   const name = names[broken] ?? '';
-  throw new TrainingError(`The loss of ${name} is not a number after epoch ${String(epoch + 1)}: ${cause()}.`, {
+  throw new TrainingError(`The loss of ${name} is not a number after epoch ${String(epoch + 1)}: ${await cause()}.`, {
     context: { model: name, epoch: epoch + 1 },
     suggestion: 'Lower the learning rate (lr), and check the features for extreme values.',
   });
@@ -296,10 +336,20 @@ function assertFinite(
 const EXTREME = 100;
 
 /** Describes the most likely cause of an infinite loss. */
-function likelyCause({ x }: NetworkRows, rate: number): string {
-  const largest = x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+async function likelyCause(tf: Tf, rows: NetworkData, rate: number): Promise<string> {
+  const largest = await largestFeature(tf, rows);
   if (largest > EXTREME) return `a feature lies ${largest.toFixed(0)} standard deviations from its mean`;
   return `a learning rate of ${String(rate)} is likely too high`;
+}
+
+async function largestFeature(tf: Tf, rows: NetworkData): Promise<number> {
+  if (!areTensors(rows)) return rows.x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const largest = tf.tidy(() => rows.x.abs().max());
+  try {
+    return (await largest.data())[0] ?? 0;
+  } finally {
+    largest.dispose();
+  }
 }
 
 /** The parameters of each model at its best epoch. */
@@ -375,11 +425,11 @@ export function createPatience(models: number, patience: number): Patience {
 
 /** The rows and the objective of a training run. */
 interface NetworkProblem {
-  readonly train: NetworkRows;
+  readonly train: NetworkData;
   /** The rows used for early stopping. */
-  readonly validation: NetworkRows;
+  readonly validation: NetworkData;
   /** The rows to which the trained networks are applied. */
-  readonly heldOut?: NetworkRows | undefined;
+  readonly heldOut?: NetworkData | undefined;
   /** The name of each model in errors, for example "eta 0.5"; one name per model. */
   readonly names: readonly string[];
   readonly objective: Objective;

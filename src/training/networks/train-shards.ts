@@ -3,7 +3,7 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
-import { traitsOf } from '../../tensor/index.ts';
+import { areTensors, countRows, traitsOf } from '../../tensor/index.ts';
 import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
@@ -32,17 +32,27 @@ export async function trainShards(
   const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
   const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
   const threads = Math.min(shards.length, wanted);
-  if (threads > 1 && shards.every(({ backend }) => traitsOf(backend).isOneThreaded)) {
-    return trainInThreads(shards, threads, report, options.signal);
-  }
+  // Tensors cannot be sent to another thread.
+  const canMove = shards.every(({ backend, train }) => traitsOf(backend).isOneThreaded && !areTensors(train));
+  if (threads > 1 && canMove) return trainInThreads(shards, threads, report, options.signal);
   const trained: TrainedNetworks[] = [];
-  for (const [index, shard] of shards.entries()) {
-    const onProgress = (event: ProgressEvent): void => {
-      report(index, event);
-    };
-    trained.push(await trainShard(shard, { onProgress, signal: options.signal }));
+  try {
+    for (const [index, shard] of shards.entries()) {
+      const onProgress = (event: ProgressEvent): void => {
+        report(index, event);
+      };
+      trained.push(await trainShard(shard, { onProgress, signal: options.signal }));
+    }
+    return trained;
+  } catch (error) {
+    disposeOutputs(trained);
+    throw error;
   }
-  return trained;
+}
+
+/** Disposes of the outputs that are tensors. */
+export function disposeOutputs(trained: readonly TrainedNetworks[]): void {
+  for (const { heldOut } of trained) if (!(heldOut instanceof Float32Array)) heldOut.dispose();
 }
 
 async function trainInThreads(
@@ -97,5 +107,5 @@ function joinProgress(
 
 /** Estimates the number of multiplications of a shard, from the forward pass and the gradient of the first layer. */
 function multiplications({ train, spec, options }: SweepShard): number {
-  return 2 * train.y.length * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
+  return 2 * countRows(train) * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
 }

@@ -1,9 +1,22 @@
 import { chartFormat } from '../../charts/render-chart.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import type { CategoricalColumn } from '../../table/index.ts';
-import { chooseBatchSize, loadTensorflow, type NetworkRows, type Tensorflow, traitsOf } from '../../tensor/index.ts';
+import { CELLS_PER_GROUP, cellIndex, sum, sumCells } from '../../metrics/statistics/group-stats.ts';
+import {
+  areTensors,
+  backendInUse,
+  chooseBatchSize,
+  countRows,
+  disposeRows,
+  loadTensorflow,
+  type NetworkData,
+  type NetworkTensors,
+  type Tensorflow,
+  type Tf,
+  traitsOf,
+} from '../../tensor/index.ts';
 import { encodedWidth, encodeFeatures, fitFeatures, type FittedFeatures } from '../data/feature-encoder.ts';
+import { fitFeatureTensors } from '../data/feature-tensors.ts';
 import {
   assertComparable,
   holdOut,
@@ -15,34 +28,38 @@ import {
   unseenGroups,
 } from '../data/row-splits.ts';
 import {
+  isTensorSource,
+  positionsOf,
+  readTensorTraining,
   readTrainingData,
   takeTrainingRows,
+  type TensorTrainingSource,
   type TrainingData,
   type TrainingRows,
   type TrainingSource,
 } from '../data/training-data.ts';
-import { judgeDecisions } from '../decision-quality.ts';
-import { decide } from '../estimators/estimator-rows.ts';
+import { encodeTensorRows, type TensorRows } from '../data/tensor-rows.ts';
+import { judgeCounts } from '../decision-quality.ts';
 import { describeRows } from '../jobs/job-result.ts';
-import { crossEntropy } from '../logistic.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-worker.ts';
-import { trainShards } from '../networks/train-shards.ts';
-import { type EtaRange, findEtas, type ProbeEtas } from './find-etas.ts';
+import { disposeOutputs, trainShards } from '../networks/train-shards.ts';
+import { type EtaRange, findEtas, type FoundEtas } from './find-etas.ts';
+import {
+  decisionCounts,
+  type Decisions,
+  firstDecisions,
+  type JudgedOutputs,
+  judgeOutputs,
+  type Outputs,
+  pairIndex,
+} from './judge-outputs.ts';
 import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
 import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type SweepPlan } from './sweep-options.ts';
-
-/** The rows whose decisions are compared. */
-interface ComparedRows {
-  /** The labels, [n], 0 or 1. */
-  readonly y: Uint8Array;
-  /** The groups, [n]. */
-  readonly groups: CategoricalColumn;
-}
 
 /** Critical values of two-sided tests at the 5% level: for one test, and for two tests at 2.5% each. */
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
@@ -57,26 +74,23 @@ const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
  *
  * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups
  * with fewer than `minGroupSize` rows are not compared.
+ * @param pairs the number of rows by group, label, and the decisions of the first and the second model (`pairIndex`)
  */
 export function changesGap(
-  before: Uint8Array,
-  after: Uint8Array,
-  { y, groups }: ComparedRows,
+  pairs: Float64Array,
   options: { readonly labels: 'all' | 'each'; readonly minGroupSize: number },
 ): boolean {
-  const events = options.labels === 'all' ? [undefined] : [0, 1];
+  const events: readonly (readonly (0 | 1)[])[] = options.labels === 'all' ? [[0, 1]] : [[0], [1]];
   const limit = events.length === 1 ? Z_ONE : Z_TWO;
-  return events.some((label) => {
-    const sums = groups.labels.map(() => ({ n: 0, before: 0, change: 0, changed: 0 }));
-    for (let row = 0; row < y.length; row++) {
-      const sum = sums[groups.codes[row] as number];
-      if (sum === undefined || (label !== undefined && y[row] !== label)) continue;
-      const change = (after[row] as number) - (before[row] as number);
-      sum.n++;
-      sum.before += before[row] as number;
-      sum.change += change;
-      sum.changed += Math.abs(change);
-    }
+  const groups = pairs.length / pairIndex(1, 0, 0, 0);
+  return events.some((labels) => {
+    const sums = Array.from({ length: groups }, (_, group) => {
+      const count = (before: 0 | 1, after: 0 | 1): number =>
+        labels.reduce<number>((total, label) => total + (pairs[pairIndex(group, label, before, after)] as number), 0);
+      const [gained, lost] = [count(0, 1), count(1, 0)];
+      const before = lost + count(1, 1);
+      return { n: before + gained + count(0, 0), before, change: gained - lost, changed: gained + lost };
+    });
     const compared = sums.filter(({ n }) => n >= options.minGroupSize).sort((a, b) => a.before / a.n - b.before / b.n);
     const [low, high] = [compared[0], compared.at(-1)];
     if (low === undefined || high === undefined || low === high) return false;
@@ -105,6 +119,9 @@ export function changesGap(
  * the 5% level). The search also finds the last eta before the model becomes constant or no better than a constant
  * model. `etaRange` contains the result.
  *
+ * If the data are tensors, their rows stay on their device and are never read back; what is read does not depend on the
+ * number of rows.
+ *
  * Training time is proportional to rows x etas x epochs. Results depend on the seed and, in the last digits, on the
  * backend, but not on the number of cores.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
@@ -123,9 +140,22 @@ export function changesGap(
  * // [ 0, 2 ] 107
  * ```
  */
-export async function sweepPareto(data: TrainingSource, options: SweepOptions = {}): Promise<ParetoSweep> {
+export async function sweepPareto(
+  data: TrainingSource | TensorTrainingSource,
+  options: SweepOptions = {},
+): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
-  const training = readTrainingData(data);
+  if (!isTensorSource(data)) return sweep(readTrainingData(data), filled);
+  const { tf, backend } = await loadTensorflow({ backend: filled.backend ?? backendInUse() });
+  const training = await readTensorTraining(tf, data);
+  try {
+    return await sweep(training, { ...filled, backend });
+  } finally {
+    training.tensors?.dispose();
+  }
+}
+
+async function sweep(training: TrainingData, filled: FilledSweepOptions): Promise<ParetoSweep> {
   await assertPaths(filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
@@ -134,25 +164,25 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
   const [first] = splits as [Split, ...Split[]];
   const { etas, range } =
     filled.etas === 'auto'
-      ? await findEtas(probeOn(training, first.train, { tf, backend }, filled))
+      ? await searchEtas(training, first.train, { tf, backend }, filled)
       : { etas: filled.etas, range: null };
   const plan: SweepPlan = { ...filled, etas };
+  const together = joinRows(heldOut);
+  const { labels: groupLabels } = together.groups;
 
   // With cross-fitting, the saved networks are trained on all rows. The networks of the folds are not saved.
   const complete = { train: training.rows, test: training.rows };
   const keepsAll = filled.modelPath !== undefined && filled.folds !== undefined;
-  const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan);
+  const judge: JudgeShard = (outputs, rows, models) =>
+    judgeOutputs(tf, outputs, rows, { models, groupCount: groupLabels.length });
+  const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan, judge);
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
-  const together = joinRows(heldOut);
   const points = Object.freeze(
-    markDominated(
-      etas.map((eta, model) => ({
-        eta,
-        ...judgeLogits(joinOutputs(fits, model), together.y, together.groups, filled),
-      })),
-    ).map((point) => Object.freeze(point)),
+    markDominated(etas.map((eta, model) => ({ eta, ...judgeFits(fits, model, groupLabels, filled) }))).map((point) =>
+      Object.freeze(point),
+    ),
   );
   const { groups, ...described } = describeRows({
     training,
@@ -186,15 +216,15 @@ export async function sweepPareto(data: TrainingSource, options: SweepOptions = 
 }
 
 /**
- * Creates the probe for the search. The probe trains on one split, evaluates on the training rows of this split, and
- * never uses held-out rows.
+ * Searches for etas. The search trains on one split, evaluates on the training rows of this split, and never uses
+ * held-out rows.
  */
-function probeOn(
+async function searchEtas(
   training: TrainingData,
   train: TrainingRows,
-  runtime: Pick<Tensorflow, 'tf' | 'backend'>,
+  { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
   options: FilledSweepOptions,
-): ProbeEtas {
+): Promise<FoundEtas> {
   const { onProgress, penalty } = options;
   const split = { train, test: train } satisfies Split;
   const majority = majorityShare(train.y);
@@ -203,22 +233,32 @@ function probeOn(
     minGroupSize: options.minGroupSize,
   } as const;
   let round = 0;
-  let free: Uint8Array | undefined;
-  return async (etas) => {
-    const stage = `searching for etas, round ${String(++round)}`;
-    const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
-    const fits = await fitSplits(training, [split], runtime, { ...options, etas, onProgress: report });
-    return etas.map((_, model) => {
-      const decisions = decide(joinOutputs(fits, model), 0);
-      free ??= decisions;
-      const isAlike = decisions.every((decision) => decision === decisions[0]);
-      const right = decisions.reduce((sum, decision, row) => sum + Number(decision === train.y[row]), 0);
-      return {
-        changesGap: changesGap(free, decisions, train, compared),
-        isConstant: isAlike || right / train.y.length <= majority,
-      };
-    });
+  /** The decisions without a penalty. */
+  let free: Decisions | undefined;
+  const judge: JudgeShard = (outputs, rows, models) => {
+    free ??= firstDecisions(tf, outputs, countRows(rows));
+    return judgeOutputs(tf, outputs, rows, { models, groupCount: train.groups.labels.length, reference: free });
   };
+  try {
+    return await findEtas(async (etas) => {
+      const stage = `searching for etas, round ${String(++round)}`;
+      const report: OnProgress = ({ done, total }) => onProgress?.({ stage, done, total });
+      const plan = { ...options, etas, onProgress: report };
+      const [fit] = await fitSplits(training, [split], { tf, backend }, plan, judge);
+      return (fit?.judged ?? []).map(({ pairs }) => {
+        const counts = decisionCounts(pairs);
+        const selected = sum(sumCells(counts, [cellIndex(0, 1), cellIndex(1, 1)]));
+        const right = sum(sumCells(counts, [cellIndex(0, 0), cellIndex(1, 1)]));
+        const isAlike = selected === 0 || selected === train.y.length;
+        return {
+          changesGap: changesGap(pairs, compared),
+          isConstant: isAlike || right / train.y.length <= majority,
+        };
+      });
+    });
+  } finally {
+    if (free !== undefined && !(free instanceof Uint8Array)) free.dispose();
+  }
 }
 
 function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string[] {
@@ -240,19 +280,22 @@ async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise
   await assertWritable(modelPath);
 }
 
-/**
- * Evaluates one network's logits. The decision is 1 if the logit is at least 0, which means that the probability is at
- * least 0.5.
- */
-function judgeLogits(
-  logits: Float32Array,
-  y: Uint8Array,
-  groups: CategoricalColumn,
+/** Evaluates the decisions of one eta's networks on the held-out rows of all splits. */
+function judgeFits(
+  fits: readonly FittedNetworks[],
+  model: number,
+  groupLabels: readonly string[],
   options: FilledSweepOptions,
 ): Omit<ParetoPoint, 'eta' | 'dominated'> {
-  const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeDecisions(decide(logits, 0), y, groups, options);
-  const loss = logits.reduce((sum, logit, row) => sum + crossEntropy(logit, y[row] as number), 0) / y.length;
-  return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss };
+  const counts = new Float64Array(groupLabels.length * CELLS_PER_GROUP);
+  let loss = 0;
+  for (const { judged } of fits) {
+    const own = judged[model] as JudgedOutputs;
+    decisionCounts(own.pairs).forEach((count, cell) => (counts[cell] = (counts[cell] as number) + count));
+    loss += own.loss;
+  }
+  const { n, accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeCounts(counts, groupLabels, options);
+  return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss: loss / n };
 }
 
 function majorityShare(y: Uint8Array): number {
@@ -260,11 +303,14 @@ function majorityShare(y: Uint8Array): number {
   return Math.max(positives, 1 - positives);
 }
 
+/** Judges the networks of a shard by their outputs for rows. Returns one result per network. */
+type JudgeShard = (outputs: Outputs, rows: NetworkData, models: number) => Promise<JudgedOutputs[]>;
+
 /** The networks of one split, with all information that is needed to apply them. */
 interface FittedNetworks extends FittedFeatures {
   readonly weights: readonly (readonly LayerWeights[])[];
-  /** The outputs of each network for the held-out rows. */
-  readonly outputs: readonly Float32Array[];
+  /** The decisions of each network on the held-out rows. */
+  readonly judged: readonly JudgedOutputs[];
   /** The number of rows per step. */
   readonly batchSize: number;
 }
@@ -275,18 +321,36 @@ async function fitSplits(
   splits: readonly Split[],
   { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
   options: SweepPlan,
+  judge: JudgeShard,
 ): Promise<FittedNetworks[]> {
-  const prepared = splits.map((split) => prepareSplit(training, split, options.seed));
+  const prepared: PreparedSplit[] = [];
+  try {
+    for (const split of splits) prepared.push(await prepareSplit(tf, training, split, options.seed));
+    return await fitPrepared(prepared, training.rows.groups.labels.length, { tf, backend }, options, judge);
+  } finally {
+    for (const { train, validation, heldOut } of prepared) {
+      for (const rows of [train, validation, heldOut]) if (areTensors(rows)) disposeRows(tf, rows);
+    }
+  }
+}
+
+async function fitPrepared(
+  prepared: readonly PreparedSplit[],
+  groups: number,
+  { tf, backend }: Pick<Tensorflow, 'tf' | 'backend'>,
+  options: SweepPlan,
+  judge: JudgeShard,
+): Promise<FittedNetworks[]> {
   const size = Math.min(traitsOf(backend).networksAtOnce, options.etas.length);
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
   // The batch size is the same for all folds, although the sizes of the folds may differ by one row.
   const batchSize = chooseBatchSize(tf, options.batchSize, {
-    rows: Math.min(...prepared.map(({ train }) => train.y.length)),
+    rows: Math.min(...prepared.map(({ train }) => countRows(train))),
     models: size,
     hidden: options.hidden,
-    groups: training.rows.groups.labels.length,
+    groups,
     maxRows: maxRowsOf(options.penalty),
   });
   const shards = prepared.flatMap(({ train, validation, heldOut }) =>
@@ -302,14 +366,18 @@ async function fitSplits(
     }),
   );
   const trained = await trainShards(shards, options);
-  return prepared.map(({ specs, warnings, heldOut }, split) => {
-    const own = trained.slice(split * parts.length, (split + 1) * parts.length);
-    const n = heldOut.y.length;
-    const outputs = own.flatMap((shard) =>
-      shard.weights.map((_, model) => shard.heldOut.subarray(model * n, (model + 1) * n)),
-    );
-    return { specs, warnings, outputs, batchSize, weights: own.flatMap((shard) => shard.weights) };
-  });
+  try {
+    const fits: FittedNetworks[] = [];
+    for (const [split, { specs, warnings, heldOut }] of prepared.entries()) {
+      const own = trained.slice(split * parts.length, (split + 1) * parts.length);
+      const judged: JudgedOutputs[] = [];
+      for (const shard of own) judged.push(...(await judge(shard.heldOut, heldOut, shard.weights.length)));
+      fits.push({ specs, warnings, judged, batchSize, weights: own.flatMap((shard) => shard.weights) });
+    }
+    return fits;
+  } finally {
+    disposeOutputs(trained);
+  }
 }
 
 /** Returns the options that a worker thread needs. */
@@ -321,26 +389,35 @@ function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSiz
 /** The encoded rows of one split. */
 type PreparedSplit = FittedFeatures & Pick<SweepShard, 'train' | 'validation' | 'heldOut'>;
 
-function prepareSplit(training: TrainingData, { train, test }: Split, seed: number): PreparedSplit {
-  const { specs, warnings } = fitFeatures(train.table, training.features);
+async function prepareSplit(tf: Tf, training: TrainingData, split: Split, seed: number): Promise<PreparedSplit> {
+  const { train, test } = split;
   const [fitting, validation] = holdOut(strata(train), seed);
-  const encode = (rows: TrainingRows): NetworkRows => ({
+  const parts = [takeTrainingRows(train, fitting), takeTrainingRows(train, validation), test] as const;
+  if (training.tensors !== undefined) return prepareTensors(tf, training.tensors, train, parts);
+  const { specs, warnings } = fitFeatures(train.table, training.features);
+  const [fitted, held, heldOut] = parts.map((rows): NetworkData => ({
     x: encodeFeatures(rows.table, specs),
     y: Float32Array.from(rows.y),
     groups: rows.groups.codes,
     inputs: encodedWidth(specs),
     groupCount: training.rows.groups.labels.length,
-  });
-  return {
-    train: encode(takeTrainingRows(train, fitting)),
-    validation: encode(takeTrainingRows(train, validation)),
-    heldOut: encode(test),
-    specs,
-    warnings,
-  };
+  })) as [NetworkData, NetworkData, NetworkData];
+  return { train: fitted, validation: held, heldOut, specs, warnings };
 }
 
-/** Concatenates the outputs of the network with the given index for the held-out rows of all splits. */
-function joinOutputs(fits: readonly FittedNetworks[], model: number): Float32Array {
-  return Float32Array.from(fits.flatMap(({ outputs }) => [...(outputs[model] ?? [])]));
+async function prepareTensors(
+  tf: Tf,
+  tensors: TensorRows,
+  train: TrainingRows,
+  parts: readonly TrainingRows[],
+): Promise<PreparedSplit> {
+  const complete = tensors.take(positionsOf(train));
+  const { specs, warnings } = await fitFeatureTensors(tf, complete.x, tensors).finally(() => {
+    disposeRows(tf, complete);
+  });
+  const encoding = { specs, target: { mean: 0, scale: 1 }, columns: tensors };
+  const [fitted, validation, heldOut] = tf.tidy(() =>
+    parts.map((rows) => tf.tidy(() => ({ ...encodeTensorRows(tf, tensors.take(positionsOf(rows)), encoding) }))),
+  ) as [NetworkTensors, NetworkTensors, NetworkTensors];
+  return { train: fitted, validation, heldOut, specs, warnings };
 }

@@ -77,6 +77,16 @@ function plainBatch(rows: NetworkRows, picked: Int32Array): PlainBatch {
   };
 }
 
+/** Counts rows by group and label, after two cells for rows without a group. */
+function countEvents({ groups, y }: NetworkRows): Float64Array {
+  const counts = new Float64Array(2 * (GROUPS + 1));
+  for (const [row, group] of groups.entries()) {
+    const cell = 2 * (group + 1) + Number(y[row] === 1);
+    counts[cell] = (counts[cell] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** Networks with weights of the size of trained ones, different for each model. */
 function makeNetwork(tf: Tf, models: number): StackedNetwork {
   const shape = { models, inputs: INPUTS, hidden: [HIDDEN] };
@@ -194,7 +204,7 @@ for (const backend of BACKENDS) {
               createLagrangianObjective(
                 tf,
                 { ...bound, fairness, tolerances: [0.02, 0.02], smoothing: 0.9, minGroupSize: 1 },
-                { train: rows, validation: rows, groups: { labels: ['a', 'b', 'c'] } },
+                { counts: countEvents(rows), groups: { labels: ['a', 'b', 'c'] } },
               ),
             (at) => {
               const pressure = plainPressure(bound, at(0));

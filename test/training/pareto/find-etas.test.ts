@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 
 import { TrainingError } from '../../../src/exceptions/index.ts';
-import type { CategoricalColumn } from '../../../src/table/index.ts';
 import { type EtaProbe, findEtas } from '../../../src/training/pareto/find-etas.ts';
+import { countPairs } from '../../../src/training/pareto/judge-outputs.ts';
 import { changesGap } from '../../../src/training/pareto/sweep-pareto.ts';
 
 /** A model whose gap falls from 0.2 as eta grows beyond `effect`, and that is constant from `collapse` on. */
@@ -20,18 +20,13 @@ function made(effect: number, collapse: number) {
 }
 
 describe('a change of the gap', () => {
-  const groups = (codes: number[]): CategoricalColumn => ({
-    kind: 'categorical',
-    codes: Int32Array.from(codes),
-    labels: ['a', 'b'],
-  });
   /** 100 rows of each group; 20 of a and 60 of b are decided 1; then `lost` of b no longer. */
   const compare = (lost: number, labels: 'all' | 'each' = 'all', minGroupSize = 30): boolean => {
     const codes = Array.from({ length: 200 }, (_, row) => Number(row >= 100));
     const before = Uint8Array.from(codes, (code, row) => Number(row % 100 < (code === 0 ? 20 : 60)));
     const after = before.map((decision, row) => (row >= 100 && row < 100 + lost ? 0 : decision));
-    const rows = { y: new Uint8Array(200), groups: groups(codes) };
-    return changesGap(before, after, rows, { labels, minGroupSize });
+    const pairs = countPairs(before, after, { y: new Uint8Array(200), codes, groupCount: 2 });
+    return changesGap(pairs, { labels, minGroupSize });
   };
 
   it('is none if both models make the same decisions', () => {
