@@ -25,11 +25,11 @@ export interface BatchRows {
   /** The labels, [1, n]. */
   readonly labels: Tensor2D;
   /**
-   * The membership matrix, [n, g]. In each row, the column of the row's group contains the row's share of the batch's
-   * weight. Other columns contain 0.
+   * The membership matrix, [n, g]. Row i has its share of the batch's weight in the column of its group. Other columns
+   * contain 0.
    */
   readonly membership: Tensor2D;
-  /** The share of each row in the batch's weight, [n, 1]. */
+  /** The weight of each row divided by the total weight of the batch, [n, 1]. */
   readonly shares: Tensor2D;
 }
 
@@ -53,8 +53,8 @@ export interface Batches {
 /**
  * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
  * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays. On wasm, gathering from the arrays takes a tenth of the time of `gather`. Rows also stay on the host if
- * they exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
+ * the arrays. On wasm, this takes a tenth of the time of TensorFlow.js's `gather`. Rows also stay on the host if they
+ * exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   const n = rows.y.length;
@@ -82,7 +82,10 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
     y: tf.tensor2d(rows.y, [n, 1]),
     groups: tf.tensor2d(Float32Array.from(rows.groups), [n, 1]),
   };
-  /** The rows in the order of the current epoch, and the share of each row in its batch's weight. */
+  /**
+   * The rows in the order of the current epoch. `shares` contains each row's weight divided by the total weight of its
+   * batch.
+   */
   let ordered: Readonly<Record<'x' | 'y' | 'groups' | 'shares', Tensor2D>> | undefined;
   const reorder = (order: Int32Array): void => {
     tf.dispose({ ...ordered });
@@ -121,8 +124,8 @@ function batchesOnDevice(tf: Tf, rows: NetworkRows, batchSize: number): Batches 
 }
 
 /**
- * Computes the membership matrix, [n, g], from group codes, [n, 1]: the column of a row's group contains the row's
- * share, and other columns contain 0.
+ * Computes the membership matrix, [n, g], from group codes, [n, 1]. Each row has its share in the column of its group,
+ * and 0 in the other columns.
  */
 function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
   return fusedMap(tf, {
@@ -142,7 +145,7 @@ function inOrder(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, row) => row);
 }
 
-/** Computes each row's share of its batch's weight, in the given order. */
+/** Computes the weight of each row divided by the total weight of its batch, for rows in the given order. */
 function sharesInOrder(rows: NetworkRows, order: Int32Array, batchSize: number): Float32Array {
   const shares = new Float32Array(order.length);
   for (let start = 0; start < order.length; start += batchSize) {
@@ -164,8 +167,8 @@ function takeBatch(tf: Tf, rows: NetworkRows, picked: Int32Array): NetworkBatch 
 }
 
 /**
- * Gathers the values that losses use on the host, and uploads these values. The caller must dispose of them or wrap the
- * call in `tf.tidy`.
+ * Gathers labels, membership and shares of the given rows on the host, and uploads them. The caller must dispose of the
+ * tensors or wrap the call in `tf.tidy`.
  */
 export function takeBatchRows(tf: Tf, rows: NetworkRows, picked: Int32Array): BatchRows {
   const g = rows.groupCount;
