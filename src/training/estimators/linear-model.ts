@@ -9,8 +9,8 @@ import { FIT_OPTION_NAMES, type FitOptions, PREDICT_OPTION_NAMES, type PredictOp
 import type { LinearScore } from './fitting/newton.ts';
 
 /**
- * The log odds of a class if all rows have this class. In float64, the probability of the class is then
- * indistinguishable from 1.
+ * The log odds that a model predicts if all rows have the same class. In float64, the probability of this class is then
+ * 1.
  */
 export const CERTAIN_LOG_ODDS = 37;
 
@@ -43,9 +43,7 @@ export interface LinearFit extends LinearScore {
 /** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/**
- * The shared base class of estimators with linear scores. The class stores, exposes and serialises the fitted state.
- */
+/** The base class of estimators with linear scores. It stores, exposes and serialises the fitted state. */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 
@@ -60,8 +58,8 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * The number of steps taken. If the equations are solved directly, the solution counts as one step, and so does each
-   * refinement.
+   * The number of steps taken. If the normal equations are solved directly, the solution and each refinement count as
+   * one step each.
    */
   get iterations(): number {
     return this.fitted.iterations;
@@ -124,7 +122,7 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 }
 
-/** The shared base class of classifiers with linear log odds. */
+/** The base class of classifiers whose log odds are linear in the features. */
 export abstract class LinearClassifier<Fit extends LinearFit> extends LinearModel<Fit> {
   /**
    * Returns P(y = 1) of each row, [rows], computed in float64 on the host.

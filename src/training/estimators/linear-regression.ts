@@ -43,7 +43,9 @@ const DEFAULTS: FilledOptions<LinearRegressionOptions, 'backend'> = { l2: 0, pre
 
 const KIND = 'linear_regression';
 
-/** The maximum number of steps. The first step solves the equations. Further steps correct rounding errors. */
+/**
+ * The maximum number of steps. The first step solves the normal equations, and further steps correct rounding errors.
+ */
 const MAX_STEPS = 10;
 
 /**
@@ -162,8 +164,8 @@ export class LinearRegression extends LinearModel<LinearFit> implements Estimato
 }
 
 /**
- * Returns the weighted mean of values and the largest distance from the mean (1 if all values are equal). With float32,
- * values must be centred and scaled with these numbers.
+ * Returns the weighted mean of the values and the largest distance of a value from the mean (1 if all values are
+ * equal). For float32, values are centred and scaled with these two numbers.
  */
 function rangeOf(values: Float64Array, weights: Float64Array): { mean: number; spread: number } {
   const total = weights.reduce((sum, weight) => sum + weight, 0);

@@ -193,7 +193,10 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
   }
 }
 
-/** Returns the best intercept of a model without features, which is the log odds, and the loss at this intercept. */
+/**
+ * Returns the intercept that minimises the loss of a model without features (the log odds of label 1), and this
+ * minimum.
+ */
 function withoutFeatures(y: Float64Array, weights: Float64Array): { intercept: number; loss: number } {
   const [zero, one] = classTotals(y, weights);
   const total = zero + one;

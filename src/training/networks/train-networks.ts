@@ -24,8 +24,8 @@ import type { Judgement, LossJudge, Objective, OutputJudge } from './objective.t
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**
- * Returns the learning rate's factor after a given share of the steps. The factor falls from 1 to 0. For `constant`, it
- * is always 1.
+ * Returns the factor by which the learning rate is multiplied after a given share of the steps. The factor falls from 1
+ * to 0 or, for `constant`, is always 1.
  */
 export function scheduleFactor(schedule: Schedule, done: number): number {
   if (schedule === 'linear') return 1 - done;
@@ -36,8 +36,8 @@ export function scheduleFactor(schedule: Schedule, done: number): number {
 const SPREAD = 2654435761;
 
 /**
- * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. If there are several parts, each part
- * contains rows from the complete range, so that the order of the rows has little effect.
+ * Splits row numbers, from 0 to `rows` - 1, into parts of nearly equal size. A part has at most `most` rows. If there
+ * are several parts, each part contains rows from the complete range, so that the order of the rows has little effect.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -96,7 +96,10 @@ function judgeLosses(
   };
 }
 
-/** Returns each model's weighted mean over the parts, [k], given the values of the parts, [parts, k]. */
+/**
+ * Returns the weighted mean over the parts for each model, [k], given the value of each part for each model, [parts,
+ * k].
+ */
 function weightedMeans(values: Float32Array, shares: readonly number[], models: number): Float64Array {
   const means = new Float64Array(models);
   for (const [part, share] of shares.entries()) {
@@ -107,7 +110,7 @@ function weightedMeans(values: Float32Array, shares: readonly number[], models: 
   return means;
 }
 
-/** Reorders the inputs of rows to match the order of the parts. Other fields are unchanged. */
+/** Reorders the features of rows to match the order of the rows in the parts. Other fields are unchanged. */
 function inOrderOf(rows: NetworkRows, parts: readonly Int32Array[]): NetworkRows {
   if (parts.length === 1) return rows;
   const { inputs } = rows;
@@ -160,11 +163,11 @@ export interface TrainedNetworks {
   readonly batchSize: number;
   /** The score of each model after each epoch, [epochs][k]. A lower score is better. */
   readonly losses: readonly (readonly number[])[];
-  /** The outputs of each model for the held-out rows, [k, n]; empty if there are no held-out rows. */
+  /** The outputs of each model for the held-out rows, [k, n]; an empty array if there are no held-out rows. */
   readonly heldOut: Float32Array;
 }
 
-/** The random stream of the initial weights. The order of rows uses a separate stream. */
+/** The number of the random stream for the initial weights. The order of rows is drawn from a separate stream. */
 const WEIGHT_STREAM = 1;
 const ORDER_STREAM = 2;
 
@@ -242,7 +245,7 @@ export async function trainNetworks(
 }
 
 /**
- * The number of steps after which training yields to the event loop, so that signals and timers can run. Training also
+ * After this number of steps, training yields to the event loop, so that signals and timers can run. Training also
  * yields after each epoch.
  */
 const STEPS_AT_ONCE = 200;
@@ -270,8 +273,8 @@ async function readResult(
 }
 
 /**
- * Throws if a loss is not finite. Divergence of a model that has stopped early is not an error, because its best
- * weights are kept.
+ * Throws if a loss is not finite. If a model diverges after it has stopped early, this is not an error, because its
+ * best weights are stored.
  */
 function assertFinite(
   scores: ArrayLike<number>,
@@ -295,7 +298,7 @@ function assertFinite(
  */
 const EXTREME = 100;
 
-/** Describes the most likely cause of an infinite loss. */
+/** Describes the most likely cause of a loss that is not finite. */
 function likelyCause({ x }: NetworkRows, rate: number): string {
   const largest = x.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   if (largest > EXTREME) return `a feature lies ${largest.toFixed(0)} standard deviations from its mean`;
@@ -304,14 +307,14 @@ function likelyCause({ x }: NetworkRows, rate: number): string {
 
 /** The parameters of each model at its best epoch. */
 interface BestParameters {
-  /** Saves the current parameters of the models whose flag is 1. The flags are [k], 1 or 0 each. */
+  /** Saves the current parameters of the models whose entry in `flags` is 1. Each model has one entry, 1 or 0. */
   take(flags: Uint8Array): void;
   /** Restores the best parameters into the network. */
   restore(): void;
   dispose(): void;
 }
 
-/** Creates the store. The store initially contains the current parameters. */
+/** Creates a store for the best parameters, which at first contains the current parameters. */
 function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
   let best: Tensor = parameters.clone();
   return {

@@ -53,7 +53,7 @@ interface LinearTask extends Omit<LossRows, 'scales'>, Pick<NewtonTask, 'maxIter
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
   readonly l2: number;
-  /** The best intercept without features, and the loss at this intercept. */
+  /** The intercept that minimises the loss if all coefficients are 0, and this minimum. */
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
   readonly precision: Precision;
@@ -69,7 +69,7 @@ export interface FittedLinearModel extends LinearScore, Omit<NewtonResult, 'para
   readonly constants: readonly number[];
 }
 
-/** The maximum penalty. Larger penalties have the same effect, and float64 might not represent them. */
+/** The maximum weight of the penalty. A larger weight would have the same effect, but might overflow float64. */
 const LARGEST_RIDGE = 1e300;
 
 /**
@@ -104,7 +104,10 @@ async function createProblem({ precision, backend, loss }: LinearTask, rows: Los
   return createTensorProblem(tf, rows, loss);
 }
 
-/** Returns the penalty on the parameter c = b scale of a scaled column. The intercept has no penalty. */
+/**
+ * Returns the weight of the penalty on each parameter c = b scale, where b is a coefficient and scale the scale of its
+ * column. The intercept has no penalty.
+ */
 function ridgeOf({ scale }: ColumnScales, l2: number): Float64Array {
   const ridge = new Float64Array(scale.length + 1);
   for (const [column, by] of scale.entries()) ridge[column] = Math.min(LARGEST_RIDGE, l2 / by / by);
