@@ -28,12 +28,12 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
 }
 
 /**
- * The way in which random numbers are assigned to rows: drawn for each row and call, or derived from the row's
+ * How rows get random numbers: `draw` draws a number for each row and call, and `row` derives the number from the row's
  * features.
  */
 export type Randomization = 'draw' | 'row';
 
-/** All ways to assign randomness. */
+/** All values of {@link Randomization}. */
 export const RANDOMIZATIONS: readonly Randomization[] = ['draw', 'row'];
 
 /** Predictors and their probabilities. Predictors with probability 0 are never called. */
@@ -56,7 +56,10 @@ export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange
   return means.map((mean) => cut(mean, range));
 }
 
-/** Returns for each row, [rows], the prediction of one predictor. Each predictor is drawn with its probability. */
+/**
+ * Returns for each row, [rows], the prediction of a randomly drawn predictor. Predictors are drawn with their
+ * probabilities.
+ */
 export async function mixtureDraws(
   mixture: Mixture,
   x: Matrix,
@@ -70,7 +73,7 @@ export async function mixtureDraws(
   });
 }
 
-/** Returns a function that returns a number in [0, 1) for each row, based on the seed. */
+/** Returns a function that returns a random number in [0, 1) for each row. The numbers depend on the seed. */
 export function uniformsFor(x: Matrix, randomization: Randomization, seed: number): (row: number) => number {
   if (randomization === 'row') return rowUniforms(x.values, x.columns, seed);
   const random = createRandom(seed);

@@ -7,8 +7,8 @@ import type { ConstraintSettings } from './constraint-options.ts';
 import type { OracleRows } from './reduction-problem.ts';
 
 /**
- * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no threshold,
- * probabilities of decisions. `values` are arbitrary numbers.
+ * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no decision
+ * threshold, probabilities. `values` are arbitrary numbers.
  */
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
@@ -60,8 +60,8 @@ interface Answer {
 }
 
 /**
- * Fits a learner to relabelled, reweighted rows. This function is the black box of the reductions. `startFrom` is a
- * predictor that was fitted to similar rows.
+ * Fits a learner to relabelled and reweighted rows. The reductions call this function without knowing how the learner
+ * works. `startFrom` is a predictor that was fitted to similar rows.
  */
 export type Oracle = (rows: OracleRows, startFrom: Estimator | undefined) => Promise<Answer>;
 
@@ -72,7 +72,7 @@ interface OracleParts {
   /** The features. The caller must not change them while the oracle is in use. */
   readonly x: Matrix;
   readonly predicts: PredictionKind;
-  /** Stops the work between calls, and within calls that support it. */
+  /** A signal that stops the work between two calls, and during a call if the estimator supports this. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -91,9 +91,7 @@ export function createOracle({ estimator, x: given, predicts, signal }: OraclePa
   };
 }
 
-/**
- * Rescales weights to a given total. The effect of the penalty of an ordinary learner depends on the sum of weights.
- */
+/** Rescales weights to a given total, because the effect of a learner's penalty depends on the sum of the weights. */
 export function rescale(rows: OracleRows, total: number): OracleRows {
   const sum = rows.weights.reduce((running, weight) => running + weight, 0);
   // If all weights are 0, the rows have only one label, and no learner is fitted.
@@ -112,8 +110,8 @@ function assertFinite(weights: Float64Array): void {
 }
 
 /**
- * Returns the predictor that was fitted at the nearest multipliers. This predictor was fitted to the most similar rows,
- * so a fit that starts from this predictor converges fast.
+ * Returns the predictor whose multipliers are nearest to the given multipliers. It was fitted to the most similar rows,
+ * so a fit that starts from it converges fast.
  */
 export function nearestPredictor(
   learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],

@@ -29,9 +29,9 @@ function weighCosts(
 /**
  * Sets up the minimisation of the cost of wrong decisions under a parity constraint.
  *
- * Deciding 1 instead of 0 for a row with label y reduces the objective by s = (falsePositive + falseNegative) y -
- * falsePositive + the contribution of the constraint's multipliers. The learner's target is 1 if s > 0, with weight
- * |s|.
+ * If a row with label y gets the decision 1 instead of 0, the objective decreases by s = (falsePositive +
+ * falseNegative) y - falsePositive + the contribution of the constraint's multipliers. The learner therefore gets the
+ * row with the weight |s| and the target 1 if s > 0, otherwise 0.
  * @param targets the targets, [rows], 0 or 1
  */
 function classificationProblem(
@@ -138,7 +138,7 @@ interface GroupLossBound {
 /**
  * Sets up the minimisation of the mean loss under an upper bound on the mean loss of each group (Agarwal, Dudik and Wu
  * 2019). The targets stay unchanged. A row of group g has the weight 1 + multiplier(g) / share(g).
- * @param cells cells in which every label is 0
+ * @param cells cells that were built with label 0 for every row
  */
 function groupLossProblem(
   targets: Float64Array,

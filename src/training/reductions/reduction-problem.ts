@@ -1,13 +1,13 @@
 /**
- * The relabelled and reweighted rows for an ordinary learner. Minimising their weighted error is the best response to
- * multipliers.
+ * Relabelled and reweighted rows for an ordinary learner. A learner that minimises the weighted error on these rows is
+ * the best response to certain multipliers.
  */
 export interface OracleRows {
   /** The targets to learn, [rows]. */
   readonly targets: Float64Array;
   /** The weights, [rows], 0 or more, on an arbitrary scale. */
   readonly weights: Float64Array;
-  /** The label of all rows with a weight above 0; null if both labels occur. */
+  /** The label of the rows with a weight above 0, if all of them have the same label; null if both labels occur. */
   readonly onlyLabel: 0 | 1 | null;
 }
 
@@ -23,8 +23,7 @@ interface Evaluation {
 export const NO_MULTIPLIER = -1;
 
 /**
- * One direction of a grid of multipliers. An axis names the multiplier that a positive step increases, and the
- * multiplier that a negative step increases.
+ * One axis of a grid of multipliers: the indexes of the multipliers that a positive step and a negative step increase.
  */
 export interface GridAxis {
   readonly positive: number;
@@ -32,7 +31,10 @@ export interface GridAxis {
   readonly negative: number | null;
 }
 
-/** A point of a grid: the signed steps along each axis, and the number of steps that correspond to the limit. */
+/**
+ * A point of a grid: the number of steps along each axis (with sign), and the number of steps (`units`) that would
+ * reach the limit of the multipliers.
+ */
 export interface GridSteps {
   readonly steps: readonly number[];
   readonly units: number;
@@ -53,13 +55,15 @@ export interface ReductionProblem {
   /** The bounds of the constraints, [multipliers]. */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** Whether the multipliers alone form an objective. In that case, a grid does not add the error to the objective. */
+  /**
+   * Whether the multipliers alone define an objective, so that a grid search does not add the error to the objective.
+   */
   readonly spansObjective: boolean;
   /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];
   /**
-   * Returns the learner's rows for the given multipliers. If `withObjective` is false, the rows do not include the
-   * objective.
+   * Returns the rows to which the learner is fitted at the given multipliers. If `withObjective` is false, their labels
+   * and weights do not include the objective.
    */
   respond(multipliers: Float64Array, withObjective?: boolean): OracleRows;
   /**

@@ -6,7 +6,7 @@ import { type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 import { totalOf } from '../estimators/estimator-rows.ts';
 
-/** An event and a group that occur together in the rows. A constraint has bounds for each slot. */
+/** A combination of an event and a group that occurs in the rows. A constraint has bounds for each slot. */
 interface Slot {
   /** An index into {@link RowCells.events}. */
   readonly event: number;
@@ -15,8 +15,8 @@ interface Slot {
 }
 
 /**
- * Rows grouped into cells (event, group, label). A constraint needs only sums over cells, so its computing time is
- * proportional to the number of rows, not to rows x groups.
+ * Rows grouped into cells (event, group, label). A constraint needs only sums over cells. Its computing time is
+ * therefore proportional to the number of rows, and not to rows x groups.
  */
 export interface RowCells {
   /** The cell of each row, [rows]: 2 slot + label. The last two cells contain the rows without an event. */
@@ -42,14 +42,14 @@ interface CellSource {
   /** The weights, [rows], 0 or more. At least one weight is above 0. */
   readonly weights: Float64Array;
   readonly groups: CategoricalColumn;
-  /** An optional feature whose levels split each event. */
+  /** An optional feature: each event is split by the levels of this feature. */
   readonly control: CategoricalColumn | undefined;
-  /** The events of rows with label 0 and of rows with label 1. */
+  /** The names of the events of rows with label 0 and of rows with label 1; null if such rows belong to no event. */
   readonly events: readonly [string | null, string | null];
 }
 
 /**
- * Assigns rows to cells. If a group has no weight in an event, it has no cell for this event. The rate of the group is
+ * Assigns rows to cells. A group has no cells for an event in which it has no rows with a weight above 0. Its rate is
  * then undefined, and a warning reports the group.
  * @throws {DataValidationError} if no row is in any event, or if the sum of weights overflows
  */
@@ -157,9 +157,9 @@ function noEvent({ events }: CellSource): DataValidationError {
 
 /**
  * Returns the codes of the groups that have weight. The codes are sorted by weight descending, then by the sum of
- * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order,
- * the order of rows does not affect the result. Names affect the result only for groups that have the same weight and
- * the same sum of truths.
+ * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. Because the
+ * groups are sorted, the order of rows does not affect the result. Names affect the result only for groups that have
+ * the same weight and the same sum of truths.
  */
 export function rankGroups(groups: CategoricalColumn, truths: Float64Array, weights: Float64Array): number[] {
   const totals = new Float64Array(groups.labels.length);

@@ -28,7 +28,7 @@ interface GroupCalibration {
   readonly positiveRate: number;
   /** The group's own map; null if the group uses the pooled map. */
   readonly map: CalibrationMap | null;
-  /** The reason why the group uses the pooled map; null if the group has its own map. */
+  /** Why the group uses the pooled map; null if the group has its own map. */
   readonly reason: string | null;
 }
 
@@ -174,8 +174,8 @@ function distinctSorted(values: Float64Array): Float64Array {
 }
 
 /**
- * Computes the non-decreasing rates nearest to yes / weight. Blocks are kept on a stack, so each index is merged at
- * most once.
+ * Computes the non-decreasing rates that are nearest to yes / weight. Blocks of equal rates are stored on a stack, so
+ * each index is merged at most once.
  */
 function poolViolators(yesOf: Float64Array, weightOf: Float64Array): number[] {
   const blocks: { yes: number; weight: number; indices: number }[] = [];

@@ -5,17 +5,19 @@ import { type FittedMap, type LabelledScores, type PlattInput, toLogit } from '.
 const MAX_STEPS = 100;
 
 /**
- * If the predicted decrease of the loss by a step is at most this value, rounding errors hide the improvement. The
- * distance from the minimum is then about 1e-6. Each step of Newton's method squares the distance, so two full steps
- * are enough to finish the descent.
+ * If a step is predicted to decrease the loss by at most this value, rounding errors hide the decrease. The distance
+ * from the minimum is then about 1e-6. Each step of Newton's method squares the distance, so two full steps are enough
+ * to finish the descent.
  */
 const HIDDEN_BY_ROUNDING = 1e-12;
 
-/** The minimum decrease of the loss, as a share of the decrease that the gradient predicts (Armijo). */
+/**
+ * A step must decrease the loss by at least this share of the decrease that the gradient predicts (Armijo's condition).
+ */
 const SUFFICIENT = 1e-4;
 const SHORTEST = 1e-10;
 
-/** Rows with standardised x and the targets of Platt's method. */
+/** Rows for Platt's method: standardised inputs, smoothed targets and weights. */
 interface PlattRows {
   readonly z: Float64Array;
   readonly targets: Float64Array;
@@ -23,7 +25,7 @@ interface PlattRows {
   readonly total: number;
 }
 
-/** The slope and intercept of a line for standardised values. */
+/** The slope and intercept of the line, for standardised inputs. */
 type Line = readonly [slope: number, intercept: number];
 
 /**

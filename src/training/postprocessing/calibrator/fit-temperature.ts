@@ -2,15 +2,18 @@ import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
 /**
- * The range of temperatures. The lowest temperature moves scores the furthest towards 0 and 1. The highest temperature
- * moves scores the furthest towards 0.5.
+ * The range of temperatures. The range of temperatures. Low temperatures move scores towards 0 and 1, and high
+ * temperatures move scores towards 0.5.
  */
 const MIN = 0.01;
 const MOST = 100;
 
 const MAX_STEPS = 200;
 
-/** Relative steps below this size are smaller than the rounding errors of long sums, so the search stops. */
+/**
+ * The search stops if a relative step is below this value, because such steps are smaller than the rounding errors of
+ * long sums.
+ */
 const TOLERANCE = 1e-12;
 
 /**
@@ -18,7 +21,7 @@ const TOLERANCE = 1e-12;
  * 2017).
  *
  * The loss is convex in b = 1 / T. The derivative of the loss, sum w (sigmoid(b x) - y) x, increases with b. If a
- * Newton step would leave the current bracket of the root, a bisection step replaces it.
+ * Newton step would leave the interval that is known to contain the root, a bisection step is taken instead.
  *
  * If the scores separate the labels, the loss keeps falling as T falls. If the scores rank rows in reverse order, the
  * loss keeps falling as T rises. In both cases, T is set to the end of its range, and the result contains a warning.

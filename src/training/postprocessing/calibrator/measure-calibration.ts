@@ -22,7 +22,7 @@ export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOpt
 };
 
 /**
- * Reads probabilities, labels and groups. A row with a missing value gets the code -1.
+ * Reads probabilities, labels and groups. If a value of a row is missing, its group code is -1.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, or lengths differ
  */
 export async function readMeasuredRows(
@@ -65,7 +65,7 @@ export interface CalibrationQuality {
   readonly positiveRate: number;
   /** The weighted mean of scores. */
   readonly meanScore: number;
-  /** The expected calibration error over ten bins of equal mass. */
+  /** The expected calibration error over ten bins with about equal weight. */
   readonly ece: number;
   /** The mean of (score - y)^2. */
   readonly brierScore: number;
@@ -133,8 +133,8 @@ export async function measureCalibration(
 }
 
 /**
- * Measures each group, indexed by its code. Rows with weight 0 are ignored. Losses are summed per row, because the grid
- * that is used for many distinct scores would round small scores to 0.
+ * Measures each group, indexed by its code. Rows with weight 0 are ignored. Losses are computed from the scores of the
+ * rows, because the grid to which scores are otherwise rounded would turn small scores into 0.
  */
 function measureGroups(rows: PreparedScores): CalibrationQuality[] {
   const { labels, codes, yScore, yTrue, weights } = rows;

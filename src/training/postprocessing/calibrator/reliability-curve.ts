@@ -18,7 +18,7 @@ import {
 /** Options of {@link reliabilityCurve}. */
 export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
   /**
-   * The number of bins of equal mass in each group.
+   * The number of bins per group, each with about the same weight of rows.
    * @defaultValue 10
    */
   readonly bins?: number | undefined;
@@ -71,19 +71,19 @@ export interface ReliabilityCurves {
 }
 
 /**
- * If a score is below the edge of a bin by at most this value, it is treated as equal to the edge. The order in which
- * weights are summed then does not affect the bin of the score.
+ * The tolerance at the lower edge of a bin: a score that is below the edge by at most this value belongs to the bin.
+ * The order in which weights are summed therefore does not affect the bin of a score.
  */
 const ON_THE_EDGE = 1e-9;
 
 /**
- * Computes the share of positives and the mean score in bins of equal mass per group. If both values agree in every
- * bin, the scores are calibrated.
+ * Computes reliability curves: for each group, the share of positives and the mean score in bins of about equal weight.
+ * If both values agree in every bin, the scores are calibrated.
  *
- * Rows with equal scores are in the same bin, which contains the middle of their mass. A group with few distinct scores
- * therefore has fewer bins. With ten bins, the sum over bins of the share of rows times |positiveRate - meanScore| is
- * the expected calibration error. If there are more than 65,536 distinct scores, scores are rounded to multiples of
- * 2^-14 at most.
+ * Rows with equal scores are always in the same bin: the bin that contains the midpoint of their cumulative weight. A
+ * group with few distinct scores therefore has fewer bins. With ten bins, the sum over bins of the share of rows times
+ * |positiveRate - meanScore| is the expected calibration error. If there are more than 65,536 distinct scores, scores
+ * are rounded to multiples of 2^-14 at most.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if bins or minBinSize is not a whole number of at least 1, or level is outside (0, 1)
@@ -131,7 +131,7 @@ interface BinSums {
   score: number;
 }
 
-/** Assigns distinct ascending scores to bins. The middle of a score's mass determines its bin. */
+/** Assigns distinct ascending scores to bins, by the midpoint of the cumulative weight of the rows with a score. */
 function binsOf(entries: readonly ScoreEntry[], count: number, level: number): ReliabilityBin[] {
   const total = entries.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0);
   const bins = Array.from({ length: count }, (): BinSums => ({ n: 0, weight: 0, squaredWeight: 0, yes: 0, score: 0 }));

@@ -4,7 +4,7 @@ import type { ScoredRows } from './scored-rows.ts';
 import type { ThresholdOperation } from './threshold-rules.ts';
 
 /**
- * The total weight of the rows that each threshold on the scores of one group selects. At index k, the rows with the k
+ * The weights of the rows of one group that are selected by each possible threshold. At index k, the rows with the k
  * highest distinct scores are selected. k ranges from 0 to the number of distinct scores.
  */
 export interface ScoreCurve {
@@ -40,8 +40,8 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
 /**
  * Returns the threshold at index k of a curve: the midpoint between the last selected score and the next score.
  *
- * If no float64 number lies between the two scores, or rounding makes the midpoint equal to one of the scores, the
- * threshold is the score that the operator excludes. The rule then still selects exactly the intended rows.
+ * If the midpoint, after rounding, equals one of the two scores, the threshold is the score that the operator excludes.
+ * The operation then still selects exactly the intended rows.
  */
 export function operationAt({ scores }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
   const upper = index === 0 ? Infinity : (scores[index - 1] as number);
