@@ -53,8 +53,8 @@ export interface Batches {
 /**
  * Creates batches of rows. On a separate device, all rows are uploaded once and stay there. Each epoch uploads only the
  * order of the rows, and batches are slices of the reordered rows. On the host's processor, batches are gathered from
- * the arrays. On wasm, this takes a tenth of the time of TensorFlow.js's `gather`. Rows also stay on the host if they
- * exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
+ * the arrays. On wasm, gathering from arrays takes a tenth of the time of TensorFlow.js's `gather`. Rows also stay on
+ * the host if they exceed the device's largest buffer, or if the device cannot represent the number of rows exactly.
  */
 export function createBatches(tf: Tf, rows: NetworkRows, batchSize: number): Batches {
   const n = rows.y.length;

@@ -13,7 +13,7 @@ export interface ReadJsonDetails {
 /**
  * Parses stored plain data with a schema.
  * @param what the expected kind of data, for example "threshold optimizer" for the error "This is not a valid threshold
- * optimizer"
+ *   optimizer"
  * @throws {DataValidationError} if a field is invalid; the error names the first such field
  */
 export function readJson<Schema extends z.ZodType>(

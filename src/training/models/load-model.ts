@@ -181,7 +181,7 @@ const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string
  * @param card the content of the folder's card
  * @returns undefined if the folder does not contain a sweep
  * @throws {DataValidationError} if the folder contains a sweep, but no eta or an unknown eta is given; the error lists
- * the networks
+ *   the networks
  * @throws {ValueError} if an eta is given, but the folder does not contain a sweep
  */
 function openSweep(folder: string, card: unknown, eta: number | undefined): string | undefined {

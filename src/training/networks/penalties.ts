@@ -156,7 +156,7 @@ const ROWS_OF_KERNEL = 512;
  * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
  * @param points [k, n, f], the predictions of k models
  * @param contrasts [n, c], one column per pair of samples: the weights of the first sample minus the weights of the
- * second sample; the weights of each sample sum to 1
+ *   second sample; the weights of each sample sum to 1
  * @returns [k, c]
  */
 export function mmd(

@@ -10,8 +10,8 @@ export interface ParetoPoint extends Pick<
   /** The mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
-   * Whether another point dominates this point: both its accuracy and its gap are at least as good, and at least one of
-   * them is better.
+   * Whether another point dominates this point. The other point then has at least as good an accuracy and at least as
+   * good a gap, and at least one of the two is better.
    */
   readonly dominated: boolean;
 }

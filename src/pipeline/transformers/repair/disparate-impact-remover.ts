@@ -228,7 +228,7 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
  * Returns the values of one column after repair. Missing values and values of groups without a map do not change. Takes
  * O(rows log knots) time.
  * @param level the share of the distance by which a value moves towards its repaired value; null if `maps` already
- * include this share (repair as in AIF360)
+ *   include this share (repair as in AIF360)
  */
 function repairValues(
   values: Float64Array,

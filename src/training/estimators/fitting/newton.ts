@@ -59,8 +59,8 @@ const GOOD_FALL = 0.1;
 const MAX_HALVINGS = 30;
 
 /**
- * If a step changes a parameter by more than this value, the parameters have not settled. Scaled features lie in [-1,
- * 1].
+ * Scaled features lie in [-1, 1]. If a step changes a parameter by more than this value, the parameters have not
+ * settled.
  */
 const LONG_MOVE = 0.25;
 

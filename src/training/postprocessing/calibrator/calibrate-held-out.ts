@@ -150,8 +150,8 @@ export interface HeldOutCalibration {
  *
  * A calibrator fits its own training rows better than other rows. This effect is largest for the isotonic method. With
  * `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator fitted
- * on the other parts. The returned calibrator is fitted on all rows. The maps of different folds differ slightly. A
- * higher score may therefore get a lower calibrated score in another fold of the same group.
+ * on the other parts. The returned calibrator is fitted on all rows. The maps of different folds differ slightly.
+ * Within a group, a row may therefore get a lower calibrated score than a row of another fold that has a lower score.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if folds or trainSize is out of range, if both are given, or if the seed is not a whole number

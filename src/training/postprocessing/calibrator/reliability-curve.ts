@@ -71,8 +71,8 @@ export interface ReliabilityCurves {
 }
 
 /**
- * The tolerance at the lower edge of a bin: a score that is below the edge by at most this value belongs to the bin.
- * The order in which weights are summed therefore does not affect the bin of a score.
+ * If the position of a score is below the lower edge of a bin by at most this value, the score belongs to the bin. The
+ * order in which weights are summed therefore does not affect the bin of a score.
  */
 const ON_THE_EDGE = 1e-9;
 
