@@ -81,7 +81,7 @@ export function describeChoices(values: readonly unknown[]): string {
 
 /**
  * Describes the requirement of an issue. Returns undefined if the requirement is stated only in the issue's message.
- * @param kinds other words for types: `a list` for `array`
+ * @param kinds the words that describe types in messages, for example `a list` for `array`
  */
 export function requirementOf(
   issue: z.core.$ZodIssue,

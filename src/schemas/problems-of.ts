@@ -5,12 +5,12 @@ import { nearestNames, suggestNames } from '../internal/arguments.ts';
 import { isNumberText, valueAt } from '../internal/values.ts';
 import { describeGiven, describeIssue } from './parse.ts';
 
-/** Fields that are fractions. The error for a value out of range names both bounds. */
+/** Fields that are fractions. If a value is out of range, the error names both bounds. */
 const SHARES: ReadonlySet<PropertyKey> = new Set(['ci_level', 'train_size']);
 
 /**
  * Returns a suggestion for correcting an invalid value.
- * @param given the value that was sent
+ * @param given the invalid value
  */
 function issueSuggestion(issue: z.core.$ZodIssue, given: unknown): string {
   switch (issue.code) {
@@ -95,7 +95,7 @@ export function toPointer(path: readonly PropertyKey[]): string {
 /**
  * Parses external data with a schema.
  * @param what the name of the data in the message
- * @param positionOf converts a pointer to a name, if the data are not JSON
+ * @param positionOf converts a JSON pointer to the name of the field, for data that are not JSON
  * @throws {ConfigValidationError} if the data is invalid; `context.fields` contains the {@link WireProblem}s
  */
 export function parseWire<Schema extends z.ZodObject>(

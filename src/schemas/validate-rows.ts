@@ -91,7 +91,7 @@ export function findTooLong(value: unknown, maxItems: number): WireProblem | und
 /** The fields whose arrays have one item per row. */
 const COLUMN_FIELDS = ['y_pred', 'y_score', 'y_true', 'sample_weight', 'sensitive', 'control'] as const;
 
-/** An array with one item per row. */
+/** An array of a request that has one item per row. */
 interface GivenColumn {
   readonly path: readonly string[];
   readonly length: number;

@@ -20,7 +20,7 @@ const names = column.refine((text) => text === '' || splitNames(text).every((nam
 const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH };
 
 /**
- * The sensitive columns, from one or several parameters. The schema uses a single check, because the errors of a zod
+ * The sensitive columns, from one or several parameters. The schema is one custom check, because the errors of a zod
  * union are not specific.
  */
 const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
@@ -30,7 +30,10 @@ const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiv
   examples: ['sex', 'sex,race'],
 });
 
-/** The options that a query can hold. A list of gates needs a JSON body; `metric` takes gates for all attributes. */
+/**
+ * The options that can be query parameters. The list `gates` can only be sent in a JSON body, but the parameter
+ * `metric` accepts gates that apply to all attributes.
+ */
 const { gates: _, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */

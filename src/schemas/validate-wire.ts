@@ -7,10 +7,10 @@ import { DEFAULT_MIN_GROUP_SIZE, MIN_GROUP_SIZE_DEFAULT } from './min-group-size
 import { gateSchema } from './gates.ts';
 import { type MeasureOptionsInput, VALIDATE_VALUES } from './validate-values.ts';
 
-/** The maximum number of replicates in a request. Computing them occupies a thread. */
+/** The maximum number of replicates that a request can ask for. Computing replicates occupies a thread. */
 const MAX_SAMPLES = 100_000;
 
-/** The maximum number of missing-value texts in a request. */
+/** The maximum number of texts that a request can declare as missing values. */
 const MAX_NA_VALUES = 1000;
 /** The maximum number of metrics in a request. */
 const MAX_METRICS = 50;
@@ -127,9 +127,9 @@ export type MeasureWire = z.output<z.ZodObject<typeof MEASURE_WIRE_FIELDS>>;
 interface DecisionFields {
   readonly predictions: string;
   readonly scores: string;
-  /** Whether scores may be sent together with decisions. Some metrics need scores. */
+  /** Whether a request may contain both scores and decisions. Some metrics need scores. */
   readonly takesBoth: boolean;
-  /** The message if both fields are missing. */
+  /** The error message if a request has neither predictions nor scores. */
   readonly missing: string;
   readonly suggestion: string;
 }

@@ -7,8 +7,8 @@ import type { Random } from '../internal/random.ts';
 const REACH = 12;
 
 /**
- * The number of equal parts of [0, 1) in the guide table. Because it is a power of two, the part that contains a number
- * can be found without rounding.
+ * The number of equal parts into which the guide table divides [0, 1). Because it is a power of two, the part that
+ * contains a number can be found without rounding.
  */
 const PARTS = 256;
 
@@ -29,7 +29,7 @@ export function createBinomialSampler(trials: number, rate: number, random: Rand
  * time. A draw takes about sqrt(n) / 50 steps on average. Draws are exact up to rounding.
  */
 export class BinomialTable {
-  /** The number of successes at index 0. The number of successes increases by 1 with each index. */
+  /** The number of successes at index 0. Each further index means one more success. */
   readonly first: number;
   readonly size: number;
   readonly #cumulated: Float64Array;

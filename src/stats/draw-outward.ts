@@ -1,7 +1,10 @@
 import type { Random } from '../internal/random.ts';
 import { stirlingError } from './stirling-error.ts';
 
-/** The remaining probability below which the search stops. A random number is not precise enough to resolve it. */
+/**
+ * The search stops if the next two probabilities sum to at most this value, because a random number is not precise
+ * enough to distinguish such small probabilities.
+ */
 const NEGLIGIBLE = 1e-20;
 
 /** A distribution on integers with probabilities that decrease on both sides of a mode. */

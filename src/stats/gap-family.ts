@@ -10,7 +10,7 @@ export interface GapFamily {
   readonly point: number;
   /** The largest possible gap. */
   readonly ceiling: number;
-  /** The smallest allowed upper end of the interval; Infinity if the data do not bound the gap from above. */
+  /** The upper end of the interval is at least this value; Infinity if the data do not bound the gap from above. */
   readonly minHigh?: number | undefined;
   /**
    * The divisor of the centres, 1 by default. The divisor keeps the squares of the centres within the range of float64.
@@ -32,7 +32,8 @@ export function spread(values: ArrayLike<number>): number {
 }
 
 /**
- * Returns the family with its groups sorted from the outermost centres inward: largest, smallest, second largest, ...
+ * Returns the family with its groups sorted by their centres, from the outermost inward: largest, smallest, second
+ * largest, and so on.
  */
 export function outermostFirst(family: GapFamily): GapFamily {
   const { centres, variances, degrees } = family;
@@ -50,9 +51,9 @@ export function outermostFirst(family: GapFamily): GapFamily {
 }
 
 /**
- * Computes the interval of a family's gap from the intervals of all pairs of groups. A pair's interval is the
- * difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile with the same tail
- * probability replaces `critical`. Takes O(groups squared) time.
+ * Computes the interval of the gap of a family from the intervals of the differences between all pairs of groups. A
+ * pair's interval is the difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile
+ * with the same tail probability replaces `critical`. Takes O(groups squared) time.
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
   const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;

@@ -23,14 +23,17 @@ export interface GapIntervalOptions {
   readonly random: Random;
 }
 
-/** Intervals of the largest gap of each family. At the given level, they contain all true gaps simultaneously. */
+/**
+ * Intervals of the largest gap of each family. The probability that all intervals contain their true gaps is the given
+ * level.
+ */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
   readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
   /**
-   * The p-value of the hypothesis that all groups of every family are equal: (1 + replicates with max |t*| >= the
-   * observed max |t|) / (samples + 1). With Bonferroni's bound, it is the number of pairs times the two-sided normal
-   * tail, at most 1.
+   * The p-value of the hypothesis that all groups of every family are equal: (1 + the number of replicates with max
+   * |t*| >= the observed max |t|) / (samples + 1). With Bonferroni's bound, it is the number of pairs times the
+   * two-sided normal tail, at most 1.
    */
   readonly pValue: number;
 }

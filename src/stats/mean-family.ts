@@ -4,8 +4,8 @@ import { createNormalSampler } from './normal.ts';
 import { steadySkewness, steadyVariances } from './steady-moments.ts';
 
 /**
- * The skewness below which the normal distribution replaces the gamma distribution. For 40 values, this replacement
- * changes the means by 2e-5 standard errors.
+ * If the skewness of values is below this value, they are treated as normal instead of gamma distributed. For 40
+ * values, this replacement changes the means by 2e-5 standard errors.
  */
 const SYMMETRIC = 1e-4;
 

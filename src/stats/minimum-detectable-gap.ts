@@ -2,10 +2,10 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../inter
 import { criticalValue, normalQuantile } from './normal.ts';
 import { requireCount, requireLevel, requireRate } from './parameters.ts';
 
-/** The number of bisection steps. This number is large enough to compute a gap of at most 1 to the last bit. */
+/** The number of bisection steps. With this number of steps, a gap of at most 1 is exact to the last bit. */
 const HALVINGS = 60;
 
-/** Options of the test that must detect a gap. */
+/** Options of the test for which a detectable gap is computed. */
 export interface DetectionOptions {
   /** Confidence level of the two-sided test, in (0, 1). */
   readonly level: number;
@@ -153,7 +153,7 @@ function ratesWith(gap: number, rate: number, shareA: number): Rates {
   return lower < 0 ? [gap, 0] : [higher, lower];
 }
 
-/** Returns the gap that a test detects, computed with the variances at the given rates. */
+/** Returns the gap that a test detects if the variances of the rates are computed at the given rates. */
 function detectable([rateA, rateB]: Rates, trialsA: number, trialsB: number, critical: CriticalValues): number {
   const pooled = (rateA * trialsA + rateB * trialsB) / (trialsA + trialsB);
   const underNull = pooled * (1 - pooled) * (1 / trialsA + 1 / trialsB);

@@ -78,9 +78,7 @@ export function mergeMoments(a: GroupMoments, b: GroupMoments): GroupMoments {
   };
 }
 
-/**
- * If the remaining share of a sum of squares is below this value, it is treated as a rounding error of the subtraction.
- */
+/** If a subtraction leaves less than this share of a sum of squares, the rest is treated as a rounding error. */
 const NOTHING_LEFT = 1e-13;
 
 /** Returns the moments of `complete` without `part`. This function is the inverse of {@link mergeMoments}. */

@@ -16,15 +16,15 @@ export interface RateFamily {
 }
 
 /**
- * The variance above which a count is drawn from the normal distribution. Above this variance, the skewness is below
- * 0.01, and a table would be large.
+ * If the variance of a count is above this value, the count is drawn from a normal distribution. Above this variance,
+ * the skewness is below 0.01, and a table would be large.
  */
 const NORMAL_COUNT_VARIANCE = 10_000;
 
 /**
- * The smallest number of trials for which counts are drawn. With fewer trials, counts have too few possible values: one
- * trial with an estimated rate of 2/3 would be redrawn as 1/3 or 2/3, and every |t*| would be small. The rate of such a
- * group is drawn from a normal distribution with its own standard error, as in Agresti and Caffo.
+ * The smallest number of trials for which counts are drawn. With fewer trials, counts have too few possible values. For
+ * example, one trial with an estimated rate of 2/3 would be drawn as 1/3 or 2/3, and every |t*| would be small. The
+ * rate of such a group is drawn from a normal distribution with its own standard error, as in Agresti and Caffo.
  */
 const FEWEST_TRIALS_TO_DRAW = 10;
 

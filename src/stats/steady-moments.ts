@@ -1,6 +1,9 @@
 import { sumOf } from '../internal/values.ts';
 
-/** The number of rows at which a group's own skewness and the mean skewness of all groups get equal weight. */
+/**
+ * If a group has this number of rows, its estimated skewness is the average of its own skewness and the mean skewness
+ * of all groups.
+ */
 const ROWS_TO_TRUST_SKEWNESS = 200;
 
 /**
@@ -30,7 +33,8 @@ export function steadySkewness(skewness: ArrayLike<number>, sizes: ArrayLike<num
  * Shrinks the variances of groups towards each other, as far as their differences can be explained by chance. The
  * logarithm of a sample variance of a gamma distribution has variance about e = (2 + 1.5 skewness^2) / (n - 1).
  * Variation of the logarithms beyond this noise (DerSimonian and Laird 1986) is treated as a true difference between
- * groups. Each logarithm is moved towards the weighted mean by its share of noise. Variances of 0 do not change.
+ * groups. Each logarithm is moved towards the weighted mean by the share of noise in its variance. Variances of 0 do
+ * not change.
  */
 export function steadyVariances(
   variances: ArrayLike<number>,
@@ -54,7 +58,7 @@ export function steadyVariances(
   return steady;
 }
 
-/** Estimates the variance of values beyond their noise by the method of moments. */
+/** Estimates the part of the variance of values that exceeds their noise, by the method of moments. */
 function varianceBetween(values: readonly number[], noise: readonly number[]): number {
   const weights = noise.map((e) => 1 / e);
   const mean = weightedMean(values, weights);

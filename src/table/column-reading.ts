@@ -21,8 +21,8 @@ export interface ColumnReading {
   /** The texts that were read as missing values. Null values are not included. */
   readonly missing: LabelCounts;
   /**
-   * The suspicious groups in a column of groups: groups with labels that look alike, or with labels that often mean a
-   * missing value.
+   * The suspicious groups, if this is a column of groups: groups whose labels look alike, and groups whose labels often
+   * mean a missing value.
    */
   readonly groups: LabelCounts;
 }
@@ -36,7 +36,7 @@ export interface ReadLabel {
   readonly value: number;
 }
 
-/** Returns the reading of a column of labels. */
+/** Returns how a column of labels was interpreted. */
 export function readingOfLabels(
   role: ColumnRole,
   labels: readonly ReadLabel[],
@@ -46,7 +46,9 @@ export function readingOfLabels(
   return { ...NOTHING, role, ...given, positive: withValue(1), negative: withValue(0), missing: withValue(-1) };
 }
 
-/** Returns a column reading that contains only the texts that were read as missing values. */
+/**
+ * Returns how a column was interpreted if only its missing values matter: the texts that were read as missing values.
+ */
 export function readingOfMissing(role: ColumnRole, missing: LabelCounts, name?: string): ColumnReading {
   return { ...NOTHING, role, name, missing: countsOf(entriesOf(missing)) };
 }
@@ -110,7 +112,7 @@ function countNumbers(values: Float64Array, numbers: ReadonlySet<number>): Label
   return countsOf([...counts].map(([value, count]) => ({ label: String(value), count })));
 }
 
-/** Returns sets of labels that differ only by case, by spaces or by their Unicode form. */
+/** Returns the sets of labels that look alike: labels that differ only by case, by spaces or by their Unicode form. */
 function lookAlikes(labels: readonly string[]): string[][] {
   const alike = groupBy(labels, (label) =>
     label
@@ -122,7 +124,10 @@ function lookAlikes(labels: readonly string[]): string[][] {
   return [...alike.values()].filter((own) => own.length > 1);
 }
 
-/** Merges the readings of columns that were read in parts into one reading per column. Row counts are added. */
+/**
+ * Merges several readings of the same column, which was read in parts, into one reading per column. Row counts are
+ * added.
+ */
 export function mergeReadings(readings: readonly ColumnReading[]): ColumnReading[] {
   const ofColumns = groupBy(readings, ({ role, name }) => JSON.stringify([role, name]));
   return Array.from(ofColumns.values(), (parts) => {

@@ -19,7 +19,7 @@ export interface TensorLike {
 /** A source of one column: an array, a typed array, a column, a danfojs Series or a 1-D tensor. */
 export type ColumnSource = ArrayLike<unknown> | Column | SeriesLike | TensorLike;
 
-/** Returns whether a value is a tensor, even if it comes from another copy of TensorFlow.js. */
+/** Returns whether a value is a tensor, which may have been created by another copy of TensorFlow.js. */
 export function isTensorLike(source: unknown): source is TensorLike {
   return typeof source === 'object' && source !== null && 'dataSync' in source && 'dtype' in source;
 }
@@ -33,8 +33,8 @@ export function isDeviceTensor(source: unknown): source is TensorLike {
  * Reads a source of one column.
  *
  * Numbers, bigints and typed arrays become a numeric column. Strings, booleans and mixed types become a categorical
- * column. A column with a bigint that float64 would round also becomes categorical. `null`, `undefined` and NaN are
- * missing.
+ * column. A column also becomes categorical if it contains a bigint that float64 would round. `null`, `undefined` and
+ * NaN are missing.
  * @param source the column
  * @param name the name of the column in errors
  * @throws {DataValidationError} if the source has more than one dimension, or a value is an object
@@ -99,7 +99,7 @@ export function columnsOfTensor(tensor: TensorLike, name: string): [name: string
   ]);
 }
 
-/** Returns a name for a column that has only a position. */
+/** Returns a name for a column that is identified only by its index. */
 export function nameOfPosition(name: string, column: number): string {
   return `${name}[${String(column)}]`;
 }

@@ -34,7 +34,7 @@ export async function toDanfoFrame(
   );
 }
 
-/** The rows of one group of a data frame, by column. */
+/** The values of one group of a data frame, with one array per column. */
 export type DanfoGroup = Readonly<Record<string, readonly number[]>>;
 
 /**
@@ -61,8 +61,8 @@ type DataFrameClass = new (columns: Record<string, readonly unknown[]>) => Danfo
 };
 
 /**
- * Loads the DataFrame class. danfojs-node is a CommonJS module, so its exports are on the module or on its default
- * export.
+ * Loads the DataFrame class. Because danfojs-node is a CommonJS module, the class is a property either of the module or
+ * of the module's default export.
  */
 async function loadDataFrame(neededFor: string): Promise<DataFrameClass> {
   const danfo = (await importOptional('danfojs-node', neededFor, () => import('danfojs-node'))) as unknown as {

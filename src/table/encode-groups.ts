@@ -29,13 +29,13 @@ export type NanPolicy = 'exclude' | 'include';
  */
 export type SensitiveSource = ColumnSource | TableSource;
 
-/** The separator between the single labels in an intersectional group's label. */
+/** The separator of labels in the label of an intersectional group, for example `female||white`. */
 export const INTERSECTION_SEPARATOR = '||';
 
 /** The label of rows without a group if `nanPolicy` is `'include'`. */
 export const MISSING_LABEL = '(missing)';
 
-/** Returns {@link MISSING_LABEL}, with additional parentheses if the data already contain that label. */
+/** Returns {@link MISSING_LABEL}. If the data already contain this label, more parentheses are added to it. */
 export function missingLabel(labels: readonly (string | undefined)[]): string {
   const taken = new Set(labels);
   let label = MISSING_LABEL;
@@ -44,8 +44,8 @@ export function missingLabel(labels: readonly (string | undefined)[]): string {
 }
 
 /**
- * Returns the labels of intersectional groups, which join the labels of the single attributes. If a single label
- * contains the separator, two groups could get the same label. In such groups, the single labels are quoted.
+ * Returns the label of each intersectional group: the joined labels of its attributes. If two groups would get the same
+ * label, because an attribute's label contains the separator, the labels of their attributes are quoted.
  */
 export function joinLabels(groups: readonly (readonly string[])[]): string[] {
   const joined = groups.map((parts) => parts.join(INTERSECTION_SEPARATOR));
@@ -64,8 +64,8 @@ export function joinLabels(groups: readonly (readonly string[])[]): string[] {
 
 /**
  * Returns the group code of each row. Labels that spell the same number, such as `1` and `1.0`, form one group. Several
- * attributes are combined into intersectional groups. Only groups that occur get a code, so the cost depends on the
- * number of rows, not on the number of possible combinations.
+ * attributes are combined into intersectional groups. Only groups that occur in the rows get a code, so the time
+ * depends on the number of rows and not on the number of possible combinations.
  * @param naValues texts that are missing values, in addition to the empty text
  * @throws {DataValidationError} if attributes differ in length, or a column has duplicate labels
  * @throws {ValueError} if the policy is unknown

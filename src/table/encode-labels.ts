@@ -56,8 +56,8 @@ export function encodeTexts(values: readonly unknown[]): CategoricalColumn | und
 }
 
 /**
- * Sorts the labels and renumbers the codes in place. Labels are sorted by value if all labels are numbers, otherwise by
- * code unit.
+ * Sorts the labels and renumbers the codes in place. Labels are sorted by value if all labels are numbers. Otherwise,
+ * they are sorted by UTF-16 code units.
  */
 export function sortLabels(codes: Int32Array, labels: readonly string[]): CategoricalColumn {
   const order = labels.map((_, code) => code);

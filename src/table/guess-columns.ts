@@ -5,7 +5,7 @@ import { asNumbersWithout, MISSING_TEXTS } from './missing-values.ts';
 import type { Table } from './table.ts';
 import { readLabels, toBinary } from './to-binary.ts';
 
-/** A column, with the reason for the guess about it. */
+/** A column whose role was guessed, and the reason for the guess. */
 export interface ColumnGuess {
   readonly column: string;
   readonly reason: string;
@@ -22,7 +22,7 @@ export interface ColumnGuesses {
   readonly passedOver: readonly ColumnGuess[];
 }
 
-/** Words of column names that suggest a role. The names of the American Community Survey are among them. */
+/** Words in column names that suggest a role, including column names of the American Community Survey. */
 const SENSITIVE = wordsOf('sex gender race rac1p ethnicity ethnic age agep religion disability nationality');
 const DECISION = wordsOf(
   'decision approved accepted admitted granted hired selected offered shortlisted invited pred predicted prediction yhat',
@@ -38,19 +38,19 @@ const WEIGHTS = wordsOf(
   'sampleweight sampleweights surveyweight caseweight rowweight instanceweight weights fnlwgt pwgtp',
 );
 
-/** The maximum number of groups of a guessed sensitive column. */
+/** A column with more than this number of groups is never guessed to be a sensitive column. */
 const MAX_GROUPS = 20;
 
 /** The maximum number of distinct texts of a feature. Each text becomes an input column of the model. */
 const MAX_TEXTS = 50;
 
-/** The minimum number of rows, and the minimum number of rows per label, for conclusions about how values vary. */
+/** The minimum number of rows, and of rows per label, that are needed to draw conclusions from how values vary. */
 const [MIN_ROWS, MIN_ROWS_PER_LABEL] = [20, 10];
 
 /**
  * Guesses the roles of columns from their names and values. A sensitive column is guessed only by its name. If no name
- * suggests decisions or true labels, the last column is guessed to contain true labels if it has two values. This is
- * usual in published data.
+ * suggests decisions or true labels, the last column is guessed to contain true labels if it has two values. Published
+ * data sets usually have the true labels in the last column.
  */
 export function guessColumns(table: Table): ColumnGuesses {
   const found = table.columnNames.map((name) => guessRole(name, table.column(name)));
@@ -154,7 +154,7 @@ export interface FeatureGuesses {
 export interface FeatureContext {
   readonly target: string;
   readonly positiveLabel: string | undefined;
-  /** The columns that have another role, except the target. */
+  /** The columns that have a role other than feature or target. */
   readonly used: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Texts that are read as 0 or 1 if no positive label is given. */
+/** The texts that are read as 0 or 1 if the caller gives no positive label, with their values. */
 const TEXT_VALUES: ReadonlyMap<string, 0 | 1> = new Map([
   ['0', 0],
   ['0.0', 0],

@@ -31,7 +31,7 @@ export const MISSING_TEXTS: readonly string[] = Object.freeze([
 /**
  * Returns the texts that mean a missing value in predictions, labels, scores, weights and features.
  * @param naValues texts that replace {@link MISSING_TEXTS}; the empty text always means a missing value
- * @param kept a label that never means a missing value: the positive label
+ * @param kept the positive label, which never means a missing value
  */
 export function missingOutcomes(naValues: readonly string[] | undefined, kept?: string): ReadonlySet<string> {
   const missing = new Set(naValues === undefined ? MISSING_TEXTS : ['', ...naValues]);
@@ -70,8 +70,8 @@ export function withoutTexts(column: Column, missing: ReadonlySet<string>): Colu
 }
 
 /**
- * Converts a column to numbers if all its labels except the missing texts are numbers. If any other label is not a
- * number, returns the result of {@link withoutTexts}.
+ * Replaces the given texts by missing values, as {@link withoutTexts} does. If texts were replaced and all remaining
+ * labels are numbers, the result is a numeric column.
  */
 export function asNumbersWithout(column: Column, missing: ReadonlySet<string>): Column {
   const rest = withoutTexts(column, missing);

@@ -4,7 +4,7 @@ import type { BinaryValues } from './to-binary.ts';
 /** The positive labels of predictions and true labels. */
 export interface PositiveLabelOptions {
   readonly positiveLabel?: string | undefined;
-  /** The positive label of the true labels, if the predictions use another positive label. */
+  /** The positive label in the column of true labels, if the predictions use another positive label. */
   readonly yTruePositiveLabel?: string | undefined;
 }
 
@@ -17,7 +17,9 @@ export interface SearchedColumn {
   readonly isRead: boolean;
 }
 
-/** Returns which labels occur in a column, given its values of 0, 1 and missing. */
+/**
+ * Returns whether the positive label and other labels occur in a column, given the column's values: 0, 1 or missing.
+ */
 export function searchedColumn(values: BinaryValues, isRead: boolean): SearchedColumn {
   return { hasPositive: values.includes(1), hasNegative: values.includes(0), isRead };
 }
@@ -27,8 +29,8 @@ export interface AbsentLabel {
   readonly column: 'yPred' | 'yTrue';
   readonly label: string;
   /**
-   * Whether both columns use this positive label. If true, the label may be absent from the predictions, provided that
-   * the labels of the predictions occur in the true labels.
+   * Whether predictions and true labels use the same positive label. In that case, the label may be absent from the
+   * predictions if all labels of the predictions occur among the true labels.
    */
   readonly isShared: boolean;
 }

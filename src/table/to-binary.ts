@@ -86,7 +86,7 @@ function fromNumbers(values: ReturnType<typeof unwrap>, name: string): Int8Array
   return binary;
 }
 
-/** Returns distinct numbers of a column in ascending order, but not more than an error message shows. */
+/** Returns the first few distinct numbers of a column, in ascending order: as many as an error message needs. */
 function distinctNumbers(list: ArrayLike<unknown>): string[] {
   const found = new Set<number>();
   for (let row = 0; row < list.length && found.size <= SHOWN_VALUES; row++) {
@@ -119,7 +119,7 @@ function fromLabels(column: CategoricalColumn, name: string, rule: LabelRule): I
 export interface LabelProblem {
   /** Distinct values of the column. The list may be incomplete. */
   readonly values: readonly string[];
-  /** The role of the column, if the role does not follow from the name. */
+  /** The role of the column, if its name does not determine the role. */
   readonly role?: string | undefined;
   /** The row index, from 0, if the values come from an argument. */
   readonly index?: number | undefined;

@@ -15,10 +15,7 @@ export interface BackendTraits {
 /** The number of networks that one thread trains together on a CPU. */
 const NETWORKS_OF_A_THREAD = 8;
 
-/**
- * Returns the properties of a backend that training needs. A GPU trains a wide stack of networks as fast as a narrow
- * stack.
- */
+/** Returns the properties of a backend. A GPU trains many networks together in the same time as a few networks. */
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
@@ -59,8 +56,8 @@ interface WebGpuBackend {
 }
 
 /**
- * Returns the largest integer up to which the active backend computes exactly with int32. TensorFlow.js's WebGPU
- * kernels compute int32 as float32. Values that are only stored or read remain exact.
+ * Returns the largest integer n such that the active backend computes exactly with all int32 values up to n.
+ * TensorFlow.js's WebGPU kernels compute int32 as float32. Values that are only stored or read remain exact.
  */
 export function largestExactInteger(tf: Tf): number {
   return tf.getBackend() === 'webgpu' ? 2 ** 24 : 2 ** 31 - 1;
@@ -72,12 +69,12 @@ const BYTES_OF_A_NUMBER = 4;
 const LARGEST_ARRAY = 2 ** 31 / BYTES_OF_A_NUMBER;
 
 /**
- * The maximum number of activations of a layer that are computed at once. This limits the memory of a step to a few
+ * The maximum number of activations of one layer that are in memory at once. This limits the memory of a step to a few
  * hundred MiB.
  */
 const MAX_ACTIVATIONS = 2 ** 24;
 
-/** Returns the maximum number of values that intermediate results should contain at once. */
+/** Returns the maximum number of values that intermediate results should have at any time. */
 export function maxActivations(tf: Tf): number {
   return Math.min(MAX_ACTIVATIONS, largestTensor(tf));
 }
@@ -117,8 +114,8 @@ const LARGEST = { host: 512, device: 8192 };
 
 /**
  * Chooses a batch size: the largest power of two for which an epoch still has 50 steps. The batch size is 32 to 512 on
- * a CPU and 32 to 8,192 on a GPU. Memory limits and pairwise comparisons of rows may reduce the batch size. The choice
- * depends on the task and the kind of backend, but not on the backend's speed.
+ * a CPU and 32 to 8,192 on a GPU. The batch size is lower if memory is limited, or if a penalty compares rows pairwise.
+ * The choice depends on the task and the kind of backend, but not on the backend's speed.
  */
 export function chooseBatchSize(
   tf: Tf,

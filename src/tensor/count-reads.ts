@@ -16,8 +16,8 @@ interface Reader {
 }
 
 /**
- * Runs work and counts its reads from the active backend, through `data`, `dataSync` or any other method. Reads by
- * concurrent work on the same backend are also counted.
+ * Runs a function and counts how often it reads from the active backend, through `data`, `dataSync` or any other
+ * method. Reads by concurrent work on the same backend are also counted.
  *
  * On a device, every read is counted, including reads inside an operation. If the backend computes on the host, reads
  * inside operations cost nothing, so only reads by the caller are counted.

@@ -46,11 +46,11 @@ const watched = new WeakSet();
  * commands with a buffer that could not be allocated are dropped, and later reads return zeros or stale memory.
  *
  * If an allocation fails, the operation that requested it throws, so that no buffer without memory is reused. After any
- * other failure, the next read from the device throws once. Later work is unaffected. The driver reports a failure
- * within the call that caused it. Therefore, all failures that affect a read are known when the read has been
- * submitted, and no extra waiting is needed. After a device is lost, every read and every new buffer fails.
+ * other failure, the next read from the device throws once. Later work is unaffected. The driver reports each failure
+ * during the call that causes it. When a read is submitted, all failures that affect it are therefore known, and no
+ * extra waiting is needed. After a device is lost, every read and every new buffer fails.
  *
- * A backend that is already watched is left unchanged. The errors are {@link DependencyError}s.
+ * Watching a backend a second time has no effect. The errors are {@link DependencyError}s.
  */
 export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchOptions): void {
   if (watched.has(backend)) return;

@@ -1,7 +1,8 @@
 import type { Tf } from './runtime.ts';
 
 /**
- * If this flag is on, TensorFlow.js computes on the host with small tensors whose values have never left the host.
+ * If this flag is on, TensorFlow.js computes on the host if the tensors are small and their values have never been
+ * uploaded.
  */
 const FORWARD_TO_HOST = 'WEBGPU_CPU_FORWARD';
 
@@ -22,8 +23,8 @@ export async function onDeviceAlone<T>(tf: Tf, work: () => Promise<T>): Promise<
 /** The parts of the WebGPU backend's buffer pool that are needed to empty the pool. */
 interface BufferPool {
   /**
-   * The buffers by size and use. Empty lists must be kept, because released buffers are appended without checking that
-   * the list exists.
+   * The free buffers, by size and usage. Empty lists must be kept, because released buffers are appended without
+   * checking that the list exists.
    */
   readonly freeBuffers: ReadonlyMap<string, { readonly size: number; destroy(): void }[]>;
   numFreeBuffers: number;

@@ -16,16 +16,19 @@ import { unavailable, UnavailableBackend } from './diagnosis/unavailable.ts';
 import type { Tf } from './tf.ts';
 import { watchDevice, openWebGpu, replaceLostDevice, seekWebGpu, webGpuAdapter, whyNoDevice } from './webgpu.ts';
 
-/** The flag that selects the WebGPU backend's kernel for a product. With -1, the backend chooses the kernel. */
+/**
+ * The name of the flag that selects the WebGPU backend's kernel for matrix products. If the flag is -1, the backend
+ * chooses the kernel.
+ */
 const PROGRAM_FLAG = 'WEBGPU_MATMUL_PROGRAM_TYPE';
 
-/** The value of the flag for the kernel that is meant for products with few results. */
+/** The value of the flag that selects the kernel for products with few results. */
 const SMALL_OUTPUT = 2;
 
 /** TensorFlow.js splits sums of at least this length into parts and adds the parts in an unspecified order. */
 const LONG_SUM = 2000;
 
-/** If a product has at most this number of results, TensorFlow.js always uses another kernel. */
+/** If a product has at most this number of results, TensorFlow.js always uses a kernel that does not split sums. */
 const FEW_RESULTS = 128;
 
 const TILE = 32;
@@ -186,7 +189,8 @@ async function loadNamed(backend: TensorBackend): Promise<Tensorflow> {
 }
 
 /**
- * The choice of `auto`. The choice is cached, so that `auto` searches and reports only once, even for concurrent calls.
+ * The backend that `auto` chose. It is cached, so that `auto` searches and reports only once, even for concurrent
+ * calls.
  */
 let found: Promise<Tensorflow> | undefined;
 
@@ -297,7 +301,7 @@ async function activate(tf: Tf, name: string): Promise<void> {
   if (name === 'webgpu') watchDevice(tf.backend(), forgetWebGpu);
 }
 
-/** Makes the next start use a new device and makes `auto` choose again. */
+/** Discards the WebGPU backend: its next start uses a new device, and `auto` chooses a backend again. */
 function forgetWebGpu(): void {
   started.delete('webgpu');
   found = undefined;

@@ -26,8 +26,8 @@ const watched = new WeakSet();
 const devices = new Set<Device>();
 
 /**
- * Tracks reads from devices, so that an exiting thread can release its pending reads. Without this release, Dawn aborts
- * the complete process because of an unsettled promise.
+ * Tracks reads from devices, so that a thread can release its pending reads when it exits. Otherwise, Dawn aborts the
+ * whole process because of an unsettled promise.
  */
 function watchReads({ prototype }: BufferClass): void {
   if (watched.has(prototype)) return;
@@ -102,17 +102,22 @@ let running: Gpu | undefined;
 let seeking: Promise<FoundAdapter> | undefined;
 let opened: Adapter | undefined;
 
-/** The drivers that the environment named at the latest search. `isFound` is true if any search found an adapter. */
+/**
+ * The drivers that the environment variables listed at the latest search. `isFound` is true if a search has found an
+ * adapter.
+ */
 let soughtIn: string | undefined;
 let isFound = false;
 
 /** Whether the WebGPU backend that is registered in TensorFlow.js has lost its device. */
 let isLost = false;
 
-/** The reason why TensorFlow.js got no new device. TensorFlow.js itself does not report it. */
+/**
+ * The error that prevented TensorFlow.js from getting a new device. TensorFlow.js itself does not report this error.
+ */
 let refusal: unknown;
 
-/** The WebGPU backend's priority when TensorFlow.js chooses a backend by itself. */
+/** The priority of the WebGPU backend if TensorFlow.js chooses a backend itself. */
 const PRIORITY = 3;
 
 /** Returns a description of the open WebGPU adapter; null if no adapter is open. */
@@ -186,8 +191,8 @@ export function whyNoDevice(): string {
 }
 
 /**
- * Searches for an adapter once. If no adapter was found, the search is repeated only after the environment names other
- * drivers, because Dawn prints to stderr for each broken driver.
+ * Searches for an adapter once. If no adapter was found, the search is repeated only if the environment variables list
+ * other drivers, because every search prints messages about broken drivers to stderr.
  */
 async function seek(): Promise<FoundAdapter> {
   const { VK_DRIVER_FILES: files, VK_ICD_FILENAMES: older } = process.env;

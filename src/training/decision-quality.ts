@@ -31,7 +31,7 @@ export interface DecisionQuality {
   readonly groups: readonly GroupDecisions[];
 }
 
-/** The quality of decisions in one group. If no rows count for a rate, the rate is NaN. */
+/** The quality of decisions in one group. A rate is NaN if the group has no rows to which the rate applies. */
 export interface GroupDecisions {
   readonly group: string;
   readonly n: number;
@@ -50,16 +50,16 @@ export interface QualityOptions {
 const LEVEL = 0.95;
 
 /**
- * Expected counts are rounded to multiples of 1 / GRID. The cells of a group then sum exactly to its number of rows, so
- * a group of 30 rows does not count as 29.99.
+ * Expected counts are rounded to multiples of 1 / GRID. The counts of a group then sum exactly to the group's number of
+ * rows, so that 30 rows are not counted as 29.99.
  */
 const GRID = 2 ** 24;
 
 /**
  * Measures the quality of decisions. For randomised decisions, the result is the exact expectation. A row whose
  * decision is 1 with probability p counts as p rows with decision 1 and 1 - p rows with decision 0. Intervals are
- * computed as for the same number of deterministic decisions. For randomised decisions, the intervals may be too wide
- * but are never too narrow.
+ * computed as if the decisions were deterministic. For randomised decisions, they may therefore be too wide, but never
+ * too narrow.
  * @param probabilities of the decision 1, [n]; 0 or 1 for deterministic decisions
  * @param y [n], 0 or 1
  * @param groups [n], without missing values

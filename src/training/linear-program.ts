@@ -35,21 +35,23 @@ export interface LinearProgramSolution {
   readonly x: Float64Array;
   /** The minimum of `objective` . x. */
   readonly value: number;
-  /** For each row of `atMost`, the decrease of the value per unit increase of the bound; 0 or more. */
+  /**
+   * For each row of `atMost`, the amount by which the minimum decreases if the row's bound increases by one unit; 0 or
+   * more.
+   */
   readonly duals: Float64Array;
-  /** For each row of `equal`, the increase of the value per unit increase of the right side. */
+  /**
+   * For each row of `equal`, the amount by which the minimum increases if the row's right side increases by one unit.
+   */
   readonly equalDuals: Float64Array;
 }
 
-/**
- * The value below which HiGHS treats a coefficient as zero. This value is the smallest value that the solver's option
- * accepts.
- */
+/** HiGHS treats a coefficient below this value as zero. The solver does not accept a smaller value for this option. */
 const SMALLEST_COEFFICIENT = 1e-12;
 
 /**
- * The solver's tolerance on bounds and reduced costs. An error of 1e-7 would be visible if results are compared to 8
- * digits.
+ * The solver's tolerance on bounds and reduced costs. A tolerance of 1e-7 would cause visible errors in results that
+ * are compared to 8 digits.
  */
 const FEASIBILITY_TOLERANCE = 1e-9;
 

@@ -74,13 +74,13 @@ const DEFINITION = { kind: 'ProxyDropper', options: PROXY_DROPPER_OPTION_NAMES, 
 
 /**
  * Drops columns that are proxies for a sensitive attribute. A column is a proxy if its association with any attribute
- * is above a threshold. The columns with the strongest association are dropped first. A column of text is measured by
- * Cramér's V with Bergsma's correction, and a column of numbers by eta squared, the share of its variance that lies
- * between the groups. The proxy detector reports the same numbers. The two measures have different scales (a V of 0.3
- * is an eta squared of about 0.1).
+ * is above a threshold. The columns with the strongest association are dropped first. The association of a text column
+ * is Cramér's V with Bergsma's correction. The association of a numeric column is eta squared: the share of the
+ * column's variance that lies between the groups. The proxy detector reports the same numbers. The two measures have
+ * different scales (a V of 0.3 is an eta squared of about 0.1).
  *
  * The transformer constrains the association of each single column. Several remaining columns together may still reveal
- * the attribute. All information in the dropped columns about the target is lost.
+ * the attribute. Dropping a column also removes what the column says about the target.
  *
  * Sensitive columns and the label are never dropped. A column with one value or no values has an undefined association
  * and is not dropped. `sampleWeight` has no effect. Only `fit` needs the sensitive columns. `transform` ignores missing

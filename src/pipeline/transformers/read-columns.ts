@@ -119,8 +119,8 @@ export function readKnownGroups(table: Table, sensitive: SensitiveColumns): Cate
 }
 
 /**
- * Returns the names of the features to work on. If no features are named, the features are the columns of `candidates`
- * (by default all columns of the table) that exist and are neither sensitive nor the label.
+ * Returns the names of the columns that a transformer treats as features. If no features are named, the features are
+ * the columns of `candidates` (by default all columns of the table) that exist and are neither sensitive nor the label.
  * @param isMeant returns whether a column is a feature; used if no features are named
  * @throws {DataValidationError} if a feature does not exist
  * @throws {ValueError} if a feature is sensitive or the label

@@ -38,8 +38,8 @@ export function readTransformerJson<State>(
 }
 
 /**
- * Creates a transformer from stored options. If an option is out of range, a constructor throws a ValueError. For
- * stored data, the error is a DataValidationError.
+ * Creates a transformer from stored options. If an option is out of range, the constructor throws a ValueError. This
+ * function converts it to a DataValidationError, because the invalid value comes from stored data.
  * @throws {DataValidationError} if the constructor rejects an option
  */
 export function fromStored<Made>(kind: TransformerKind, make: () => Made): Made {

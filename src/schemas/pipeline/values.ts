@@ -12,7 +12,7 @@ export const ownName = z.string().min(1).max(200).regex(ONE_LINE);
 /** A list of at least one column name. */
 export const columnNames = z.array(columnName).min(1);
 
-/** One or several columns. If several columns define groups, the groups are their intersections. */
+/** One or several columns. If there are several columns, the groups are the combinations of their values. */
 export const columns = z.union([columnName, columnNames]);
 
 /** A label of the target. A number or a boolean is converted to text. */

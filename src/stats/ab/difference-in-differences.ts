@@ -38,10 +38,11 @@ export interface DifferenceInDifferences {
   /** The two-sided p-value of the hypothesis that both arms have the same disparity. */
   readonly pValue: number;
   readonly interval: Interval;
-  /** Half the width of `interval` and of `sizeInterval`. */
+  /** Half the width of `interval`, which is also half the width of `sizeInterval`. */
   readonly margin: number;
   /**
-   * |treatment disparity| - |control disparity|. A value above 0 means that the disparity is larger under treatment.
+   * The change of the disparity's size: |treatment disparity| - |control disparity|. A value above 0 means that the
+   * disparity is larger under treatment.
    */
   readonly sizeChange: number;
   /** The two-sided p-value of the hypothesis that both disparities have the same size. */

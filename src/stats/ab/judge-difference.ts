@@ -29,9 +29,7 @@ export interface JudgingRule {
 export interface JudgedDifference extends EstimatedDifference {
   /** The two-sided p-value of the hypothesis that the difference is 0. The p-value is always-valid if `tau` is set. */
   readonly pValue: number;
-  /**
-   * The interval at the level 1 - alpha. If `tau` is set, this level applies to the intervals of all checks together.
-   */
+  /** The interval at the level 1 - alpha. If `tau` is set, the intervals of all checks together have this level. */
   readonly interval: Interval;
   /** Half the width of the interval. An estimate further from 0 than this margin is significant at alpha. */
   readonly margin: number;

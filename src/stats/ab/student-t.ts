@@ -1,7 +1,7 @@
 import { criticalValue, normalCdf } from '../normal.ts';
 import { fTail } from '../tests/one-way-anova.ts';
 
-/** The number of bisection steps. This number is large enough to compute the result to the last bit. */
+/** The number of bisection steps. With this number of steps, the result is exact to the last bit. */
 const HALVINGS = 80;
 
 /**

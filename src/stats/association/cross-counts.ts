@@ -13,8 +13,8 @@ export interface CrossCounts {
 }
 
 /**
- * The maximum number of cells of a table that is counted in a dense array, in total and per data row. If a table is
- * larger, the pairs are sorted and counted instead.
+ * The maximum number of cells of a table that is counted in a dense array: a fixed limit, and a limit per data row. If
+ * a table is larger, the pairs are sorted and counted instead.
  */
 const MAX_DENSE_CELLS = 1 << 22;
 const DENSE_CELLS_PER_VALUE = 16;

@@ -16,9 +16,10 @@ const NOTHING = { between: NaN, within: NaN } as const;
 /**
  * Splits the variation of values into the part between groups and the part within groups.
  *
- * Differences are computed relative to nearby values: the smallest value for group means, and the first value of the
- * group within a group. A large offset therefore costs no precision, and equal values have a variation of exactly 0.
- * Both parts are divided by the squared range to avoid overflow. This division does not change the ratio of the parts.
+ * Differences are computed relative to a nearby value: relative to the smallest value for the means of groups, and
+ * relative to the group's first value within a group. A large offset therefore costs no precision, and equal values
+ * have a variation of exactly 0. Both parts are divided by the squared range to avoid overflow. This division does not
+ * change the ratio of the parts.
  * @param values [n]; NaN is excluded
  * @param codes [n], the group of each value; values with a negative code are excluded
  * @param groups the number of groups
@@ -60,7 +61,7 @@ function distance(value: number, from: number, { low, high }: Frame): number {
   return (value / 2 - from / 2) / (high / 2 - low / 2);
 }
 
-/** Computes the mean of each group minus its origin. */
+/** Computes the mean of each group minus the group's first value. */
 function meanShifts(values: ArrayLike<number>, codes: ArrayLike<number>, frame: Frame): Float64Array {
   const shifts = new Float64Array(frame.sizes.length);
   for (let row = 0; row < values.length; row++) {

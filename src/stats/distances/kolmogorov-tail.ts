@@ -4,13 +4,16 @@ import { stirlingError } from '../stirling-error.ts';
 const MAX_FOR_EXACT = 140;
 
 /**
- * The values of n d^2 above which the tail is computed as twice the one-sided tail. For up to 140 values, the
+ * If n d^2 is above this value, the tail is computed as twice the one-sided tail. For up to 140 values, the
  * double-counted part is below 1e-10.
  */
 const SMALL_TAIL_EXACT = 4;
 const SMALL_TAIL_SERIES = 2.2;
 
-/** The largest number of values for which the one-sided tail is summed. The asymptotic form is used for more values. */
+/**
+ * The largest number of values for which the one-sided tail is computed as a sum. With more values, its asymptotic form
+ * is used.
+ */
 const MAX_FOR_SUM = 100_000;
 
 /** The value of n d^(3/2) above which the series of Pelz and Good is accurate. */

@@ -1,6 +1,6 @@
 import { requireSample, requireSharePair } from './require-sample.ts';
 
-/** The value that replaces a share of 0 if all other shares are larger than this value. */
+/** This value replaces a share of 0 if all nonzero shares are larger than this value. */
 const IN_PLACE_OF_ZERO = 1e-4;
 
 /**

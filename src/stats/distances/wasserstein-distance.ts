@@ -1,7 +1,8 @@
 import { requireSample, sortedSample } from './require-sample.ts';
 
 /**
- * The smallest standard deviation used as a unit. This minimum keeps the ratio finite if the reference hardly varies.
+ * If the standard deviation of the reference is smaller than this value, this value is used as the unit. This minimum
+ * keeps the ratio finite if the reference hardly varies.
  */
 const MIN_DEVIATION = 0.001;
 

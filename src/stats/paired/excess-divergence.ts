@@ -42,8 +42,8 @@ export interface ExcessDivergence {
    */
   readonly pValue: number;
   /**
-   * The mean excess of the random permutations; NaN if there are no units. The mean estimates the excess that occurs if
-   * there is no effect. This mean is close to 0.
+   * The mean excess of the random permutations; NaN if there are no units. This mean estimates the excess if the group
+   * has no effect, and is close to 0.
    */
   readonly nullMean: number;
   /** The 0.95 quantile of the excesses of the random permutations; NaN if there are no units. */
@@ -51,8 +51,8 @@ export interface ExcessDivergence {
 }
 
 /**
- * The maximum number of ways to assign the answers of a unit to the groups for which all excesses are computed in
- * advance. For a unit with more ways, random permutations are drawn.
+ * If the answers of a unit can be assigned to the groups in at most this number of ways, the excess of every assignment
+ * is computed in advance. Otherwise, random permutations are drawn.
  */
 const LARGEST_TABLE = 252;
 

@@ -8,7 +8,10 @@ const LARGEST_BET = 0.5;
 
 /** The complete state of a process: the wealth, the bet on the next outcome, and the sum used to update the bet. */
 export interface BettingState {
-  /** ln of the wealth. The wealth itself would overflow float64 after about 1,700 clear outcomes. */
+  /**
+   * ln of the wealth. The state contains the logarithm because the wealth itself would overflow float64 after about
+   * 1,700 clear outcomes.
+   */
   readonly logWealth: number;
   /** The bet lambda on the next outcome. */
   readonly bet: number;

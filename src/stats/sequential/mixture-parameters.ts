@@ -6,7 +6,8 @@ export interface MixtureOptions {
   /** The intrinsic time (variance process) at which the boundary is tightest. This time must be above 0. */
   readonly vOpt: number;
   /**
-   * The error rate for which the boundary is tuned: below 0.5 for one side, below 1 for two sides.
+   * The error rate for which the boundary is tuned: below 0.5 for a one-sided boundary, and below 1 for a two-sided
+   * boundary.
    * @defaultValue 0.05
    */
   readonly alphaOpt?: number;

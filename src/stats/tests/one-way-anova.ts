@@ -41,7 +41,7 @@ export interface TestResult {
   /** The degrees of freedom: one number for chi-square, two numbers (numerator and denominator) for F. */
   readonly degrees: readonly number[];
   /**
-   * The probability, under the hypothesis, of a statistic that is at least as large as the observed statistic; NaN if
+   * The probability that the statistic is at least as large as the observed statistic if the hypothesis is true; NaN if
    * undefined.
    */
   readonly pValue: number;

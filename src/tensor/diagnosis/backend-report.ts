@@ -20,8 +20,8 @@ export function isGpuRoute(name: string): boolean {
 }
 
 /**
- * Returns the GPU backends with known missing parts, sorted by the number of missing parts. In a tie, WebGPU comes
- * first, because its packages include everything except the driver.
+ * Returns the GPU backends with known missing parts, sorted by the number of missing parts. If two backends have the
+ * same number of missing parts, WebGPU comes first, because its packages include everything except the driver.
  */
 export function routesToGpu<Report extends Pick<BackendReport, 'name' | 'missing'>>(
   reports: readonly Report[],

@@ -101,8 +101,8 @@ function missingLibraries(
 }
 
 /**
- * Returns a clause if only other versions are installed, for example "; CUDA 13 is installed, but tfjs-node-gpu needs
- * 11". In other cases, returns an empty text.
+ * Returns a clause for the error if only unsuitable versions are installed, for example "; CUDA 13 is installed, but
+ * tfjs-node-gpu needs 11". Otherwise returns an empty text.
  */
 function otherVersion(host: Host, product: string, stem: string, needed: number): string {
   const versions = versionsOf(host, stem);

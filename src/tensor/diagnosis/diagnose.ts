@@ -8,7 +8,7 @@ import { missingOfVulkan } from './vulkan.ts';
 
 /**
  * Returns the parts that a backend needs but the machine does not have, in the order in which to fix them. The list is
- * empty if nothing is known to be missing. The function loads no library. The function only reads files and the dynamic
+ * empty if nothing is known to be missing. The function does not load any library. It only reads files and the dynamic
  * linker's cache.
  *
  * The driver comes before the packages of `node-gpu`, because the packages (400 MB) are useless without a driver.

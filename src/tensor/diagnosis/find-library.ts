@@ -69,7 +69,7 @@ function cachedFolder(host: Host, name: string): string | undefined {
   return file !== undefined && host.exists(file) ? file.slice(0, file.lastIndexOf('/')) : undefined;
 }
 
-/** The linker's cache after parsing, which is used for all libraries. */
+/** The parsed cache of the dynamic linker, which is stored because the search for every library needs it. */
 let parsed:
   { readonly text: string; readonly arch: string; readonly libraries: ReadonlyMap<string, string> } | undefined;
 

@@ -4,10 +4,10 @@ import { type Host, joinOn, type MissingPart } from './host.ts';
 /** A package that contains TensorFlow's native library. */
 export type NativePackage = '@tensorflow/tfjs-node' | '@tensorflow/tfjs-node-gpu';
 
-/** The version of the library that version 4.22 of these packages downloads. */
+/** The version of TensorFlow's library that version 4.22 of these packages downloads. */
 const LIBRARY_VERSION = '2.9.1';
 
-/** The library of a package that `evenhand backend install` has built. */
+/** The file name of TensorFlow's library in a package that `evenhand backend install` has built. */
 const BUILT_LIBRARY = 'libtensorflow_cc.so.2';
 
 const LIBRARY_FILES: Readonly<Record<string, readonly string[]>> = {
@@ -73,7 +73,10 @@ function nameIn(host: Host, folder: string): string | null {
   }
 }
 
-/** Returns the first missing file among the files from the package's install step. */
+/**
+ * Returns the first missing file among the files that the package's install step downloads or builds; null if all files
+ * exist.
+ */
 function missingFile(host: Host, folder: string): string | null {
   const libraries = LIBRARY_FILES[host.platform] ?? [];
   const isThere = (file: string): boolean => host.exists(joinOn(host, folder, 'deps', 'lib', file));
@@ -84,8 +87,8 @@ function missingFile(host: Host, folder: string): string | null {
 }
 
 /**
- * Linker messages about files that are broken or built for another machine. Reinstalling the package fixes these
- * errors.
+ * Matches linker messages about files that are broken or built for another machine. Reinstalling the package fixes
+ * these errors.
  */
 const BROKEN_FILE =
   /file too short|invalid ELF header|wrong ELF class|not a valid Win32|did not self-register|different Node\.js version|not a mach-o file|incompatible architecture/i;

@@ -6,7 +6,10 @@ import { foldersIn, type Host } from './host.ts';
 /** A driver's manifest, which specifies the location of the driver's library for the Vulkan loader. */
 export interface VulkanManifest {
   readonly file: string;
-  /** The library in the manifest: a path, or a name for the dynamic linker; null if the manifest cannot be read. */
+  /**
+   * The library that the manifest specifies: a path, or a name that the dynamic linker resolves; null if the manifest
+   * cannot be read.
+   */
   readonly library: string | null;
   /** Whether the library can be opened, based on the files on disk. */
   readonly opens: boolean;
@@ -21,8 +24,8 @@ const FOLDERS_OUTSIDE = [
 ];
 
 /**
- * Returns the manifests that an environment variable names; null if no variable names manifests. Named manifests
- * replace the manifests in the loader's folders.
+ * Returns the manifests that an environment variable lists; null if neither variable is set. The Vulkan loader then
+ * uses only these manifests and ignores the manifests in its folders.
  */
 export function namedManifestFiles(host: Host): readonly string[] | null {
   const variable = variableOfManifests(host);
@@ -30,8 +33,8 @@ export function namedManifestFiles(host: Host): readonly string[] | null {
 }
 
 /**
- * Returns the environment variable that names manifests. The loader uses the older variable only if the newer variable
- * is not set.
+ * Returns the name of the environment variable that lists manifests; null if neither variable is set. The loader uses
+ * the older variable only if the newer variable is not set.
  */
 export function variableOfManifests({ env }: Host): 'VK_DRIVER_FILES' | 'VK_ICD_FILENAMES' | null {
   const isSet = (name: string): boolean => (env[name] ?? '') !== '';
@@ -67,7 +70,7 @@ function searchedFolders(host: Host): readonly string[] {
   return roots.map((root) => path.posix.join(root, 'vulkan/icd.d'));
 }
 
-/** Returns the manifests of an entry, which is a manifest or a folder of manifests. */
+/** Returns the manifest files of an entry, which is either a manifest file or a folder of manifest files. */
 function filesOf(host: Host, entry: string): readonly string[] {
   if (entry.endsWith('.json')) return [entry];
   return host

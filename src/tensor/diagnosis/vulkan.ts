@@ -39,10 +39,7 @@ export function missingOfVulkan(host: Host): readonly MissingPart[] {
   return [missingLoader(host), missingDriver(host)].filter((part) => part !== null);
 }
 
-/**
- * Returns the missing part for missing hardware, with a fix. Hardware can be missing even if all files of Vulkan are
- * present.
- */
+/** Returns the missing part to report if no GPU is found, although all files of Vulkan may be present. */
 export function missingHardware(host: Host, what: string): MissingPart {
   return {
     what,
@@ -115,7 +112,7 @@ function fixForNvidia(host: Host): string {
         `linker find it, and set its path:\n${WRITE_MANIFEST}${name}${search}`;
 }
 
-/** Returns a copy of the machine's description without the environment variables that name manifests. */
+/** Returns a copy of the machine's description without the environment variables that list manifests. */
 function withoutNamed(host: Host): Host {
   return { ...host, env: { ...host.env, VK_DRIVER_FILES: undefined, VK_ICD_FILENAMES: undefined } };
 }

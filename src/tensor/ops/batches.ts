@@ -54,11 +54,11 @@ export interface BatchRows {
   /** The labels, [1, n]. */
   readonly labels: Tensor2D;
   /**
-   * The membership matrix, [n, g]. In each row, the column of the row's group contains the row's share of the batch's
-   * weight. Other columns contain 0.
+   * The membership matrix, [n, g]. Row i has its share of the batch's weight in the column of its group. Other columns
+   * contain 0.
    */
   readonly membership: Tensor2D;
-  /** The share of each row in the batch's weight, [n, 1]. */
+  /** The weight of each row divided by the total weight of the batch, [n, 1]. */
   readonly shares: Tensor2D;
 }
 
@@ -188,8 +188,8 @@ function orOne(tf: Tf, weights: Tensor2D): Tensor {
 }
 
 /**
- * Computes the membership matrix, [n, g], from group codes, [n, 1]: the column of a row's group contains the row's
- * share, and other columns contain 0.
+ * Computes the membership matrix, [n, g], from group codes, [n, 1]. Each row has its share in the column of its group,
+ * and 0 in the other columns.
  */
 function membershipOf(tf: Tf, groups: Tensor2D, shares: Tensor2D, g: number): Tensor2D {
   return fusedMap(tf, {

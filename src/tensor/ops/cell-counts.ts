@@ -24,8 +24,8 @@ export interface CellValues {
 const FLOAT32_BITS = 24;
 
 /**
- * The number of bits that sums keep, counted from the largest value. For example, 20 bits are kept of a value that is a
- * million times smaller than the largest value.
+ * The number of bits to which values are rounded, counted from the first bit of the largest value. For example, a value
+ * that is a million times smaller than the largest value keeps 20 bits.
  */
 const KEPT_BITS = 40;
 
@@ -33,8 +33,8 @@ const KEPT_BITS = 40;
 const LOWER_BITS = FLOAT32_BITS / 2;
 
 /**
- * The number of rows summed by one kernel. With fewer rows per kernel, values need fewer digits, but more kernels are
- * needed.
+ * The number of rows summed by one kernel. With fewer rows per kernel, values are split into fewer digits, but more
+ * kernels are needed.
  */
 const MIN_CHUNK = 2 ** 16;
 const LARGEST_CHUNK = 2 ** 20;
@@ -42,10 +42,10 @@ const LARGEST_CHUNK = 2 ** 20;
 /**
  * Counts rows by cell and sums columns of values by cell, on the tensor backend.
  *
- * Counts are exact. Each sum is the exact sum of values that are rounded to 2^-40 of the largest value. Plain float32
- * sums would lose all bits below their last bit. Therefore, each value v is split into digits d1, d2, ... of b bits: v
- * = unit x (d1 2^-b + d2 2^-2b + ...). The digits are so small that their sum over a chunk is exact in float32, and the
- * sum over chunks is exact in int32.
+ * Counts are exact. Values are rounded to multiples of 2^-40 of the largest value, and the sums of the rounded values
+ * are exact. A plain float32 sum would lose every bit of a value that is smaller than the last bit of the sum.
+ * Therefore, each value v is split into digits d1, d2, ... of b bits: v = unit x (d1 2^-b + d2 2^-2b + ...). The digits
+ * are so small that their sum over a chunk is exact in float32, and the sum over chunks is exact in int32.
  *
  * On WebGPU, int32 is computed as float32. For this reason, the bits of each chunk's sum are split into two halves on
  * WebGPU, so that the sums over all chunks are also exact. The results are therefore the same on every backend and for
@@ -61,7 +61,7 @@ export async function cellTables(
   const bits = FLOAT32_BITS - Math.log2(rowsPerChunk);
   const digits = Math.ceil(KEPT_BITS / bits);
   const isCut = largestExactInteger(tf) <= 2 ** FLOAT32_BITS;
-  /** The weight of each part of a sum. */
+  /** The factors of the two halves of a sum, or 1 if sums are not split. */
   const halves = isCut ? [2 ** LOWER_BITS, 1] : [1];
   const table = await reduceChunks(tf, {
     rows,

@@ -9,16 +9,16 @@ export interface FusedMap<T extends Tensor = Tensor> {
   /** The shape of the output. */
   readonly shape: readonly number[];
   /**
-   * The inputs by name, float32. Each input is broadcast to the output's shape, unless the code reads it only through
-   * `all_NAME`. Names are in lower case.
+   * The inputs by name, float32. Inputs are broadcast to the output's shape, except inputs that the code reads only
+   * through `all_NAME`. Names are in lower case.
    */
   readonly inputs: Readonly<Record<string, Tensor>>;
-  /** Numbers that differ from call to call, by name. The name `size` is reserved. */
+  /** Numbers that the code uses and that may differ from call to call, by name. The name `size` is reserved. */
   readonly numbers?: Readonly<Record<string, number>>;
   /**
-   * WGSL code that sets `value` (f32) from the inputs and numbers by their names: "value = weight * kept;". The name of
-   * an input refers to its value at the output's position. `all_NAME` is the complete input as a flat array, and
-   * `index` (i32) is the position of the output.
+   * WGSL code that assigns `value` (f32) and refers to inputs and numbers by their names, for example "value = weight *
+   * kept;". The name of an input refers to its value at the output's position. `all_NAME` is the complete input as a
+   * flat array, and `index` (i32) is the position of the output.
    */
   readonly wgsl: string;
   /** Computes the same function as `wgsl` with operations of TensorFlow.js. */

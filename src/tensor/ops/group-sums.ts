@@ -8,17 +8,17 @@ import { reduceChunks, reduceOnDevice, segmentSums, type Slice } from './reduce-
 /** The number of rows summed by one kernel. */
 const ROWS_PER_CHUNK = 2 ** 16;
 
-/** The maximum number of parts of a chunk that are summed separately if there are few groups. */
+/** If there are few groups, a chunk is divided into at most this number of parts, which are summed separately. */
 const MAX_PARTS = 2 ** 8;
 
 /**
  * Sums values per group on the tensor backend, in float32. The error relative to the group's sum of |values| is usually
  * below 1e-6. This error is below 1e-5 if all rounding errors have the same sign, and below 1e-4 for thousands of
- * groups. Values are first summed over a few hundred rows. The results are then summed over the chunk, and so on, so
- * that only sums of similar size are added.
+ * groups. Values are summed in several levels: first over a few hundred rows, then over a chunk, and so on. Only sums
+ * of similar size are therefore added to each other.
  *
- * For counts and weights, prefer `cellTables`. `cellTables` is exact relative to the largest value, but loses the
- * values of a group if they are far smaller than the values of other groups.
+ * For counts and weights, prefer `cellTables`. `cellTables` rounds all values relative to the largest value. A group
+ * whose values are far smaller than the values of other groups therefore loses precision.
  * @param values the values, [n] float32
  * @param codes the group codes, [n] int32, each in [0, groups)
  * @returns the sum of each group, [groups]

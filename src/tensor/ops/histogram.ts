@@ -7,7 +7,7 @@ import { type CellRows, sumRows } from './cell-counts.ts';
 export interface HistogramBins {
   /** The width of a bin. Bin edges are exact in float32 if the width is a power of two. */
   readonly width: number;
-  /** The index of the first bin: the position of the bin divided by `width`. */
+  /** The position of the first bin, in units of `width`. */
   readonly first: number;
   readonly count: number;
   /**

@@ -35,7 +35,7 @@ export interface RowBlocks {
   dispose(): void;
 }
 
-/** The contributions of a block's rows to the sums, each [1, m], float32. */
+/** The terms that the rows of a block contribute to the sums; each tensor is [1, m], float32. */
 export interface BlockTerms {
   readonly weights: Tensor2D;
   readonly residuals: Tensor2D;

@@ -3,13 +3,13 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Tf } from '../runtime.ts';
 
 /**
- * The number of rows between two reads of a table that is accumulated on the device. The number is small enough for
+ * The number of rows that are added to a table on the device before the table is read. The number is small enough for
  * exact sums in int32 (if a row adds at most 2^8) and for exact counts in float32. It is large enough that the cost of
  * reads is negligible.
  */
 export const ROWS_PER_READING = 2 ** 22;
 
-/** The number of parts that rows are split into at each level. */
+/** At each level of the recursion, rows are split into at most this number of parts. */
 const BRANCHES = 8;
 
 /** Returns the rows of a tensor that belong to the current chunk. */
@@ -25,8 +25,8 @@ export interface ChunkedReduction {
   /** How the tables of chunks are combined. By default, they are summed. */
   readonly combine?: 'sum' | 'max';
   /**
-   * Computes the table of a chunk, [size]. Sums of integers are exact within the exact range of the table's type on
-   * this backend.
+   * Computes the table of a chunk, [size]. Sums of integers are exact if they are in the range that the table's type
+   * represents exactly on this backend.
    */
   readonly tableOf: (slice: Slice) => Tensor1D;
 }
@@ -92,9 +92,9 @@ function tableOfRows(tf: Tf, reduction: ChunkedReduction, rows: number, slice: S
 }
 
 /**
- * Calls a function with a slice that selects a part of the rows of an outer slice. Each tensor is sliced once for the
- * outer slice, and its parts are sliced from the result. On wasm, each `slice` copies the complete tensor. Slicing
- * every part from the complete tensor would make the cost quadratic in the number of rows.
+ * Calls a function with a slice that selects some of the rows of an outer slice. The part is cut from the tensor that
+ * the outer slice returns, and the result is reused within the call. On wasm, each `slice` copies the complete tensor.
+ * Slicing every part from the complete tensor would make the cost quadratic in the number of rows.
  */
 function withSlices<T>(
   tf: Tf,
@@ -146,7 +146,7 @@ export function unitOf(largest: number): number {
 }
 
 /**
- * Sums values per code, or counts each code's rows, in one float32 kernel. On a GPU, TensorFlow's native library has no
+ * Sums values per code (or counts rows per code) in one float32 kernel. On a GPU, TensorFlow's native library has no
  * weighted `bincount`, so `unsortedSegmentSum` is used with that library. Wasm has no `unsortedSegmentSum`.
  * @param codes the codes, [n] int32, each in [0, cells]; a row with the code `cells` is excluded
  * @param values the values, [n] float32; 1 for each row by default

@@ -31,8 +31,8 @@ export function softRates(tf: Tf, scores: Tensor2D, membership: Tensor2D): SoftR
 }
 
 /**
- * Computes rates from each group's sum of scores, [k, g], and each group's weight, [1, g]. The result also contains the
- * divisors.
+ * Computes rates from the sum of scores of each group, [k, g], and the weight of each group, [1, g]. The result also
+ * contains the divisors: the weights, with 1 instead of 0.
  */
 function ratesOf(tf: Tf, sums: Tensor2D, weights: Tensor2D): SoftRates & { readonly divisors: Tensor2D } {
   const present = weights.greater(0).cast<Tensor2D>('float32');
@@ -77,9 +77,9 @@ function gapOf(tf: Tf, rates: SoftRates): ReturnType<typeof extremes> & { readon
 
 /**
  * Computes the gradient of the squared {@link largestGap} of {@link softRates} with respect to the scores in closed
- * form. The gradient is 2 (max - min) times (the row's share of the highest group's rate - the row's share of the
- * lowest group's rate). If groups tie for the highest or lowest rate, each of these groups gets the full gradient, as
- * in automatic differentiation.
+ * form. The gradient with respect to a row's score is 2 (highest - lowest rate) (s_h - s_l), where s_h and s_l are the
+ * row's shares of the weights of the groups with the highest and the lowest rate. If groups tie for the highest or
+ * lowest rate, each of these groups gets the full gradient, as in automatic differentiation.
  * @returns the gradient, [k, n]
  */
 export function squaredGapGradient(tf: Tf, scores: Tensor2D, membership: Tensor2D): Tensor2D {

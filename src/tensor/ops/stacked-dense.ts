@@ -8,9 +8,9 @@ import { fusedMap } from './fused-map.ts';
 export type Activation = 'none' | 'relu';
 
 /**
- * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout, the blocks of the models are
- * contiguous and need no transpose. The right operand of every product is narrow. On wasm, the right operand is packed
- * for each product. If the right operand is wide, packing takes longer than the product itself.
+ * Computes a dense layer of k models at once, in the layout [units, rows]. In this layout, the values of each model are
+ * contiguous and need no transpose. The right operand of every product has few columns. This matters on wasm, where the
+ * right operand is packed for each product: for many columns, packing takes longer than the product itself.
  *
  * @param x the inputs, [d, n], the same rows for all models
  * @param w the weights, [k q, d]

@@ -33,7 +33,10 @@ export interface FittedFeatures {
   readonly warnings: readonly string[];
 }
 
-/** The maximum number of levels of a text column. The most frequent levels are kept. */
+/**
+ * The maximum number of levels of a text column. If a column has more distinct values, only the most frequent values
+ * become levels.
+ */
 const MAX_LEVELS = 64;
 
 /**
@@ -42,7 +45,7 @@ const MAX_LEVELS = 64;
  */
 const IDENTIFIER_SHARE = 0.5;
 
-/** A text column with at most this number of distinct values is never treated as an identifier. */
+/** If a text column has at most this number of distinct values, it is never treated as an identifier. */
 const FEWEST_IDENTIFIERS = 20;
 
 /**

@@ -85,7 +85,7 @@ function numbersOf(y: ColumnSource): Float64Array {
 }
 
 /**
- * Checks that targets are 0 or 1.
+ * Checks that every target is 0 or 1.
  * @throws {DataValidationError} if a target is not 0 or 1; the error names the first such value
  */
 export function assertBinary(y: Float64Array): void {

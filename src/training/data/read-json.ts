@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import { DataValidationError } from '../../exceptions/index.ts';
 
-/** Details that the error for invalid JSON contains in addition to the first invalid field. */
+/** Details in the error for invalid JSON, besides the first invalid field. */
 export interface ReadJsonDetails {
   /** A sentence that says how to fix the problem. */
   readonly suggestion: string;
@@ -12,7 +12,8 @@ export interface ReadJsonDetails {
 
 /**
  * Parses stored plain data with a schema.
- * @param what the expected kind of data, as in "This is not a valid threshold optimizer"
+ * @param what the expected kind of data, for example "threshold optimizer" for the error "This is not a valid threshold
+ *   optimizer"
  * @throws {DataValidationError} if a field is invalid; the error names the first such field
  */
 export function readJson<Schema extends z.ZodType>(

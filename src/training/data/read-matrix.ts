@@ -10,8 +10,8 @@ export interface Matrix {
 }
 
 /**
- * A matrix whose values must not change. Estimators cache results that are derived from the matrix, so that many fits
- * on the same features compute the results only once. The cache is freed with the matrix.
+ * A matrix whose values must not change. Estimators store intermediate results in the matrix, so that many fits on the
+ * same features compute them only once. The results are freed with the matrix.
  */
 export class FixedMatrix implements Matrix {
   readonly rows: number;

@@ -57,7 +57,7 @@ function assertSplittable({ rows, test }: TrainingData, folds: number | undefine
   }
 }
 
-/** Joins the rows of several held-out parts. */
+/** Joins the targets and groups of several held-out parts. */
 export function joinRows(parts: readonly TrainingRows[]): { y: Uint8Array; groups: CategoricalColumn } {
   return {
     y: Uint8Array.from(parts.flatMap(({ y }) => [...y])),
@@ -76,7 +76,7 @@ function groupSizes({ codes, labels }: CategoricalColumn): Float64Array {
   return sizes;
 }
 
-/** The suggestion in errors about held-out groups that are too small, used if the rows can be cross-fitted. */
+/** The default suggestion if held-out groups are too small. It applies if cross-fitting is possible. */
 const CROSS_FIT =
   'Cross-fit, with 5 folds for example, so that every row is held out once, or lower the minimum (minGroupSize).';
 
@@ -121,8 +121,8 @@ export function smallGroups({ groups }: { groups: CategoricalColumn }, minGroupS
 /**
  * Splits rows into parts, dividing every stratum in the given proportions.
  *
- * Each stratum is shuffled and cut at the cumulative shares. If a cut leaves a fraction of a row, the fraction is
- * carried over to the next stratum. The total sizes of the parts are therefore correct even if strata are small.
+ * Each stratum is shuffled and cut at the cumulative shares. If a part should get a fraction of a row, the fraction is
+ * carried over to the next stratum. The total size of each part is therefore correct even if strata are small.
  * @param strata the stratum of each row, 0 or more
  * @param shares the shares of the parts, which sum to 1
  * @returns the rows of each part, ascending

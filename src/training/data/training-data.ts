@@ -32,14 +32,14 @@ export interface TrainingSource {
   readonly sensitive?: string | readonly string[] | undefined;
   /** The columns used as features; every other column if omitted. */
   readonly features?: readonly string[] | undefined;
-  /** The target's label that is mapped to 1. The default is the less frequent of the two labels. */
+  /** The label of the target column that is mapped to 1. The default is the less frequent of the two labels. */
   readonly positiveLabel?: string | undefined;
   /**
    * Texts that are read as missing values in all columns. See the documentation of the metrics.
    * @defaultValue the missing-value texts of pandas; in sensitive columns, only the empty text
    */
   readonly naValues?: readonly string[] | undefined;
-  /** The rows for evaluation. If omitted, they are split off from `table`. */
+  /** The rows for evaluation. If omitted, some rows of `table` are held out for evaluation. */
   readonly testTable?: TableSource | undefined;
 }
 

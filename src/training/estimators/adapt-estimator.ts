@@ -7,7 +7,7 @@ import type { Matrix, MatrixSource } from '../data/read-matrix.ts';
 import { cutToUnit, decide, fittedOr, readPredictRows } from './estimator-rows.ts';
 import { type Estimator, type EstimatorJson, type FitOptions, isEstimator, type PredictOptions } from './estimator.ts';
 
-/** Options passed to `fit` of an external model. If weights were given, the options contain the weights of the rows. */
+/** Options passed to `fit` of an external model: the weights of the rows, if weights were given. */
 interface PlainFitOptions {
   readonly sampleWeight?: number[];
 }
@@ -29,7 +29,7 @@ export interface PlainModel {
 /** Options for calling a plain model. */
 export interface PlainModelOptions {
   /**
-   * The form of features that the model's methods expect: rows of numbers, or a {@link Matrix}.
+   * The form in which the model's methods expect features: rows of numbers, or a {@link Matrix}.
    * @defaultValue 'rows'
    */
   readonly features?: 'rows' | 'matrix' | undefined;
@@ -55,7 +55,7 @@ function isPlainModel(value: unknown): value is PlainModel {
   );
 }
 
-/** An estimator, a model with `fit` and `predict`, or a function that creates one. */
+/** An estimator, another model with `fit` and `predict`, or a function that creates an estimator or model. */
 export type EstimatorSource = Estimator | PlainModel | (() => Estimator | PlainModel);
 
 const FEATURES = ['rows', 'matrix'] as const;
@@ -72,8 +72,7 @@ const CLASS_NAME = 'adapted model';
  *
  * `clone` calls the function that creates models, if you pass a function, or else the model's own `clone`. If the model
  * has no `clone`, the object is copied in the state that it had when it was adapted. If the model has no
- * `predictProba`, its decisions are used as probabilities. With `task: 'regression'`, its values, clipped to [0, 1],
- * are used instead.
+ * `predictProba`, its decisions are used as probabilities or, with `task: 'regression'`, its values clipped to [0, 1].
  * @param model the model or, as the safest choice, a function that creates an unfitted model
  * @throws {ValueError} if the model lacks `fit` or `predict`
  * @example

@@ -6,7 +6,7 @@ import { LinearRegression } from './linear-regression.ts';
 import { LogisticRegression } from './logistic-regression.ts';
 import { MlLogisticRegression } from './ml-logistic-regression.ts';
 
-/** The function that reads the JSON of each kind. */
+/** For each kind of estimator, the function that reads its JSON. */
 const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
   constant_classifier: (json) => ConstantClassifier.fromJSON(json),
   linear_regression: (json) => LinearRegression.fromJSON(json),
@@ -15,8 +15,8 @@ const READERS: Readonly<Record<string, (json: unknown) => Estimator>> = {
 };
 
 /**
- * Reads the JSON that `toJSON` of any estimator wrote. The `kind` field selects the class. Models wrapped by
- * `adaptEstimator` are not supported: read them with their own library, and adapt them again.
+ * Restores an estimator of any kind from the output of its `toJSON`. The `kind` field selects the class. Models wrapped
+ * by `adaptEstimator` are not supported: read them with their own library, and adapt them again.
  * @param json plain data, as returned by `JSON.parse`
  * @throws {DataValidationError} if the kind is unknown, or if fields are missing or have the wrong type
  * @example

@@ -29,8 +29,8 @@ export function totalOf(weights: Float64Array): number {
 }
 
 /**
- * Divides weights by their mean, so that float32 can represent weights of any unit. If the penalty is also divided by
- * the mean, the minimum of the penalised loss does not change.
+ * Divides weights by their mean, so that float32 can represent the weights. If the penalty is divided by the same mean,
+ * the penalised loss has the same minimum.
  */
 export function inUnitsOfMean(weights: Float64Array): { readonly weights: Float64Array; readonly mean: number } {
   const mean = weights.reduce((sum, weight) => sum + weight, 0) / weights.length;

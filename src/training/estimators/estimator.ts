@@ -21,8 +21,8 @@ export interface FitOptions {
   /** One weight per row, 0 or more. A row with weight 2 counts as two rows. */
   readonly sampleWeight?: ColumnSource | undefined;
   /**
-   * A fitted estimator of the same kind, from which the fit starts. This option can reduce the number of steps and has
-   * no other effect.
+   * A fitted estimator of the same kind, whose state is the starting point of the fit. This option can only reduce the
+   * number of steps.
    */
   readonly startFrom?: Estimator | undefined;
   /** Aborts the fit. The promise then rejects with the signal's reason. */

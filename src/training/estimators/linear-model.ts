@@ -39,9 +39,7 @@ export interface LinearFit extends LinearScore {
 /** The JSON form of a fit. */
 type StoredFit<Fit extends LinearFit> = Omit<Fit, 'coefficients'> & { readonly coefficients: number[] };
 
-/**
- * The shared base class of estimators with linear scores. The class stores, exposes and serialises the fitted state.
- */
+/** The base class of estimators with linear scores. It stores, exposes and serialises the fitted state. */
 export abstract class LinearModel<Fit extends LinearFit> {
   #fit: Fit | undefined;
 
@@ -56,8 +54,8 @@ export abstract class LinearModel<Fit extends LinearFit> {
   }
 
   /**
-   * The number of steps taken. If the equations are solved directly, the solution counts as one step, and so does each
-   * refinement.
+   * The number of steps taken. If the normal equations are solved directly, the solution and each refinement count as
+   * one step each.
    */
   get iterations(): number {
     return this.fitted.iterations;

@@ -54,7 +54,9 @@ const DEFAULTS: FilledOptions<LinearRegressionOptions, 'backend'> = { l2: 0, pre
 
 const KIND = 'linear_regression';
 
-/** The maximum number of steps. The first step solves the equations. Further steps correct rounding errors. */
+/**
+ * The maximum number of steps. The first step solves the normal equations, and further steps correct rounding errors.
+ */
 const MAX_STEPS = 10;
 
 /**

@@ -18,13 +18,13 @@ interface Descent {
   readonly parameters: Float64Array;
   readonly learningRate: number;
   /**
-   * The largest absolute value over features of the weighted mean of (y - p) x, in units of the feature's root mean
-   * square.
+   * The largest component of the mean gradient: the maximum over features of |weighted mean of (y - p) x| / (root mean
+   * square of the feature).
    */
   readonly slope: number;
 }
 
-/** The types of the parts of ml-logistic-regression that are used. The package itself has no types. */
+/** The types of the parts of ml-logistic-regression that this module uses. The package itself has no types. */
 interface MlModel {
   train(features: MlMatrix, target: MlMatrix): void;
   readonly classifiers: readonly { readonly weights: MlMatrix }[];
@@ -107,7 +107,8 @@ export interface MlLogisticRegressionOptions {
    */
   readonly numSteps?: number | undefined;
   /**
-   * The step length, as a factor on the summed (not averaged) gradient. More rows require a smaller factor.
+   * The learning rate: the factor by which the gradient, summed over rows (not averaged), is multiplied. More rows
+   * require a smaller factor.
    * @defaultValue 4 / (sum of weights times squared features, including 1 for the intercept); with this value, the
    *   descent cannot diverge
    */
@@ -121,8 +122,8 @@ const DEFAULTS: FilledMlOptions = { numSteps: 1000, learningRate: undefined };
 const KIND = 'ml_logistic_regression';
 
 /**
- * If the mean gradient is above this value, the fit has not converged. The gradient is in units of the feature's root
- * mean square.
+ * The fit has not converged if a component of the mean gradient is above this value. Each component is divided by the
+ * root mean square of its feature.
  */
 const FLAT = 1e-4;
 
@@ -139,8 +140,8 @@ const PARAMS = z.object({ num_steps: z.number(), learning_rate: z.nullable(z.num
  * Standardise the features first. If a plane separates the classes, no optimum exists, and the result depends on the
  * number of steps.
  *
- * The package supports neither an intercept nor weights. A column of ones provides the intercept. A weighted transpose
- * in the gradient applies the weights exactly. If all rows have the same class, the model is constant, with
+ * The package supports neither an intercept nor weights. A column of ones provides the intercept. Weights are applied
+ * exactly, by a weighted transpose in the gradient. If all rows have the same class, the model is constant, with
  * coefficients 0 and intercept 37 or -37. The fit is deterministic.
  * @example
  * ```ts

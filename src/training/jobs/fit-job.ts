@@ -43,7 +43,7 @@ function tooFew(rows: number): DataValidationError {
   });
 }
 
-/** The probability of the decision 1 for each row, for both models. */
+/** For both models, the probability that each row gets the decision 1. */
 export interface JobDecisions {
   readonly baseline: ArrayLike<number>;
   readonly final: ArrayLike<number>;
@@ -99,7 +99,10 @@ export async function fitJob<Fit extends JobFit>(
   };
 }
 
-/** Returns a callback that maps the progress of one of several equal parts to the progress of the job. */
+/**
+ * Returns a callback that receives the progress of one part of a job and reports the progress of the whole job. All
+ * parts count equally.
+ */
 export function partOf(
   onProgress: OnProgress | undefined,
   part: number,

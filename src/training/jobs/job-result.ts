@@ -13,15 +13,15 @@ export interface JobRows {
   readonly training: TrainingData;
   /** A single split, or one per fold. */
   readonly splits: readonly Split[];
-  /** All rows. With folds, the returned model is trained on them; undefined if there are no folds. */
+  /** All rows, on which the returned model is trained if there are folds; undefined if there are no folds. */
   readonly complete: TrainingRows | undefined;
   /** Warnings about groups that cannot be compared or constrained. */
   readonly warnings: readonly string[];
 }
 
-/** The part of a training job's result that is common to all methods. */
+/** The fields that the results of all training jobs have in common. */
 export interface TrainingJobResult extends ModelData {
-  /** The quality on the held-out rows of a model of the same kind that was trained without the constraint. */
+  /** The quality, on the held-out rows, of the same kind of model trained without the constraint. */
   readonly baseline: DecisionQuality;
   /**
    * The quality of the constrained model on the held-out rows. If the model is randomised, the quality is the exact

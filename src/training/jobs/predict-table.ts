@@ -50,7 +50,10 @@ export async function predictTable(
   return addPredictions(model, table, table, options);
 }
 
-/** Implements {@link predictTable}, with separate tables for output and for the model's input. */
+/**
+ * Implements {@link predictTable}. The model reads one table, and the new columns are added to another table with the
+ * same rows.
+ */
 export async function addPredictions(
   model: SavedModel,
   rows: Table,

@@ -39,7 +39,7 @@ const DEFAULTS = { ...JOB_DEFAULTS, ...TRAINER_DEFAULTS };
 
 /** The result of {@link trainLagrangian}. */
 export interface LagrangianJobResult extends TrainingJobResult {
-  /** The fitted trainer. The input of its methods must be the table's columns. */
+  /** The fitted trainer, whose methods take the columns of the table. */
   readonly model: LagrangianFairnessTrainer;
   /** The encoding of columns as the network's inputs. */
   readonly features: readonly FeatureSpec[];

@@ -50,7 +50,7 @@ const DEFAULTS: FilledJobOptions & Omit<TrainReductionsOptions, keyof FilledJobO
 
 /** The result of {@link trainReductions}. */
 export interface ReductionsJobResult extends TrainingJobResult {
-  /** The fitted reduction. The input of its methods must be encoded features. */
+  /** The fitted reduction, whose methods take encoded features. */
   readonly model: ReductionsWrapper;
   /** The encoding of columns as the model's inputs. */
   readonly features: readonly FeatureSpec[];
@@ -61,10 +61,7 @@ export interface ReductionsJobResult extends TrainingJobResult {
   readonly iterations: number;
   /** The number of predictors in the mixture with a probability above 0. */
   readonly predictors: number;
-  /**
-   * The largest value of the left side of any constraint, in expectation over the model's randomisation, on the
-   * training rows.
-   */
+  /** The largest left side of a constraint on the training rows, in expectation over the model's randomisation. */
   readonly violation: number;
 }
 

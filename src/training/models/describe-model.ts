@@ -25,8 +25,8 @@ interface WeightedPool {
   readonly predictors: readonly Estimator[];
   readonly weights: readonly number[];
   /**
-   * Whether the predictors predict values instead of decisions. If they predict decisions, the decision of a regression
-   * is 1 if its value is at least 0.5.
+   * Whether the mixture predicts values instead of decisions. If it predicts decisions, a regression decides 1 for a
+   * value of at least 0.5.
    */
   readonly areValues: boolean;
   /** The range to which predictions are clipped. */
@@ -35,13 +35,13 @@ interface WeightedPool {
 
 /**
  * The factor applied to scores before they are clipped to [0, 1]. The factor is a power of two, so the multiplication
- * is exact. The factor is so large that the result is strictly between 0 and 1 only for scores that float32 cannot
- * distinguish from 0.
+ * is exact. It is so large that every clipped score is 0 or 1, unless float32 cannot distinguish the score from 0.
  */
 const STEEP = 2 ** 40;
 
 /**
- * An offset that makes the decision 1 for a score of exactly 0, under either common definition of a hard sigmoid.
+ * An offset that is added to scores, so that a score of exactly 0 leads to the decision 1 under both common definitions
+ * of a hard sigmoid.
  */
 const TIE = 3;
 
@@ -112,13 +112,15 @@ export interface ModelParts {
   readonly method: ModelMethod;
   readonly task: NetworkTask;
   readonly output: ModelOutput;
-  /** The encoding that is part of the model; undefined if the model uses columns as they are. */
+  /** The encoding of columns, if it is part of the model; undefined if the model uses columns without encoding. */
   readonly specs: readonly FeatureSpec[] | undefined;
   /** The number of inputs; undefined if any number is accepted. */
   readonly inputs: number | undefined;
   /** Returns the layers for the given number of inputs; undefined if layers cannot represent the model. */
   readonly layersFor: (inputs: number) => readonly DenseLayer[] | undefined;
-  /** A TensorFlow.js model of the user's own, which is written instead of layers. */
+  /**
+   * The user's own TensorFlow.js model, which is saved unchanged instead of layers that are built from a description.
+   */
   readonly userModel?: LayersModel;
   /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;

@@ -177,11 +177,12 @@ async function readUserModel(
 const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
 
 /**
- * Returns the name of the sub-folder of a sweep that contains the network for the given eta.
+ * Returns the name of the sub-folder that contains a sweep's network for the given eta.
  * @param card the content of the folder's card
- * @returns undefined if the folder is not a sweep
- * @throws {DataValidationError} if no eta is given, or if the eta is unknown; the error lists the networks
- * @throws {ValueError} if an eta is given but the folder is not a sweep
+ * @returns undefined if the folder does not contain a sweep
+ * @throws {DataValidationError} if the folder contains a sweep, but no eta or an unknown eta is given; the error lists
+ *   the networks
+ * @throws {ValueError} if an eta is given, but the folder does not contain a sweep
  */
 function openSweep(folder: string, card: unknown, eta: number | undefined): string | undefined {
   const parsed = sweep.safeParse(card);
@@ -258,7 +259,7 @@ export async function loadModel(folder: string, options: LoadModelOptions = {}):
 }
 
 /**
- * Compares each file with its checksum in the card. Call this function after the checks that have more specific errors.
+ * Compares each file with its checksum in the card. Call this function after the checks whose errors are more specific.
  */
 async function checkFiles(folder: string, { files, checksums }: ModelCard): Promise<void> {
   if (checksums === null) return;
@@ -381,7 +382,7 @@ function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[])
   };
 }
 
-/** Returns the inputs of a model. Columns that are used without encoding keep float64 precision. */
+/** Returns the inputs of a model. Columns without encoding are passed on in float64 precision. */
 async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
   if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
   return encodedMatrix(table, specs);

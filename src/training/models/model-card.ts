@@ -92,7 +92,7 @@ export const MODEL_METHODS = [
 /** One of {@link MODEL_METHODS}. */
 export type ModelMethod = (typeof MODEL_METHODS)[number];
 
-/** The meanings of a model's output for a row. */
+/** The possible meanings of the number that a model computes for a row. */
 const MODEL_OUTPUTS = [
   'probability of the positive label',
   'probability of a positive randomised decision',
@@ -142,7 +142,7 @@ export const cardSchema = z.object({
   constraint: record.nullable(),
   metrics: z.array(record),
   features: z.array(featureSchema).min(1),
-  /** The decision threshold with which the model was evaluated; null for the model's own rule. */
+  /** The decision threshold with which the model was evaluated; null if the model's own decision rule was used. */
   decision_threshold: z.number().nullable().default(null),
   seed: z.number().nullable(),
   backend: z.string().nullable(),
@@ -151,7 +151,7 @@ export const cardSchema = z.object({
 
 /**
  * The description of a saved model in its `card.json`: plain data in snake_case. `groups` counts the training rows by
- * group. `metrics` has one entry per set of rows, the held-out rows first. Unknown values are null.
+ * group. `metrics` has one entry per set of rows; the first entry is about the held-out rows. Unknown values are null.
  */
 export type ModelCard = z.infer<typeof cardSchema>;
 

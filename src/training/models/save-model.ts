@@ -31,8 +31,8 @@ import {
 export interface ModelDescription {
   /**
    * The encoding of columns as the model's inputs, or the names of columns that the model uses without encoding. A
-   * trainer keeps its fitted encoding. For a trainer, you can only specify new names for its columns, in the order of
-   * the columns.
+   * trainer's encoding cannot be replaced: for a trainer, you can only give its columns new names, in the order of the
+   * columns.
    * @defaultValue the columns and encoding of a trainer; otherwise x0, x1 and so on, without encoding
    */
   readonly features?: readonly FeatureSpec[] | readonly string[] | undefined;
@@ -42,8 +42,8 @@ export interface ModelDescription {
    */
   readonly data?: ModelData | undefined;
   /**
-   * The constraint under which a LayersModel was trained, for example `{ penalty: 'mean_gap', eta: 1 }`. Other models
-   * know their own constraint.
+   * The constraint under which a LayersModel was trained, for example `{ penalty: 'mean_gap', eta: 1 }`. The
+   * constraints of other models are saved automatically.
    * @defaultValue null
    */
   readonly constraint?: Readonly<Record<string, unknown>> | undefined;
@@ -69,7 +69,7 @@ export interface ModelDescription {
    */
   readonly attachments?: Readonly<Record<string, string>> | undefined;
   /**
-   * The decision threshold that `predict` of the saved model uses by default.
+   * The default decision threshold of the saved model's `predict`.
    * @defaultValue null: the model's own rule
    */
   readonly decisionThreshold?: number | null | undefined;
@@ -175,7 +175,7 @@ export async function saveModel(
   return card;
 }
 
-/** Returns the name of the file for the model's JSON; empty if the model has no JSON. */
+/** Returns the name of the file for the output of the model's `toJSON`; empty if the model has no such output. */
 function jsonFile({ json, method }: ModelParts): string[] {
   if (json === null) return [];
   return [method === 'reductions' || method === 'grid_search' ? REDUCTIONS_FILE : ESTIMATOR_FILE];
@@ -201,8 +201,8 @@ function featuresOf({ specs, inputs }: ModelParts, given: ModelDescription['feat
 }
 
 /**
- * Renames the features of a trainer, which keeps its learned encodings. If the given names are the existing names, in
- * any order, nothing changes. A mix of existing and new names is rejected, because the order may be wrong.
+ * Renames the features of a trainer without changing the learned encodings. If the given names are the existing names,
+ * even in another order, nothing changes. A mix of existing and new names is rejected, because the order may be wrong.
  */
 function renamed(
   specs: readonly FeatureSpec[],

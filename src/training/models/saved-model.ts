@@ -27,8 +27,8 @@ export interface SavedModelPredictOptions {
    */
   readonly seed?: number | undefined;
   /**
-   * What the random number of a row depends on: the position of the row, or a hash of its features. This option applies
-   * only to randomised models.
+   * How the random number of a row is determined: by the row's position, or by a hash of the row's features. This
+   * option applies only to randomised models.
    * @defaultValue the setting in the model
    */
   readonly randomization?: Randomization | undefined;
@@ -79,19 +79,19 @@ export class SavedModel {
     return this.#predictor.specs.map(({ name }) => name);
   }
 
-  /** Whether equal rows may get different decisions when no threshold is set. */
+  /** Whether decisions are random, so that equal rows may get different decisions (if no threshold is set). */
   get isRandomized(): boolean {
     return this.#predictor.draw !== undefined;
   }
 
-  /** The reduction or estimator itself, which needs encoded features; undefined for a network. */
+  /** The restored reduction or estimator, whose methods need encoded features; undefined for a network. */
   get restored(): ReductionsWrapper | GridSearchReduction | Estimator | undefined {
     return this.#predictor.restored;
   }
 
   /**
-   * Returns the output of the layers model for each row, [rows]. Depending on `card.output`, it is the probability of
-   * 1, the probability that a randomised model decides 1, or a value.
+   * Returns the output of the layers model for each row, [rows]. `card.output` says what the output is: the probability
+   * of 1, the probability that a randomised model decides 1, or a value.
    * @throws {DataValidationError} if columns are missing or a value cannot be used; the error names the missing columns
    *   or the first such value
    */
@@ -132,8 +132,8 @@ export class SavedModel {
   }
 
   /**
-   * Describes how the given rows differ from the training rows, for example text values without a column, or missing
-   * values.
+   * Describes how the given rows differ from the training rows. For example, they may have text values that did not
+   * occur in training, or missing values.
    */
   async describeGaps(x: MatrixSource): Promise<string[]> {
     return describeGaps(await this.#read(x), this.#predictor.specs);

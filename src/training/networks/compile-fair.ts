@@ -58,7 +58,7 @@ const DEFAULTS: FilledOptions<Omit<CompileFairOptions, 'groupCount'>, 'output' |
 /** One number per row: an array or a 1-D tensor. */
 type Numbers = ArrayLike<number> | Tensor;
 
-/** The rows that {@link FairTraining.watch} measures after each epoch. */
+/** The rows on which {@link FairTraining.watch} measures the model's decisions after each epoch. */
 export interface WatchedRows {
   /** The model's input. */
   readonly x: Tensor | Tensor[];
@@ -92,8 +92,8 @@ export interface FairnessWatch extends CustomCallbackArgs {
 /** The result of {@link compileFair}. */
 export interface FairTraining {
   /**
-   * Creates the targets for `model.fit` and `model.evaluate`. Each target is the number of a row, from which the loss
-   * looks up the label, the group and the weight of the row. Rows may therefore be shuffled and split into batches.
+   * Creates the targets for `model.fit` and `model.evaluate`. A target is the number of a row, with which the loss
+   * looks up the row's label, group and weight. Rows can therefore be shuffled and split into batches.
    * @param labels [n]
    * @param groups [n], integer codes from 0 to `groupCount` - 1
    * @param sampleWeight [n], 0 or more; equal weights if omitted
@@ -103,8 +103,8 @@ export interface FairTraining {
   targets(labels: Numbers, groups: Numbers, sampleWeight?: Numbers): Promise<Tensor2D>;
   /**
    * Creates a callback that measures the gaps of the model's decisions after each epoch. The callback adds `dp_diff`
-   * and `eo_diff` to the logs, and therefore to the history that `model.fit` returns. It reads only counts from the
-   * device. Groups with fewer than `minGroupSize` rows are not compared.
+   * and `eo_diff` to the logs and the history of `model.fit`. It reads only counts from the device. Groups with fewer
+   * than `minGroupSize` rows are not compared.
    * @param rows the rows, which need not be the training rows
    * @param minGroupSize 30 by default
    */
@@ -116,7 +116,7 @@ export interface FairTraining {
 /** The smallest divisor for a sum of weights. */
 const TINY = 1e-30;
 
-/** The range of probabilities for which a logit is computed, as in Keras. */
+/** Probabilities are clipped to this distance from 0 and 1 before a logit is computed, as in Keras. */
 const MARGIN = 1e-7;
 
 /**
@@ -212,7 +212,7 @@ function meanError(error: Tensor, shares: Tensor2D): Tensor {
   return error.size === shares.size ? error.reshape(shares.shape).mul(shares).sum() : error;
 }
 
-/** The labels, groups and weights of all rows, which the loss looks up by the numbers of rows. */
+/** The labels, groups and weights of all rows. The loss looks them up by row number. */
 interface RowTable {
   readonly add: FairTraining['targets'];
   /** Returns the rows of a batch. The weights are divided by their sum. */
@@ -220,7 +220,7 @@ interface RowTable {
   readonly dispose: () => void;
 }
 
-/** The largest number of a row that float32 can represent. */
+/** The limit on row numbers, because float32 does not represent larger integers exactly. */
 const MAX_ROWS = 2 ** 24;
 
 /**
@@ -300,11 +300,11 @@ function tooManyRows(rows: number): DataValidationError {
   );
 }
 
-/** Labels, group codes and weights as given. */
+/** The labels, group codes and weights in the form in which the caller passed them. */
 type GivenRows = Readonly<Record<'labels' | 'groups', Numbers> & { sampleWeight?: Numbers | undefined }>;
 
 /**
- * Uploads rows and checks them. From tensors, one number per argument is read. If a value is invalid, the whole
+ * Uploads rows and checks them. For a tensor, only one number is read from the device. If a value is invalid, the whole
  * argument is read, so that the error names the value.
  * @returns float32 tensors, [n] each
  */
@@ -359,7 +359,7 @@ async function readRows(
   }
 }
 
-/** The values that an argument may hold, on the host and on the device. */
+/** The values that are valid for an argument, as checks for the host and for the device. */
 interface ValueRule {
   readonly name: 'labels' | 'groups' | 'sampleWeight';
   readonly required: string;

@@ -8,10 +8,10 @@ export const FAIRNESS_CONSTRAINTS = ['demographic_parity', 'equal_opportunity', 
 /** One of {@link FAIRNESS_CONSTRAINTS}. */
 export type FairnessConstraint = (typeof FAIRNESS_CONSTRAINTS)[number];
 
-/** The rows in which the rates of groups are compared: all rows, or the rows with one true label. */
+/** The rows on which groups are compared: all rows, or only the rows with a certain true label. */
 export type FairnessEvent = 'all' | 'positives' | 'negatives';
 
-/** The events in which each constraint compares rates. */
+/** For each constraint, the events in which it compares the rates of groups. */
 export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[]>> = {
   demographic_parity: ['all'],
   equal_opportunity: ['positives'],
@@ -19,12 +19,12 @@ export const EVENTS: Readonly<Record<FairnessConstraint, readonly FairnessEvent[
 };
 
 /**
- * The minimum share of a group in the weight of a batch. This minimum is also the smallest divisor. A group with a
- * smaller share counts as absent.
+ * A group counts as absent from a batch if its share of the batch's weight is below this value. Divisors are at least
+ * this value.
  */
 export const MIN_SHARE = 1e-12;
 
-/** Returns a batch's membership, restricted to the rows of an event. */
+/** Returns the membership matrix of a batch, with 0 for rows that do not belong to the event. */
 export function membershipIn(tf: Tf, event: FairnessEvent, { membership, labels }: BatchRows): Tensor2D {
   if (event === 'all') return membership;
   const positive = labels.transpose();

@@ -17,7 +17,10 @@ export interface FittedNetwork {
   /** The encoding of table columns as the network's inputs. */
   readonly specs: readonly FeatureSpec[];
   readonly layers: readonly LayerWeights[];
-  /** The standardisation of a regression's targets, (y - mean) / scale; mean 0 and scale 1 for binary targets. */
+  /**
+   * The mean and scale with which the targets of a regression were standardised, (y - mean) / scale; 0 and 1 for binary
+   * targets.
+   */
   readonly target: { readonly mean: number; readonly scale: number };
   readonly backend: TensorBackend;
 }

@@ -9,16 +9,19 @@ import type { NetworkTask } from './network-task.ts';
 export interface GapBoundsSpec {
   readonly task: NetworkTask;
   /**
-   * The divisor of logits before rates are computed. A lower value brings soft rates closer to the rates of decisions.
+   * Logits are divided by this value before rates are computed. A lower value brings soft rates closer to the rates of
+   * decisions.
    */
   readonly temperature: number;
-  /** The weight of earlier batches in the running means of rates, 0 to 1. */
+  /** The weight of earlier batches in the running means of rates, from 0 to below 1. */
   readonly smoothing: number;
-  /** The change of a multiplier per step and unit of violation. */
+  /**
+   * The learning rate of the multipliers: the amount by which a multiplier changes per step and per unit of violation.
+   */
   readonly lambdaLr: number;
 }
 
-/** An event with a bound on its gap. */
+/** An event, with a bound on the gap between groups in this event. */
 export interface BoundedEvent {
   readonly event: FairnessEvent;
   /** The largest gap allowed. */
@@ -49,15 +52,17 @@ export interface GapBounds {
   dispose(): void;
 }
 
-/** The sums over a batch, which both the gradient and the update use. */
+/** Intermediate results for a batch, which both the gradient and the update need. */
 interface Seen {
   readonly outputs: Tensor2D;
   readonly rows: BatchRows;
-  /** The soft scores and a row of ones, [2, n]. Because of the ones, one product computes both sums and weights. */
+  /**
+   * The soft scores and a row of ones, [2, n]. The ones make it possible to compute sums and weights in one product.
+   */
   readonly scores: Tensor2D;
   /**
-   * The membership of rows in columns, [n, c]. The column of a row's group contains the row's share of the batch's
-   * weight. Other columns contain 0.
+   * The membership matrix, [n, c]. Each row has its share of the batch's weight in the columns of its group. Other
+   * columns contain 0.
    */
   readonly members: Tensor2D;
   /** The sum of scores and the weight of each column, [2, c]. */
@@ -104,7 +109,7 @@ export function createGapBounds(tf: Tf, spec: GapBoundsSpec, events: readonly Bo
   };
 }
 
-/** The properties of the columns that are fixed before training. */
+/** Properties of the columns that do not change during training. */
 interface Columns {
   readonly events: readonly FairnessEvent[];
   /** The number of groups of one event. */
@@ -150,7 +155,7 @@ function columnsOf(tf: Tf, events: readonly BoundedEvent[]): Columns {
   };
 }
 
-/** Returns a row of the scores by which groups are compared and a row of ones: [2, n]. */
+/** Returns a matrix of two rows, [2, n]: the scores by which groups are compared, and ones. */
 function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tensor2D): Tensor2D {
   const isBinary = task === 'binary';
   return fusedMap(tf, {
@@ -170,7 +175,7 @@ function softScores(tf: Tf, { task, temperature }: GapBoundsSpec, outputs: Tenso
   });
 }
 
-/** Returns the membership of a batch's rows in the columns, [n, c]: for each event, the groups of its rows. */
+/** Returns the membership matrix of a batch, [n, c], with one column per event and group. */
 function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: BatchRows): Tensor2D {
   const { membership } = rows;
   const { positives, negatives, chosen } = constants;
@@ -192,7 +197,10 @@ function membersOf(tf: Tf, { events, groups, size, constants }: Columns, rows: B
   });
 }
 
-/** Adds the gradient of the sum of (up - down) rate over the columns to the error's gradient. */
+/**
+ * Adds the gradient of the constraint's terms, the sum of (up - down) x rate over the columns, to the gradient of the
+ * error.
+ */
 function addPenaltyGradient(
   tf: Tf,
   { task, temperature }: GapBoundsSpec,

@@ -41,7 +41,7 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
    */
   readonly modelLr?: number | undefined;
   /**
-   * The change of a multiplier per step and unit of violation.
+   * The learning rate of the multipliers: the amount by which a multiplier changes per step and per unit of violation.
    * @defaultValue 1e-2
    */
   readonly lambdaLr?: number | undefined;
@@ -57,8 +57,8 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
    */
   readonly patience?: number | undefined;
   /**
-   * The divisor of logits before rates are computed. With a lower temperature, soft rates are closer to the rates of
-   * decisions, but fewer rows contribute to the gradient.
+   * Logits are divided by this value before rates are computed. With a lower temperature, soft rates are closer to the
+   * rates of decisions, but fewer rows contribute to the gradient.
    * @defaultValue 0.1
    */
   readonly temperature?: number | undefined;
@@ -68,8 +68,8 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
    */
   readonly smoothing?: number | undefined;
   /**
-   * The minimum number of rows of a group. If the event selects a label, only rows with this label are counted. Smaller
-   * groups are not constrained.
+   * The minimum number of rows of a group. If a constraint compares only rows with a certain label, only rows with this
+   * label are counted. Smaller groups are not constrained.
    * @defaultValue 30
    */
   readonly minGroupSize?: number | undefined;
@@ -114,7 +114,7 @@ const KIND = 'lagrangian_fairness_trainer';
  *
  * A tenth of the rows is held out for validation. The weights of the best epoch are kept. The best epoch has the lowest
  * validation loss among the epochs whose decisions on the training rows are within the tolerance. If no epoch is within
- * the tolerance, the best epoch is the epoch with the smallest excess.
+ * the tolerance, the best epoch is the epoch that exceeds the tolerance least.
  *
  * The constraint applies to decisions on the training rows. On other rows the gap may be larger. The constraint reduces
  * accuracy; `history` contains both the loss and the gap.

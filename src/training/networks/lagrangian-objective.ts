@@ -24,9 +24,9 @@ export interface LagrangianEpoch {
   readonly epoch: number;
   /** The mean error, without the terms of the constraint. */
   readonly loss: number;
-  /** The largest gap between groups' mean soft decisions, over the constraint's events. */
+  /** The largest difference between the mean soft decisions of two groups, over the constraint's events. */
   readonly violationSoft: number;
-  /** The largest gap between groups' rates of decisions, over the constraint's events. */
+  /** The largest difference between the rates of decisions of two groups, over the constraint's events. */
   readonly violationHard: number;
   /** The multiplier of each gap: one value, or two values for the gaps in true and in false positive rates. */
   readonly lambdas: readonly number[];
@@ -45,8 +45,8 @@ export interface ConstrainedRows {
 }
 
 /**
- * The score offset for models that exceed the tolerance. The offset is larger than every loss, so that any model within
- * the tolerance scores better.
+ * This offset is added to the scores of models that exceed the tolerance. It is larger than every loss, so that every
+ * model within the tolerance has a better (lower) score.
  */
 const INFEASIBLE = 1e200;
 
@@ -60,10 +60,10 @@ const INFEASIBLE = 1e200;
  *       up_g (r_g - c - tol / 2) + down_g (c - r_g - tol / 2).
  *
  * The network's gradient uses the soft rates of the batch: means of sigmoid(logit / temperature). After each step,
- * every multiplier changes by lambdaLr times twice its own bracket, but does not fall below 0. The bracket is computed
- * from running means over batches. A multiplier therefore falls while the constraint holds. The bracket can be
- * negative, so the noise of small batches cancels out. The noise of the gap itself would not cancel out, because the
- * gap is never negative. With two groups, the multiplier equals the multiplier of the gap.
+ * every multiplier changes by 2 lambdaLr times the bracket that it multiplies, but does not fall below 0. The brackets
+ * are computed from running means over batches. A multiplier therefore falls while the constraint holds. A bracket can
+ * be negative, so noise from small batches cancels out over time. If a gap were used instead of brackets, noise would
+ * not cancel out, because a gap is never negative. With two groups, the multiplier equals the multiplier of the gap.
  */
 export function createLagrangianObjective(
   tf: Tf,
@@ -136,8 +136,8 @@ export function createLagrangianObjective(
 const COLUMNS = ['weight', 'error', 'hard', 'soft'] as const;
 
 /**
- * Scores an epoch. If the gaps are within the tolerance, the score is the error on the validation rows. Otherwise the
- * score depends on the distance to the tolerance, and training may not stop early.
+ * Scores an epoch. If all gaps are within the tolerance, the score is the error on the validation rows. Otherwise, the
+ * score depends on how far the gaps exceed the tolerance, and training does not stop early.
  */
 function judgeGaps({ tolerances }: LagrangianSpec, hard: readonly number[], validationLoss: number): Judgement {
   const excess = Math.max(...hard.map((gap, index) => gap - (tolerances[index] as number)));

@@ -38,7 +38,8 @@ export const fittedNetworkSchema = z
   });
 
 /**
- * Returns whether each layer has as many inputs as the previous layer has outputs, and the last layer has one output.
+ * Returns whether the shapes of layers fit together: each layer has as many inputs as the previous layer has outputs,
+ * and the last layer has one output.
  */
 function fitTogether(widths: readonly number[], layers: readonly { readonly inputs: number }[]): boolean {
   return layers.every(({ inputs }, index) => inputs === widths[index]) && widths.at(-1) === 1;

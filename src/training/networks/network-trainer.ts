@@ -97,7 +97,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     return this.#state?.history ?? [];
   }
 
-  /** The epoch, from 1, whose weights were kept; 0 before `fit`. */
+  /** The number of the epoch (from 1) whose weights the network has; 0 before `fit`. */
   get bestEpoch(): number {
     return this.#state?.bestEpoch ?? 0;
   }
@@ -205,10 +205,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   }
 }
 
-/**
- * Wraps an error of a backend, because the original error states neither the cause (for example, insufficient memory)
- * nor a fix.
- */
+/** Wraps an error of a tensor backend, which states neither its cause (for example, insufficient memory) nor a fix. */
 function backendFailed(cause: unknown, backend: string): TrainingError {
   const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
   return new TrainingError(`The backend ${backend} failed in training: ${reason ?? ''}.`, {

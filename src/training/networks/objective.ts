@@ -16,8 +16,8 @@ export interface Judgement {
   /** The score of each model, [k]. A lower score is better. */
   readonly scores: ArrayLike<number>;
   /**
-   * Whether training of each model, [k], may stop if the model does not improve. If omitted, training of every model
-   * may stop.
+   * For each model, [k], whether its training may stop if the model does not improve. If omitted, the training of every
+   * model may stop.
    */
   readonly mayRest?: readonly boolean[];
 }
@@ -51,8 +51,8 @@ export interface Objective {
    */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
   /**
-   * Runs after the models' step on a batch, inside `tf.tidy`. The method receives the outputs that were computed before
-   * the step.
+   * Runs after the models' step on a batch, inside `tf.tidy`. `outputs` are the outputs that were computed before the
+   * step.
    */
   afterStep?(outputs: Tensor2D, batch: BatchRows): void;
   /** Scores the models at the end of an epoch. */

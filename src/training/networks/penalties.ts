@@ -55,12 +55,12 @@ export interface PenaltyBatch extends BatchRows {
 type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
 
 /**
- * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n]. The explicit formula is
- * much faster than automatic differentiation.
+ * Computes the gradient of a penalty, summed over the models, with respect to the scores, [k, n], by an explicit
+ * formula. This is much faster than automatic differentiation.
  */
 type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
 
-/** A penalty in use. A penalty may have its own parameters, which are trained together with the models. */
+/** A penalty during training. It may have its own parameters, which are trained together with the models. */
 interface PenaltyInUse {
   /** Returns the penalty of each model, [k]. */
   value(batch: PenaltyBatch): Tensor1D;
@@ -75,7 +75,7 @@ interface PenaltyInUse {
   dispose?(): void;
 }
 
-/** The sizes and the seed for a penalty with trainable parameters. */
+/** The inputs for creating a penalty with trainable parameters. */
 interface PenaltyContext {
   /** The number of models, k. */
   readonly models: number;
@@ -94,8 +94,8 @@ const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
 };
 
 /**
- * Computes the gradient of {@link covariance}: the sum of each row's contributions to the covariances, with their
- * signs.
+ * Computes the gradient of {@link covariance}: for each row, the sum over groups of the row's contribution to the
+ * covariance times the covariance's sign.
  */
 const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
   const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
@@ -112,7 +112,10 @@ const meanGap: FairnessPenalty = (tf, { scores, membership }) =>
 /** Computes the gradient of {@link meanGap}. */
 const meanGapGradient: PenaltyGradient = (tf, { scores, membership }) => squaredGapSlope(tf, scores, membership);
 
-/** Wraps a penalty or gradient: computes it separately for the rows of each true label and adds the results. */
+/**
+ * Returns a function that computes a penalty (or a gradient) separately for the rows of each true label and adds the
+ * two results.
+ */
 function overLabels<Value extends Tensor>(of: (tf: Tf, batch: PenaltyBatch) => Value) {
   return (tf: Tf, batch: PenaltyBatch): Value => {
     const positives = batch.membership.mul<Tensor2D>(batch.labels.reshape([-1, 1]));
@@ -128,7 +131,7 @@ const equalizedOdds: FairnessPenalty = overLabels(meanGap);
 const equalizedOddsGradient: PenaltyGradient = overLabels(meanGapGradient);
 
 /**
- * Computes the gradient of a penalty's sum over the models with respect to the scores, [k, n], by automatic
+ * Computes the gradient of a penalty, summed over the models, with respect to the scores, [k, n], by automatic
  * differentiation.
  */
 export function automaticGradient(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
@@ -145,15 +148,15 @@ export type MmdKernel = (typeof MMD_KERNELS)[number];
 /** The distance at which a kernel has the value 1/e. */
 export const KERNEL_LENGTH = 0.1;
 
-/** The maximum number of rows compared with each other at once when rows are not processed in batches. */
+/** The maximum number of rows that are compared with each other at once, outside of training batches. */
 const ROWS_OF_KERNEL = 512;
 
 /**
  * Computes the squared maximum mean discrepancy of two weighted samples: mean k(a, a) - 2 mean k(a, b) + mean k(b, b).
  * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
  * @param points [k, n, f], the predictions of k models
- * @param contrasts [n, c], for each pair the weights of its first sample minus the weights of its second sample; the
- *   weights of each sample sum to 1
+ * @param contrasts [n, c], one column per pair of samples: the weights of the first sample minus the weights of the
+ *   second sample; the weights of each sample sum to 1
  * @returns [k, c]
  */
 export function mmd(
@@ -197,8 +200,8 @@ const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
 const HIDDEN = 16;
 
 /**
- * The learning rate of an adversary. This rate is usually higher than the models' learning rate, so that the adversary
- * adapts quickly to changes of the models.
+ * The learning rate of an adversary. It is usually higher than the learning rate of the models, so that an adversary
+ * adapts quickly when its model changes.
  */
 const RATE = 1e-2;
 

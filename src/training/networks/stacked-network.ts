@@ -15,7 +15,7 @@ import {
   type Tf,
 } from '../../tensor/index.ts';
 
-/** The size of k networks of equal shape that are trained together. */
+/** The number of networks that are trained together, and their common shape. */
 export interface NetworkShape {
   /** The number of models, k. */
   readonly models: number;
@@ -33,7 +33,7 @@ export interface LayerWeights {
   readonly bias: Float32Array;
 }
 
-/** The outputs of all models, with a function that computes their gradient. */
+/** The outputs of all models, with a function that computes gradients from them. */
 interface ForwardPass {
   /** The outputs, [k, n]: logits, or the values of a regression. */
   readonly outputs: Tensor2D;
@@ -55,7 +55,10 @@ interface ForwardPass {
  * All models start from the same weights, so that the trained models differ only because of their losses.
  */
 export interface StackedNetwork {
-  /** The weights and biases of each model, [k, m], one layer after the other. */
+  /**
+   * The weights and biases of each model, [k, m]: the parameters of the first layer, then of the second layer, and so
+   * on.
+   */
   readonly parameters: Variable;
   /** The number of rows per forward pass outside of training. */
   readonly rowsAtOnce: number;

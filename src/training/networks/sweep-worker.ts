@@ -41,8 +41,8 @@ export interface SweepWork {
 }
 
 /**
- * The answer of a worker thread: networks, or the fields of a training error. The error is sent as fields because
- * classes cannot be cloned.
+ * The message that a worker thread sends back: trained networks, or the fields of a training error. Fields are sent
+ * because an instance of an error class cannot be cloned.
  */
 export type SweepAnswer =
   | { readonly trained: TrainedNetworks }

@@ -29,8 +29,8 @@ import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts'
 import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
 
 /**
- * Returns the learning rate's factor after a given share of the steps. The factor falls from 1 to 0. For `constant`, it
- * is always 1.
+ * Returns the factor by which the learning rate is multiplied after a given share of the steps. The factor falls from 1
+ * to 0 or, for `constant`, is always 1.
  */
 export function scheduleFactor(schedule: Schedule, done: number): number {
   if (schedule === 'linear') return 1 - done;
@@ -41,8 +41,8 @@ export function scheduleFactor(schedule: Schedule, done: number): number {
 const SPREAD = 2654435761;
 
 /**
- * Splits the numbers 0 to n - 1 into parts of nearly equal size, at most `most`. If there are several parts, each part
- * contains rows from the complete range, so that the order of the rows has little effect.
+ * Splits row numbers, from 0 to `rows` - 1, into parts of nearly equal size. A part has at most `most` rows. If there
+ * are several parts, each part contains rows from the complete range, so that the order of the rows has little effect.
  */
 export function rowParts(rows: number, most = rows): Int32Array[] {
   const count = Math.max(1, Math.ceil(rows / most));
@@ -201,7 +201,7 @@ export interface TrainedNetworks {
   readonly heldOut: Float32Array | Tensor2D;
 }
 
-/** The random stream of the initial weights. The order of rows uses a separate stream. */
+/** The number of the random stream for the initial weights. The order of rows is drawn from a separate stream. */
 const WEIGHT_STREAM = 1;
 const ORDER_STREAM = 2;
 
@@ -279,7 +279,7 @@ export async function trainNetworks(
 }
 
 /**
- * The number of steps after which training yields to the event loop, so that signals and timers can run. Training also
+ * After this number of steps, training yields to the event loop, so that signals and timers can run. Training also
  * yields after each epoch.
  */
 const STEPS_AT_ONCE = 200;
@@ -310,8 +310,8 @@ async function readResult(
 }
 
 /**
- * Throws if a loss is not finite. Divergence of a model that has stopped early is not an error, because its best
- * weights are kept.
+ * Throws if a loss is not finite. If a model diverges after it has stopped early, this is not an error, because its
+ * best weights are stored.
  */
 async function assertFinite(
   scores: ArrayLike<number>,
@@ -354,14 +354,14 @@ async function largestFeature(tf: Tf, rows: NetworkData): Promise<number> {
 
 /** The parameters of each model at its best epoch. */
 interface BestParameters {
-  /** Saves the current parameters of the models whose flag is 1. The flags are [k], 1 or 0 each. */
+  /** Saves the current parameters of the models whose entry in `flags` is 1. Each model has one entry, 1 or 0. */
   take(flags: Uint8Array): void;
   /** Restores the best parameters into the network. */
   restore(): void;
   dispose(): void;
 }
 
-/** Creates the store. The store initially contains the current parameters. */
+/** Creates a store for the best parameters, which at first contains the current parameters. */
 function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
   let best: Tensor = parameters.clone();
   return {

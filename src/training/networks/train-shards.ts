@@ -17,7 +17,7 @@ export interface TrainShardsOptions {
   readonly threads?: number | undefined;
 }
 
-/** The number of multiplications below which starting a thread takes more time than it saves. */
+/** If a sweep needs fewer multiplications than this number, starting a thread takes more time than it saves. */
 const WORTH_A_THREAD = 2e10;
 
 /**
@@ -92,7 +92,7 @@ async function trainInThreads(
   }
 }
 
-/** Combines the progress of all shards into one report of their epochs. */
+/** Combines the progress of all shards into one progress report, in epochs. */
 function joinProgress(
   onProgress: OnProgress | undefined,
   shards: readonly SweepShard[],
@@ -105,7 +105,10 @@ function joinProgress(
   };
 }
 
-/** Estimates the number of multiplications of a shard, from the forward pass and the gradient of the first layer. */
+/**
+ * Estimates the number of multiplications that a shard needs, from the forward pass and the gradient of the first
+ * layer.
+ */
 function multiplications({ train, spec, options }: SweepShard): number {
   return 2 * countRows(train) * train.inputs * (options.hidden[0] ?? 1) * spec.etas.length * options.epochs;
 }

@@ -1,10 +1,10 @@
 import { TrainingError } from '../../exceptions/index.ts';
 
-/** The behaviour of one network on the training rows. */
+/** How a network trained with a certain eta behaves on the training rows. */
 export interface EtaProbe {
-  /** Whether the penalised gap differs from the gap at eta 0 by more than noise. */
+  /** Whether the network's gap differs from the gap of the network with eta 0 by more than noise. */
   readonly changesGap: boolean;
-  /** Whether the network is no better than a constant decision for all rows. */
+  /** Whether the network is no better than giving all rows the same decision. */
   readonly isConstant: boolean;
 }
 
@@ -13,9 +13,15 @@ export type ProbeEtas = (etas: readonly number[]) => Promise<readonly EtaProbe[]
 
 /** The range of etas in which a penalty has an effect and the model is not constant. */
 export interface EtaRange {
-  /** The largest eta below the range. Up to this eta, the gap differs from the gap at eta 0 by no more than noise. */
+  /**
+   * The largest eta that was tried up to which the penalty has no effect: the gap differs from the gap at eta 0 by no
+   * more than noise.
+   */
   readonly from: number;
-  /** The largest eta before the first constant model, or the largest eta that was tried. */
+  /**
+   * The largest eta that was tried before the first constant model, or the largest eta that was tried if no model was
+   * constant.
+   */
   readonly to: number;
   readonly endsAt: 'constant' | 'limit';
   /** Whether at least one eta in the range changes the gap by more than noise. */
@@ -37,15 +43,15 @@ const POINTS = 8;
 const COARSE = 4;
 
 /**
- * Powers of the coarse factor. The search starts with the powers in `FIRST`. If these do not bracket the range, the
- * powers in `SMALLER` or `LARGER` are tried.
+ * Powers of the coarse factor. The search starts with the powers in `FIRST`. If they do not contain both ends of the
+ * range, the powers in `SMALLER` or `LARGER` are also tried.
  */
 const [FIRST, SMALLER, LARGER] = [powers(-5, 6), powers(-10, -6), powers(7, 10)];
 
-/** The factors tried between two neighbours of the coarse search. */
+/** The factors that are tried between two neighbouring etas of the coarse search. */
 const FINE = [1, 2, 3].map((step) => COARSE ** (step / 4));
 
-/** The factor that the range spans if no effect is found. */
+/** If no effect is found, the largest eta of the range is this many times its smallest eta. */
 const BLIND_SPAN = 100;
 
 /**
@@ -74,7 +80,7 @@ export async function findEtas(probe: ProbeEtas): Promise<FoundEtas> {
   return { etas: spread(from, range.to), range: found };
 }
 
-/** Returns the range found so far. An end of the range that is not yet bracketed is 0. */
+/** Returns the range according to the etas tried so far. If an end of the range is not known yet, it is 0. */
 function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   const tried = [...known.keys()].sort((a, b) => a - b);
   const etas = tried.slice(1);
@@ -91,7 +97,7 @@ function rangeOf(known: ReadonlyMap<number, EtaProbe>): EtaRange {
   };
 }
 
-/** Returns etas between an end of the range and the next larger eta that was tried. */
+/** Returns new etas to try: values between an end of the range and the next larger eta that was tried. */
 function finerThan(eta: number, { tried }: EtaRange): number[] {
   const next = tried.find((other) => other > eta);
   return eta === 0 || next === undefined ? [] : FINE.map((factor) => rounded(eta * factor));

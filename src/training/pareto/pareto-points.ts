@@ -10,8 +10,8 @@ export interface ParetoPoint extends Pick<
   /** The mean binary cross-entropy, without the penalty. */
   readonly loss: number;
   /**
-   * Whether another point dominates this point: the other point's accuracy and gap are at least as good, and the
-   * accuracy or the gap is better.
+   * Whether another point dominates this point. The other point then has at least as good an accuracy and at least as
+   * good a gap, and at least one of the two is better.
    */
   readonly dominated: boolean;
 }
@@ -30,8 +30,8 @@ export function markDominated(points: readonly Omit<ParetoPoint, 'dominated'>[])
 }
 
 /**
- * Computes the area in (accuracy, 1 - dpDiff) that the points dominate above the reference point (`referenceAccuracy`,
- * 0). A larger area is better. Takes O(points log points) time.
+ * Computes the dominated area of the points in the plane of accuracy and 1 - dpDiff: the area between the points and
+ * the reference point (`referenceAccuracy`, 0). A larger area is better. Takes O(points log points) time.
  * @param referenceAccuracy the accuracy of always predicting the larger class
  */
 export function hypervolume(points: readonly ParetoPoint[], referenceAccuracy: number): number {

@@ -8,7 +8,7 @@ import type { ParetoPoint } from './pareto-points.ts';
 
 /** The settings and data that produced the points of a sweep. */
 export interface SweepInfo extends ModelData {
-  /** The area dominated by the points. A larger area is better. */
+  /** The area that the points dominate in the plane of accuracy and 1 - dpDiff. A larger area is better. */
   readonly hypervolume: number;
   readonly backend: TensorBackend;
   readonly penalty: FairnessPenaltyName;

@@ -65,12 +65,13 @@ import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type Swee
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
 
 /**
- * Returns whether the gaps of two models' decisions on the same rows differ by more than noise. The function compares
- * the gap between the two groups that are farthest apart under the first model, with a paired test at the 5% level.
+ * Returns whether two models have gaps that differ by more than noise, on the same rows. The function finds the two
+ * groups that are farthest apart under the first model, and compares the gap between them with a paired test at the 5%
+ * level.
  *
  * Let d = after - before be the change of a row's decision. The change of the gap is the difference of the two groups'
- * mean d, and its variance is the sum of var(d) / n. Rows for which both models make the same decision add no noise to
- * this change. Separate intervals for the two gaps would include the noise of these rows.
+ * mean d, and its variance is the sum of var(d) / n. Rows with the same decision under both models add no noise to this
+ * change, but they would add noise to separate intervals of the two gaps.
  *
  * The option `labels` selects the rates: selection rates ('all'), or true and false positive rates ('each'). Groups
  * with fewer than `minGroupSize` rows are not compared.
@@ -115,7 +116,7 @@ export function changesGap(
  * rows falls as eta rises. The points show whether the gap falls.
  *
  * With `etas: 'auto'`, networks are first trained on the first split and evaluated only on its training rows. The
- * search finds the eta from which the gap differs from the gap without a penalty by more than noise (a paired test at
+ * search finds the smallest eta whose gap differs from the gap without a penalty by more than noise (a paired test at
  * the 5% level). The search also finds the last eta before the model becomes constant or no better than a constant
  * model. `etaRange` contains the result.
  *
@@ -268,7 +269,7 @@ function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string
   ];
 }
 
-/** Checks the output paths before training, so that the result is not lost because of a bad path. */
+/** Checks before training that the output paths can be written, so that the result is not lost. */
 async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
   if (savePath !== undefined) {
     chartFormat(savePath);

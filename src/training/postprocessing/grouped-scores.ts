@@ -9,8 +9,8 @@ export interface GroupedScores {
 }
 
 /**
- * Counts the values in an ascending array that are at most `value`. The count is also the index of the first larger
- * value. Takes O(log n) time.
+ * Returns how many values of an ascending array are at most `value`, which is also the index of the first larger value.
+ * Takes O(log n) time.
  */
 export function countAtMost(rising: ArrayLike<number>, value: number): number {
   let [low, high] = [0, rising.length];

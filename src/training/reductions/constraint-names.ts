@@ -1,10 +1,13 @@
-/** The name of a loss function of one prediction. The true value and the prediction are first clipped to the range. */
+/**
+ * The name of a function that measures the loss of a prediction, after the true value and the prediction have been
+ * clipped to a range.
+ */
 export type GroupLossName = 'square' | 'absolute' | 'zero_one';
 
-/** The losses of a bounded group loss. */
+/** The names of the losses that `bounded_group_loss` supports. */
 export const GROUP_LOSSES: readonly GroupLossName[] = ['square', 'absolute', 'zero_one'];
 
-/** The lowest and the highest value of the range to which values are clipped. */
+/** The lowest and the highest value of the range to which true values and predictions are clipped. */
 export type LossRange = readonly [number, number];
 
 /** Clips a value to a range. */
@@ -20,14 +23,14 @@ export function lossOf(name: GroupLossName): (distance: number) => number {
   return name === 'square' ? (distance) => distance * distance : (distance) => distance;
 }
 
-/** The events in which a parity constraint compares groups, and the utility that it compares. */
+/** A kind of parity constraint: the events in which groups are compared, and the utility whose mean is compared. */
 export interface ParityKind {
   /**
-   * The event of rows with label 0 and the event of rows with label 1; null if the constraint does not apply to rows
-   * with the label.
+   * The names of the events of rows with label 0 and of rows with label 1. A name is null if the constraint does not
+   * apply to rows with this label.
    */
   readonly events: readonly [string | null, string | null];
-  /** The utilities of the decisions 0 and 1, for label 0 and for label 1. */
+  /** The utilities of the decisions 0 and 1: first for rows with label 0, then for rows with label 1. */
   readonly utilities: readonly [readonly [number, number], readonly [number, number]];
 }
 

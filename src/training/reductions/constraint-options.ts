@@ -21,9 +21,9 @@ export interface MisclassificationCosts {
 /** The constraint and the costs of errors. */
 export interface ConstraintOptions {
   /**
-   * The quantity that is compared between groups: selection rates (`demographic_parity`), true and false positive rates
-   * (`equalized_odds`), only one of these two rates (`true_positive_rate_parity`, `false_positive_rate_parity`) or
-   * error rates (`error_rate_parity`). `bounded_group_loss` instead compares each group's mean loss with one bound.
+   * What is compared between groups: selection rates (`demographic_parity`), error rates (`error_rate_parity`), true
+   * and false positive rates (`equalized_odds`), or only one of these two rates (`true_positive_rate_parity`,
+   * `false_positive_rate_parity`). `bounded_group_loss` instead compares each group's mean loss with one bound.
    * @defaultValue 'demographic_parity'
    */
   readonly constraint?: ReductionConstraint | undefined;
@@ -90,7 +90,7 @@ export const CONSTRAINT_OPTION_NAMES: OptionNames<ConstraintOptions> = {
 /** The names of the kinds of bound. */
 const BOUND_KINDS = ['overall', 'pairwise'] as const;
 
-/** Whether a bound holds between a group and the overall rate, or between any two groups. */
+/** Whether a bound applies between each group and the overall rate, or between any two groups. */
 export type BoundKind = (typeof BOUND_KINDS)[number];
 
 /** The bounds of the exponentiated gradient. A grid search does not support them. */
@@ -157,10 +157,10 @@ function parseLoss({ loss: given, range }: ConstraintOptions): Pick<GroupLossSet
 }
 
 /**
- * Converts a pairwise bound to a bound on deviations from the overall rate. If two groups are within the ratio rho and
- * the slack of the overall rate on either side, they are within rho^2 of each other. Therefore, a bound between any two
- * groups uses sqrt(rho) instead of rho, and slack / (1 + sqrt(rho)) instead of the slack. For differences, this halves
- * the bound.
+ * Converts a bound between any two groups to a bound between each group and the overall rate. If the ratio between each
+ * group's rate and the overall rate is at least rho (the smaller rate divided by the larger rate), the ratio between
+ * two groups is only at least rho^2. Therefore, sqrt(rho) is used instead of rho, and slack / (1 + sqrt(rho)) instead
+ * of the slack. For differences, this halves the bound.
  */
 function parseBound(options: ConstraintOptions & BoundOptions, fallback: number): ParityBound {
   const given = boundOf(options, fallback);
@@ -217,7 +217,7 @@ function atLeastZero(parameter: string, value: number): number {
 
 /**
  * Rejects options that would have no effect.
- * @param where the end of the message "must be left out", for example "for the constraint 'x'"
+ * @param where the text that follows "must be left out" in the message, for example "for the constraint 'x'"
  * @throws {ValueError} if one of the options is given; the error names the first such option
  */
 export function refuseOptions(options: object, where: string, names: readonly string[]): void {

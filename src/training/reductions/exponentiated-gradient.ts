@@ -5,18 +5,21 @@ import { solveLinearProgram } from '../linear-program.ts';
 import { nearestPredictor, type Oracle } from './oracle.ts';
 import type { CellProblem, RowProblem } from './reduction-problem.ts';
 
-/** Smaller differences between errors or gaps are treated as rounding, as in the reference implementation. */
+/**
+ * Differences between errors or gaps that are smaller than this value are treated as rounding errors, as in the
+ * reference implementation.
+ */
 const PRECISION = 1e-8;
 
 /** A predictor, with its evaluation on the training rows. */
 interface Hypothesis {
   readonly predictor: Estimator;
   readonly error: number;
-  /** The left sides of the constraints, [multipliers]. */
+  /** The values of gamma, the left sides of the constraints, [multipliers]. */
   readonly gamma: Float64Array;
 }
 
-/** An answer of the oracle, with the multipliers of the call. */
+/** An answer of the oracle, with the multipliers for which it was called. */
 interface Asked {
   readonly multipliers: Float64Array;
   readonly hypothesis: Hypothesis;
@@ -118,12 +121,12 @@ interface GapResult {
   readonly violation: number;
 }
 
-/** The factors by which the multipliers are multiplied before the predictors' best response is evaluated. */
+/** The duality gap uses the predictors' best responses to the multipliers times each of these factors. */
 const FACTORS = [1, 2, 5, 10];
 
 /**
- * Computes the largest amount by which either player of the game can improve the result. Let L(Q, m) = error(Q) + m .
- * (gamma(Q) - bounds), where m is projected. Then
+ * Computes the duality gap: the largest amount by which either player of the game can improve its result. Let L(Q, m) =
+ * error(Q) + m . (gamma(Q) - bounds), where m is projected. Then
  *
  *   gap = max(L - min over responses h of L(h, m), max over multipliers of L(Q, .) - L).
  *
@@ -158,7 +161,10 @@ async function dualityGap(
   }
 }
 
-/** Returns the largest difference gamma - bound. The result is positive if a constraint is violated. */
+/**
+ * Returns the largest difference between a left side gamma and its bound, which is positive if a constraint is
+ * violated.
+ */
 export function largestExcess(gamma: Float64Array, bounds: Float64Array): number {
   return gamma.reduce((largest, value, index) => Math.max(largest, value - (bounds[index] as number)), -Infinity);
 }
@@ -180,7 +186,7 @@ function mix(members: readonly Hypothesis[], weights: ArrayLike<number>): Mixed 
   return { error, gamma };
 }
 
-/** The automatic threshold of the duality gap, as a share of the standard error of the predictor's error. */
+/** The default threshold of the duality gap is this share of the standard error of the first predictor's error. */
 const SHARE = 0.5;
 
 /**
@@ -234,7 +240,7 @@ interface GradientOptions {
 interface GradientStep extends GapResult {
   readonly weights: Float64Array;
   readonly multipliers: Float64Array;
-  /** The method of the candidate with the smaller gap. */
+  /** The method that found the mixture: two methods are tried, and the mixture with the smaller gap is used. */
   readonly method: 'gradient' | 'linear_program';
 }
 
@@ -252,15 +258,13 @@ export interface GradientResult {
 /** The first iteration at which the search may end. */
 const FEWEST_ITERATIONS = 5;
 
-/**
- * The iteration from which checks of progress are counted. Progress is checked each time the iteration number has grown
- * by a factor of 1.6.
- */
+/** Progress is checked each time the iteration number has grown by a factor of 1.6, starting from this iteration. */
 const FIRST_CHECK = 5;
 const CHECK_FACTOR = 1.6;
 
 /**
- * The factor by which the learning rate is multiplied if the gap has not shrunk by this factor since the last check.
+ * If the smallest gap so far is more than this share of the smallest gap at the last check, the learning rate is
+ * multiplied by this factor.
  */
 const SHRINK = 0.8;
 
@@ -306,7 +310,10 @@ export async function exponentiatedGradient<Rows, Predictions>(
   return { members, steps, bestIteration, nu: enough ?? NaN, oracleCalls, constantAnswers, fits };
 }
 
-/** Tracks how often each member was selected, and the mean of all multipliers. */
+/**
+ * Returns a function that computes the running averages: the share of iterations in which each member was selected, and
+ * the mean of all multipliers.
+ */
 function runningAverage(length: number): (multipliers: Float64Array, picked: number, members: number) => SaddlePoint {
   const sum = new Float64Array(length);
   const picks: number[] = [];

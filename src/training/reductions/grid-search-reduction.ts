@@ -28,17 +28,18 @@ import { searchRows } from './search-rows.ts';
  * keeps the predictor that minimises (1 - constraintWeight) error + constraintWeight (largest violation) on the
  * training rows.
  *
- * The result is one deterministic predictor. The method does not guarantee a bound. The result is as close to the
- * constraint as the points of the grid allow. Coming closer to the constraint increases the error. For each event, the
- * grid has one dimension for every group except one. With one dimension, the search is thorough. If there are more than
- * four dimensions, `warnings` contains a message. In this case, prefer `ReductionsWrapper`.
+ * The result is one deterministic predictor. The method does not guarantee a bound. How closely the result meets the
+ * constraint depends on the points of the grid. Meeting the constraint more closely increases the error. For each
+ * event, the grid has one dimension for every group except one. With one dimension, the search is thorough. If there
+ * are more than four dimensions, `warnings` contains a message. In this case, prefer `ReductionsWrapper`.
  *
  * The points are the first `gridSize` points of one fixed sequence, so a larger grid contains every smaller grid and
  * never selects a worse point. In each event, the points vary the multipliers of all groups except the group with the
- * least weight. The constraint of the excluded group follows from the other constraints. If groups have equal weights
- * and labels, the last group by name is excluded. With `compat: 'fairlearn'`, the points match fairlearn's grid. A
- * point consists of multipliers "event/group/sign" (a slash in a name is written \/) with a sum of at most `gridLimit`.
- * For `bounded_group_loss`, the sum equals `gridLimit`.
+ * least weight. The excluded group needs no multiplier, because its constraint follows from the constraints of the
+ * other groups. If groups have equal weights and labels, the last group by name is excluded. With
+ * `compat: 'fairlearn'`, the points match fairlearn's grid. A point consists of multipliers with names
+ * "event/group/sign" (a slash in a name is written \/). Their sum is at most `gridLimit`. For `bounded_group_loss`, the
+ * sum equals `gridLimit`.
  *
  * Source: Agarwal et al. (2018), section 3.4.
  * @example

@@ -36,12 +36,12 @@ function rowUniforms(values: ArrayLike<number>, columns: number, seed: number): 
 }
 
 /**
- * The way in which random numbers are assigned to rows: drawn for each row and call, or derived from the row's
+ * How rows get random numbers: `draw` draws a number for each row and call, and `row` derives the number from the row's
  * features.
  */
 export type Randomization = 'draw' | 'row';
 
-/** All ways to assign randomness. */
+/** All values of {@link Randomization}. */
 export const RANDOMIZATIONS: readonly Randomization[] = ['draw', 'row'];
 
 /** Predictors and their probabilities. Predictors with probability 0 are never called. */
@@ -76,7 +76,10 @@ function tensorMeans(mixture: Mixture, X: TensorLike, [low, high]: LossRange): P
   return sumOnDevice(mixture, X, ({ weight }, predictions) => tf.clipByValue(predictions, low, high).mul(weight));
 }
 
-/** Returns for each row, [rows], the prediction of one predictor. Each predictor is drawn with its probability. */
+/**
+ * Returns for each row, [rows], the prediction of a randomly drawn predictor. Predictors are drawn with their
+ * probabilities.
+ */
 export async function mixtureDraws(
   mixture: Mixture,
   X: Matrix | TensorLike,

@@ -1,7 +1,7 @@
 import { type GridAxis, type GridSteps, NO_MULTIPLIER } from './reduction-problem.ts';
 import type { RowCells, RowTotals } from './row-cells.ts';
 
-/** The libraries whose grids can be reproduced. */
+/** The names of the libraries whose grids can be reproduced. */
 export const GRID_COMPATS = ['fairlearn'] as const;
 
 /** One of {@link GRID_COMPATS}. */
@@ -20,8 +20,8 @@ interface GridShape {
 }
 
 /**
- * Returns points with a bounded L1 norm. A positive step along an axis increases the multiplier of the axis's positive
- * side, and a negative step increases the multiplier of its negative side.
+ * Returns the points of a grid, whose multipliers sum to at most `limit`. A positive step along an axis increases the
+ * positive multiplier of the axis, and a negative step increases its negative multiplier.
  * @param count the number of multipliers
  * @returns [points][multipliers]
  */
@@ -145,7 +145,8 @@ function firstPoints(axes: readonly GridAxis[], units: number, onSimplex: boolea
 
 /**
  * Returns fairlearn's axes: events and groups in order of first appearance in the rows. For a parity constraint, the
- * last group is omitted. If a group has no rows in an event, its axis for this event does not change any multiplier.
+ * last group is omitted. If a group has no rows in an event, the axis of this group and event does not change any
+ * multiplier.
  * @param isParity whether multipliers have two sides and the constraint of the last group follows from the other
  *   constraints
  */

@@ -13,8 +13,8 @@ import type { ConstraintSettings } from './constraint-options.ts';
 import type { OracleRows, TensorOracleRows } from './reduction-problem.ts';
 
 /**
- * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no threshold,
- * probabilities of decisions. `values` are arbitrary numbers.
+ * The kind of predictions. `decisions` are 0 or 1. `shares` are decisions or, if an estimator has no decision
+ * threshold, probabilities. `values` are arbitrary numbers.
  */
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
@@ -164,7 +164,7 @@ interface OracleParts {
   /** The features. The caller must not change them while the oracle is in use. */
   readonly x: Matrix;
   readonly predicts: PredictionKind;
-  /** Stops the work between calls, and within calls that support it. */
+  /** A signal that stops the work between two calls, and during a call if the estimator supports this. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -247,8 +247,8 @@ function assertFiniteTotal(total: number): void {
 }
 
 /**
- * Returns the predictor that was fitted at the nearest multipliers. This predictor was fitted to the most similar rows,
- * so a fit that starts from this predictor converges fast.
+ * Returns the predictor whose multipliers are nearest to the given multipliers. It was fitted to the most similar rows,
+ * so a fit that starts from it converges fast.
  */
 export function nearestPredictor(
   learned: readonly { readonly multipliers: Float64Array; readonly predictor: Estimator }[],

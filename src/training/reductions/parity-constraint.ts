@@ -2,11 +2,11 @@ import type { ParityKind } from './constraint-names.ts';
 import { type GridAxis, nameMultipliers } from './reduction-problem.ts';
 import type { RowCells } from './row-cells.ts';
 
-/** The largest allowed deviation of groups from the overall rate. */
+/** The bound of a parity constraint: how far the rate of a group may deviate from the overall rate. */
 export interface ParityBound {
   /** The ratio rho, in (0, 1]. If rho is 1, differences are bounded. If rho is smaller, ratios are bounded. */
   readonly ratio: number;
-  /** The amount by which either side may exceed the other side. */
+  /** The amount by which gamma+ and gamma- (see {@link ParityConstraint}) may exceed 0. */
   readonly slack: number;
 }
 
@@ -28,8 +28,8 @@ export interface ParityConstraint {
    */
   gamma(selected: Float64Array): Float64Array;
   /**
-   * Returns, for the given multipliers, the reduction of the objective if the decision for a row of each cell is 1
-   * instead of 0; [cells].
+   * Returns for each cell, [cells], how much the objective decreases at the given multipliers if a row of the cell gets
+   * the decision 1 instead of 0.
    */
   signedWeights(multipliers: Float64Array): Float64Array;
   project(multipliers: Float64Array): Float64Array;
@@ -87,7 +87,7 @@ export function createParityConstraint(
     },
   };
 
-  /** Returns the mean utility of each cell times the cell's share, [cells]. */
+  /** Returns for each cell, [cells], the mean utility of the cell times its share of the total weight. */
   function cellUtilities(selected: Float64Array): Float64Array {
     return selected.map((share, cell) => {
       const label = cell % 2;

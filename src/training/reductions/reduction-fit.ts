@@ -29,11 +29,14 @@ export interface ReductionFit {
   /** The objective of each single predictor on the training rows. */
   readonly errors: readonly number[];
   /**
-   * The largest excess of each single predictor over a bound on the training rows. The excess is at most 0 if all
-   * bounds hold.
+   * For each single predictor, the largest amount by which it exceeds a bound on the training rows; at most 0 if the
+   * predictor satisfies all bounds.
    */
   readonly excesses: readonly number[];
-  /** The multipliers of the best iteration. Each multiplier is the cost of its constraint. */
+  /**
+   * The multipliers of the best iteration. A multiplier estimates how much the error would decrease per unit by which
+   * the bound of its constraint is relaxed.
+   */
   readonly lambda: Multipliers;
   /** The duality gap below which the search stops. */
   readonly nu: number;
@@ -44,7 +47,7 @@ export interface ReductionFit {
   readonly lastIteration: number;
   /** The number of oracle calls. A repeated call is counted again, but the learner is fitted only once. */
   readonly oracleCalls: number;
-  /** The number of oracle calls whose rows had only one label, so that the predictor is a constant. */
+  /** The number of oracle calls in which all rows had the same label, so that the result was a constant predictor. */
   readonly constantAnswers: number;
   /** The number of fitted learners. */
   readonly fits: number;

@@ -3,8 +3,8 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { RowCells } from './row-cells.ts';
 
 /**
- * The relabelled and reweighted rows for an ordinary learner. Minimising their weighted error is the best response to
- * multipliers.
+ * Relabelled and reweighted rows for an ordinary learner. A learner that minimises the weighted error on these rows is
+ * the best response to certain multipliers.
  */
 export interface OracleRows<Values = Float64Array> {
   /** The targets to learn, [rows]. */
@@ -33,8 +33,7 @@ interface Evaluation {
 export const NO_MULTIPLIER = -1;
 
 /**
- * One direction of a grid of multipliers. An axis names the multiplier that a positive step increases, and the
- * multiplier that a negative step increases.
+ * One axis of a grid of multipliers: the indexes of the multipliers that a positive step and a negative step increase.
  */
 export interface GridAxis {
   readonly positive: number;
@@ -42,7 +41,10 @@ export interface GridAxis {
   readonly negative: number | null;
 }
 
-/** A point of a grid: the signed steps along each axis, and the number of steps that correspond to the limit. */
+/**
+ * A point of a grid: the number of steps along each axis (with sign), and the number of steps (`units`) that would
+ * reach the limit of the multipliers.
+ */
 export interface GridSteps {
   readonly steps: readonly number[];
   readonly units: number;
@@ -59,7 +61,9 @@ export interface CellProblem {
   /** The bounds of the constraints, [multipliers]. */
   readonly bounds: Float64Array;
   readonly gridAxes: readonly GridAxis[];
-  /** Whether the multipliers alone form an objective. In that case, a grid does not add the error to the objective. */
+  /**
+   * Whether the multipliers alone define an objective, so that a grid search does not add the error to the objective.
+   */
   readonly spansObjective: boolean;
   /** Messages about groups and events that the constraint does not cover. */
   readonly warnings: readonly string[];

@@ -21,7 +21,7 @@ const COUNT = z.int().min(0);
 const NUMBERS = z.array(z.number());
 const MULTIPLIERS = z.record(z.string(), z.number());
 
-/** The largest deviation of a sum of weights from 1 that can result from rounding and serialization. */
+/** The tolerance for the sum of weights, which may differ from 1 because of rounding and serialization. */
 const ROUNDING = 1e-6;
 
 const STEP = z.object({

@@ -34,7 +34,7 @@ export interface ReductionsOptions extends ConstraintOptions, LearnerOptions {
    */
   readonly differenceBound?: number | undefined;
   /**
-   * The slack of a ratio bound, as a difference of rates.
+   * The amount, as a difference of rates, by which a ratio bound may be exceeded.
    * @defaultValue 0
    */
   readonly ratioBoundSlack?: number | undefined;
@@ -145,7 +145,7 @@ export function parseSeed(seed: number): number {
   throw invalidParameter('seed', 'be a finite number', seed);
 }
 
-/** Computes the bound on the left side of the constraints from the options; undefined for a ratio. */
+/** Computes the bound on the left sides of the constraints from the options; undefined if ratios are bounded. */
 function boundOf(options: ReductionsOptions): number | undefined {
   const { constraint, eps = REDUCTIONS_DEFAULTS.eps, differenceBound, upperBound, bound, ratioBound } = options;
   if (ratioBound !== undefined) return undefined;
@@ -155,7 +155,8 @@ function boundOf(options: ReductionsOptions): number | undefined {
 
 /**
  * Returns warnings if the result may not satisfy the constraint, because the search stopped too early or the estimator
- * cannot meet the bound. The game allows an excess of up to eps (1 + 2 gaps), so a smaller excess is not reported.
+ * cannot meet the bound. An excess over the bound of up to eps (1 + 2 gap), where gap is the duality gap, is possible
+ * even if the search succeeds, and is not reported.
  */
 export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): string[] {
   const { bestGap, nu, lastIteration, history, bestIteration } = fit;
@@ -177,7 +178,7 @@ export function unmetWarnings(fit: ReductionFit, options: ReductionsOptions): st
   ];
 }
 
-/** The learner and the constraint. The learner's class weight has been moved into the constraint. */
+/** The learner and the constraint. A class weight of the learner has been moved to the costs of the constraint. */
 export interface ParsedLearner {
   /** The estimator that computes on the host. */
   readonly estimator: Estimator;

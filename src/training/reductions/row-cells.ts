@@ -5,7 +5,7 @@ import type { CategoricalColumn, ColumnSource, SensitiveSource } from '../../tab
 import { type FitRows, readFitRows, readGroups } from '../data/fit-rows.ts';
 import type { MatrixSource } from '../data/read-matrix.ts';
 
-/** An event and a group that occur together in the rows. A constraint has bounds for each slot. */
+/** A combination of an event and a group that occurs in the rows. A constraint has bounds for each slot. */
 interface Slot {
   /** An index into {@link RowCells.events}. */
   readonly event: number;
@@ -154,9 +154,9 @@ function noEvent(events: LabelEvents): DataValidationError {
 
 /**
  * Returns the codes of the groups that have weight. The codes are sorted by weight descending, then by the sum of
- * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. With this order,
- * the order of rows does not affect the result. Names affect the result only for groups that have the same weight and
- * the same sum of truths.
+ * truths ascending, then by label. Solvers break ties by position, and a lattice omits the last group. Because the
+ * groups are sorted, the order of rows does not affect the result. Names affect the result only for groups that have
+ * the same weight and the same sum of truths.
  */
 export function rankGroups({ groups, groupWeights: totals, groupTruths: sums }: RowTotals): number[] {
   return groups

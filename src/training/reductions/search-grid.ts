@@ -49,7 +49,7 @@ export interface GridSearchOptions extends ConstraintOptions, LearnerOptions {
    */
   readonly compat?: GridCompat | undefined;
   /**
-   * The weight of the largest violation relative to the error in the selection of the best point, in [0, 1].
+   * The weight w of the largest violation, in [0, 1]. The best point minimises (1 - w) error + w (largest violation).
    * @defaultValue 0.5
    */
   readonly constraintWeight?: number | undefined;
@@ -162,7 +162,7 @@ function gridSearchFit(
  */
 const MAX_AXES = 500;
 
-/** The number of axes above which a lattice is coarse. A warning then reports the number of axes. */
+/** If a lattice has more than this number of axes, it is coarse, and a warning reports the number of axes. */
 const FINE_AXES = 4;
 
 /**

@@ -52,7 +52,7 @@ export function countIncomplete(attributes: readonly SensitiveAttribute[], rowCo
  * numbers.
  */
 export interface Design {
-  /** The stratum of each row; all 0 if no attribute is text. */
+  /** The stratum of each row; 0 for every row if no attribute is a text column. */
   readonly strata: Int32Array;
   readonly strataCount: number;
   /** The attribute that defines the strata. */
@@ -60,18 +60,18 @@ export interface Design {
   readonly columns: readonly DesignColumn[];
 }
 
-/** One column of a design: an attribute's numbers, or the indicator of one of its labels. */
+/** One column of a design: the values of a numeric attribute, or the indicator of one label of a text attribute. */
 interface DesignColumn {
   readonly attribute: SensitiveAttribute;
-  /** The label's code; undefined for numbers. */
+  /** The code of the label; undefined for a numeric attribute. */
   readonly code: number | undefined;
   readonly values: Float64Array;
 }
 
 /**
- * Builds the design for the given rows. One text column needs no indicators, because regressing on all its indicators
- * is equivalent to computing the means of strata. A single attribute therefore takes O(rows) time, regardless of its
- * number of groups.
+ * Builds the design for the given rows. The text column that defines the strata needs no indicators, because a
+ * regression on its indicators is equivalent to computing the mean of each stratum. A single attribute therefore takes
+ * O(rows) time, regardless of its number of groups.
  * @param rows the rows that have a value of every attribute
  */
 export function designOf(attributes: readonly SensitiveAttribute[], rows: Int32Array): Design {

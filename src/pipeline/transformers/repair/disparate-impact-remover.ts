@@ -227,8 +227,8 @@ function sortByGroup(values: Float64Array, { codes, labels }: CategoricalColumn)
 /**
  * Returns the values of one column after repair. Missing values and values of groups without a map do not change. Takes
  * O(rows log knots) time.
- * @param level the share of the distance to move towards the value of the map; null if the map already includes this
- *   share and is defined on distinct values
+ * @param level the share of the distance by which a value moves towards its repaired value; null if `maps` already
+ *   include this share (repair as in AIF360)
  */
 function repairValues(
   values: Float64Array,
@@ -265,8 +265,8 @@ interface LearnedFeature {
 }
 
 /**
- * Returns warnings about columns without effect and about small groups. Groups that are small in the same columns share
- * one warning.
+ * Returns warnings about columns that are not repaired and about groups that are too small to be repaired. Groups that
+ * are small in the same columns share one warning.
  */
 function smallWarnings(learned: readonly LearnedFeature[], minGroupSize: number): string[] {
   const idle = learned.filter(({ groups }) => groups.length === 0).map(({ feature }) => feature);
@@ -303,16 +303,16 @@ function unrepairedNotes(groups: CategoricalColumn, seen: readonly string[], sen
 
 /**
  * Repairs one column in the same way as AIF360, which uses BlackBoxAuditing. The distinct values of every group are
- * split into the same number of buckets: the smallest number of distinct values in any group. A bucket's target is the
- * lower median, over the groups, of the lower medians of the groups' buckets. The column's distinct values form steps.
- * A value moves towards the target by the share `level` of the steps between the value and the target, so the result is
- * an existing value.
+ * split into the same number of buckets: the smallest number of distinct values in any group. The target of a bucket is
+ * computed in two steps: first the lower median of the bucket in each group, then the lower median of these medians.
+ * The distinct values of the column, over all groups, are numbered in ascending order. A value moves towards the target
+ * by the share `level` of the difference between their two numbers (rounded), so the result is an existing value.
  *
  * The repaired value depends only on the group of the original value and on the fitted values. Buckets count distinct
  * values, not rows: tied rows count once.
  * @param groups each ascending and not empty
  * @param level from 0 (none) to 1 (full)
- * @returns one map per group, on its own values
+ * @returns one map per group, which is defined on the group's distinct values
  */
 function categoricRepair(groups: readonly Float64Array[], level: number): Knots[] {
   const distinct = groups.map((values) => values.filter((value, index) => index === 0 || value !== values[index - 1]));
@@ -333,8 +333,8 @@ function categoricRepair(groups: readonly Float64Array[], level: number): Knots[
 }
 
 /**
- * Returns the end of each bucket in each group. Ends are computed by repeated addition, because its rounding errors
- * decide ties.
+ * Returns the end of each bucket in each group. Ends are computed by repeated addition of 1 / (number of buckets),
+ * because the rounding errors of this sum decide ties.
  */
 function bucketEnds(distinct: readonly Float64Array[]): number[][] {
   const count = Math.min(...distinct.map((values) => values.length));

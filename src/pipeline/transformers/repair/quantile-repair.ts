@@ -1,20 +1,22 @@
 import { between, type IndexedKnots, indexKnots, interpolate, type Knots } from './repair-map.ts';
 
 /**
- * The maximum number of ranks. If there are more ranks, quantiles are kept at this number of evenly spaced ranks, a
- * thousandth apart.
+ * The maximum number of ranks. If the groups have more ranks, quantiles are computed at this number of evenly spaced
+ * ranks, a thousandth apart.
  */
 const MAX_RANKS = 1001;
 
-/** A rank that differs from the rank of an order statistic by less than this is treated as equal to it. */
+/**
+ * If a rank differs from the rank of an order statistic by less than this tolerance, both ranks are treated as equal.
+ */
 const ROUNDING = 1e-9;
 
 /**
  * Computes the full repair of one column (Feldman et al. 2015): a value at rank r of its group moves to the median,
- * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values get the mean of the values for
- * their ranks, so that groups with the same values in different shares end up with the same mean. If the groups have at
- * most 1,001 ranks in total, these ranks are used, and every training value is repaired exactly. Otherwise, quantiles
- * are computed at 1,001 evenly spaced ranks and interpolated linearly.
+ * over the groups, of the groups' values at rank r. Quantiles are of type 7. Tied values have several ranks, and move
+ * to the mean of the values for these ranks. Groups that have the same values in different shares therefore have the
+ * same mean after repair. If the groups have at most 1,001 ranks in total, these ranks are used, and every training
+ * value is repaired exactly. Otherwise, quantiles are computed at 1,001 evenly spaced ranks and interpolated linearly.
  *
  * Takes O(ranks groups log groups) time and returns at most 1,001 knots per group.
  * @param groups each ascending and not empty

@@ -11,11 +11,11 @@ export interface Knots {
   readonly to: Float64Array;
 }
 
-/** Knots with an index for searching. */
+/** Knots with an index that makes searches fast. */
 export interface IndexedKnots extends Knots {
   /** The number of buckets per unit of values. The first bucket starts at the first knot. */
   readonly bucketsPerUnit: number;
-  /** For each bucket, the number of knots in earlier buckets, [buckets + 1]. */
+  /** The number of knots before each bucket, [buckets + 1]. */
   readonly starts: Int32Array;
 }
 

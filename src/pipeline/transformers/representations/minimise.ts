@@ -29,13 +29,13 @@ export interface Minimum {
   readonly hasConverged: boolean;
 }
 
-/** The number of pairs of steps and gradient changes that are kept. */
+/** The number of earlier steps that L-BFGS remembers, each with its change of the gradient. */
 const MEMORY = 10;
 
-/** The search stops after a step that reduces the value by less than this fraction. */
+/** The search stops after a step that reduces the function's value by less than this fraction. */
 const SMALL_GAIN = 1e-9;
 
-/** A gradient whose largest component is at most this counts as zero. */
+/** A gradient counts as zero if the absolute values of all its components are at most this value. */
 const FLAT = 1e-7;
 
 /** The maximum number of trial points in one line search. */

@@ -30,7 +30,7 @@ export interface LossParts {
   readonly parity: number;
 }
 
-/** Differences of shares within this distance of 0 are smoothed, so that the gradient is continuous. */
+/** Differences between groups are smoothed within this distance of 0, so that the gradient is continuous. */
 const SMOOTHING = 1e-3;
 
 /** Probabilities are clipped to this distance from 0 and 1. */

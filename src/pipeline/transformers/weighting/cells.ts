@@ -75,9 +75,10 @@ export interface MeanOne {
 }
 
 /**
- * Computes weights proportional to ratios, with mean 1 over `masses` and capped at a limit. The excess is distributed
- * among the other cells in proportion. The mean may stay below 1 even if all cells with a ratio above 0 get the limit.
- * In that case, all these cells get the same weight, which is above the limit. Takes O(cells log cells) time.
+ * Computes weights that are proportional to ratios, capped at a limit, and have mean 1 (weighted by `masses`). The
+ * excess over the limit is distributed among the other cells in proportion to their ratios. If the mean is below 1 even
+ * if every cell with a ratio above 0 has the limit as its weight, all these cells get the same weight above the limit.
+ * Takes O(cells log cells) time.
  * @param ratios one per cell, 0 or more
  * @param masses the weight of the rows of each cell
  * @param limit the largest weight allowed, at least 1

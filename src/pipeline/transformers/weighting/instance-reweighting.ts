@@ -170,7 +170,8 @@ function margins({ codes }: Cells, shares: readonly Float64Array[]): { codes: In
 }
 
 /**
- * Computes the scale over the cells that have a target share in at least one attribute. The other cells keep weight 1.
+ * Computes the scale of the weights from the cells that have a target share in at least one attribute. The other cells
+ * keep weight 1.
  */
 function scaleCells(
   { codes, masses }: Cells,

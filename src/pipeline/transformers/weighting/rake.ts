@@ -2,7 +2,10 @@
 export interface Margin {
   /** The code of each cell; -1 if the cell has no code. */
   readonly codes: Int32Array;
-  /** The target share of each code, among the codes with a target; NaN for codes that are not changed. */
+  /**
+   * The target share of each code; the shares of all codes that have a target sum to 1. NaN for codes without a target,
+   * which are not changed.
+   */
   readonly shares: Float64Array;
 }
 
@@ -18,8 +21,8 @@ export interface Raking {
 const MAX_ROUNDS = 1000;
 
 /**
- * Every 20 rounds, the gap must fall below 0.999 of its previous value. The gap stays larger if the margins contradict
- * each other.
+ * Raking stops if the gap has not fallen below 0.999 of its value 20 rounds earlier. This happens if the margins
+ * contradict each other.
  */
 const [PATIENCE, STANDSTILL] = [20, 0.999];
 
@@ -29,8 +32,9 @@ const NEAR_ENOUGH = 1e-13;
 /**
  * Performs raking, or iterative proportional fitting (Deming and Stephan 1940). Finds factors so that the cells have
  * the target shares of each attribute. The factor of a cell is the product of the factors of its codes. One round
- * scales the codes of every attribute to their shares in turn, and takes O(cells attributes) time. A single attribute
- * needs one round. If no weights can match the margins, raking stops if it makes no progress, or after 1,000 rounds.
+ * scales the weights to the target shares of each attribute in turn, and takes O(cells attributes) time. A single
+ * attribute needs one round. If no weights can match the margins, raking stops if it makes no progress, or after 1,000
+ * rounds.
  */
 export function rake(margins: readonly Margin[], masses: Float64Array): Raking {
   const factors = margins.map(({ shares }) => new Float64Array(shares.length).fill(1));

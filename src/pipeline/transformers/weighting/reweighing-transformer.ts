@@ -98,10 +98,10 @@ const DEFINITION = {
  *     w = n_s n_y / (n n_sy)
  *
  * This weight is the expected frequency divided by the observed frequency. Frequencies are counts or, if `sampleWeight`
- * is given, sums of weights. In that case, multiply the weights of the rows by the result. There can be any number of
- * groups and classes. A label column with more than 20 distinct numbers is rejected. If no label column is given,
- * groups get the shares in `targets` (equal shares if omitted), and the weight is the target share divided by the
- * observed share.
+ * is given, sums of weights. If you pass `sampleWeight`, multiply your weights by the weights that `transform` returns.
+ * There can be any number of groups and classes. A label column with more than 20 distinct numbers is rejected. If no
+ * label column is given, groups get the shares in `targets` (equal shares if omitted), and the weight is the target
+ * share divided by the observed share.
  *
  * The transformer constrains the rows that a learner sees: in the weighted rows, all groups have the same share of
  * positive labels. A model that is trained on these rows with other columns may still have a gap in its decisions. The
@@ -195,14 +195,14 @@ function nameCell(group: string, label: string | null): string {
   return label === null ? group : JSON.stringify([group, label]);
 }
 
-/** The weight of the rows with a group and a label, or with a group if no label is used. */
+/** The weight of the rows with the given group and label (or with the given group, if labels are not used). */
 interface WeightedCell {
   readonly group: string;
   readonly label: string | null;
   readonly weight: number;
 }
 
-/** The weights of the cells that occur. */
+/** The weights of the cells that occur in the training rows. */
 interface CellWeights {
   readonly cells: readonly WeightedCell[];
   readonly warnings: readonly string[];

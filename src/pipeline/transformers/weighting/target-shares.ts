@@ -8,7 +8,10 @@ export type Proportions = Readonly<Record<string, number>>;
 
 /** The target shares of groups. */
 export interface TargetShares {
-  /** One share per label. The shares sum to 1. The share is NaN for groups whose rows have the weight 1. */
+  /**
+   * One share per label. The shares sum to 1. The share is NaN for a group without a target share, whose rows have the
+   * weight 1.
+   */
   readonly shares: Float64Array;
   readonly warnings: readonly string[];
 }

@@ -5,13 +5,13 @@ export interface CholeskyFactor {
   readonly lower: Float64Array;
   /** The diagonal of S. */
   readonly scale: Float64Array;
-  /** The amount added to the diagonal, which is scaled to ones. The amount is 0 if the matrix has full rank. */
+  /** The amount that was added to the diagonal after scaling it to ones; 0 if the matrix has full rank. */
   readonly jitter: number;
 }
 
 /**
- * The largest pivot that is treated as 0, and the amount that is added to the diagonal in that case. The diagonal is
- * scaled to ones.
+ * The largest pivot that is treated as 0, and the amount that is then added to the diagonal. Both are relative to a
+ * diagonal of ones.
  */
 export interface PivotRule {
   readonly minPivot: number;

@@ -10,7 +10,10 @@ export interface ColumnScales {
   readonly shift: Float64Array;
   /** The scales, [columns], above 0: the largest distance of a value from the shift. */
   readonly scale: Float64Array;
-  /** The columns with more than two values. Columns with two values become 0 and 1, and constant columns become 0. */
+  /**
+   * The columns with more than two values. Not included: columns with two values, which become 0 and 1, and constant
+   * columns, which become 0.
+   */
   readonly dense: readonly number[];
   /** The columns with exactly two values, which become 0 and 1. */
   readonly indicators: readonly number[];
@@ -19,8 +22,8 @@ export interface ColumnScales {
 }
 
 /**
- * Computes the scales of a matrix's columns. The order and the repetition of rows affect the scales only through the
- * rounding of a mean.
+ * Computes the scales of a matrix's columns. The order of rows, and whether rows are repeated, affect the scales only
+ * by rounding errors of a mean.
  */
 export function columnScales(matrix: Matrix): ColumnScales {
   const ranges = columnRanges(matrix);

@@ -63,7 +63,7 @@ export interface LinearTask extends Pick<NewtonTask, 'maxIterations' | 'minGain'
   readonly loss: RowLoss;
   /** The penalty is l2 / 2 times the sum of squared coefficients. */
   readonly l2: number;
-  /** The best intercept without features, and the loss at this intercept. */
+  /** The intercept that minimises the loss if all coefficients are 0, and this minimum. */
   readonly origin: { readonly intercept: number; readonly loss: number };
   readonly startFrom: LinearScore | undefined;
 }
@@ -91,7 +91,7 @@ export interface FittedLinearModel extends LinearScore, Omit<NewtonResult, 'para
   readonly constants: readonly number[];
 }
 
-/** The maximum penalty. Larger penalties have the same effect, and float64 might not represent them. */
+/** The maximum weight of the penalty. A larger weight would have the same effect, but might overflow float64. */
 const LARGEST_RIDGE = 1e300;
 
 /**

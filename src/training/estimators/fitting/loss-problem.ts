@@ -13,9 +13,9 @@ import type { ColumnScales } from './column-scales.ts';
 import type { RowLoss } from './row-loss.ts';
 
 /**
- * The distinct combinations of indicator columns that occur in rows. One-hot columns of a few attributes have far fewer
- * combinations than there are rows. Sums over rows are first computed per combination, so that later sums have few
- * terms.
+ * The distinct patterns of rows, where the pattern of a row is the set of indicator columns that are 1 in the row. If
+ * the indicators are one-hot columns of a few attributes, there are far fewer patterns than rows. Sums over rows are
+ * first computed per pattern, so that later sums have few terms.
  */
 interface RowPatterns {
   /** The pattern index of each row, [rows]. */
@@ -57,8 +57,8 @@ function rowPatterns(matrix: Matrix, { shift, indicators }: ColumnScales, interc
 }
 
 /**
- * Creates an index that numbers lists of columns in order of appearance. The index is a hash table with open
- * addressing, because a map with string keys takes ten times as long.
+ * Creates an index that assigns numbers to distinct lists of columns, in the order in which they first occur. The index
+ * is a hash table with open addressing, because a map with string keys takes ten times as long.
  */
 function createPatternIndex(rows: number): {
   numberOf: (found: Int32Array, size: number) => number;
@@ -101,7 +101,9 @@ function hashOf(found: Int32Array, size: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** The number of rows processed together. Each sum is therefore read and written only once per four rows. */
+/**
+ * The number of rows that are added to a sum together. Each sum is therefore read and written only once per four rows.
+ */
 const ROWS_AT_ONCE = 4;
 
 /**
@@ -142,8 +144,8 @@ function weightedGram(a: Float64Array, columns: number, weights: Float64Array): 
 /**
  * The operations of a fit on a shifted and scaled matrix with an appended column of ones. The operations run on the
  * host in float64. Let X = [A | S], where A holds the dense columns and S holds the indicator columns and the ones.
- * Terms of S are first summed per pattern and then per column. For n rows, m patterns, p dense columns and q ones in a
- * pattern, X'WX takes n p^2 / 2 + n p + m q (q + p) operations.
+ * Sums that involve S are first computed per pattern and then per column. For n rows, m patterns, p dense columns and q
+ * ones in a pattern, X'WX takes n p^2 / 2 + n p + m q (q + p) operations.
  */
 interface HostDesign {
   readonly rows: number;
@@ -268,12 +270,12 @@ export interface LossRows {
 export interface LossProblem {
   /** The length of c: the number of columns plus 1 for the intercept, which is last. */
   readonly parameters: number;
-  /** Relative changes of a sum below this value may be rounding errors. */
+  /** If a sum changes by less than this share, the change may be a rounding error. */
   readonly rounding: number;
   readonly pivots: PivotRule;
   /**
-   * Whether a factor of X'WX is reused for another step. Reuse is worthwhile if a new factor takes far longer than a
-   * gradient.
+   * Whether the Cholesky factor of X'WX may be reused for further steps. This saves time if computing a new factor
+   * takes far longer than computing a gradient.
    */
   readonly keepsFactor: boolean;
   /** Evaluates the loss at c, the negative gradient, and, if requested, the second derivative. */

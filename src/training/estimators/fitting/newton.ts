@@ -5,7 +5,10 @@ import { type CholeskyFactor, factorise, solve } from './cholesky.ts';
 import type { LinearScore } from './column-scales.ts';
 import type { LossProblem } from './loss-problem.ts';
 
-/** The minimisation task. The objective is the problem's loss plus the sum of ridge c^2 / 2. */
+/**
+ * A minimisation task. The objective is the loss of `problem` plus the sum of ridge_j c_j^2 / 2 over the parameters
+ * c_j.
+ */
 export interface NewtonTask {
   readonly problem: LossProblem;
   /** The ridge of each parameter, [parameters], 0 or more. */
@@ -17,7 +20,7 @@ export interface NewtonTask {
   /** An alternative starting point. */
   readonly start: Float64Array | undefined;
   readonly maxIterations: number;
-  /** The minimum gain. The method ends with the first step that lowers the objective by less than this value. */
+  /** The method ends with the first step that lowers the objective by less than this value. */
   readonly minGain: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -32,8 +35,8 @@ export interface NewtonResult {
   /** Whether X'WX did not have full rank. */
   readonly isSingular: boolean;
   /**
-   * Whether the last step had a negligible gain but was about as long as the previous step. In that case, the loss has
-   * no minimum.
+   * Whether the last step hardly lowered the objective but was about as long as the previous step, which means that the
+   * loss has no minimum.
    */
   readonly isDrifting: boolean;
 }
@@ -48,17 +51,22 @@ interface Point {
   readonly products: Float64Array | undefined;
 }
 
-/** A factor is reused while the gain of each step is at most this share of the previous gain. */
+/**
+ * A Cholesky factor is reused as long as the predicted gain of each step is less than this share of the previous gain.
+ */
 const GOOD_FALL = 0.1;
 
 /** A step is abandoned after this many halvings. */
 const MAX_HALVINGS = 30;
 
-/** Scaled features lie in [-1, 1]. A step longer than this value means that the parameters have not settled. */
+/**
+ * Scaled features lie in [-1, 1]. If a step changes a parameter by more than this value, the parameters have not
+ * settled.
+ */
 const LONG_MOVE = 0.25;
 
 /**
- * If the required gain is above this share of the objective at the origin, the steps end too early to show whether the
+ * If `minGain` is above this share of the objective at the origin, the steps end too early to show whether the
  * parameters settle.
  */
 const LOOSE_GAIN = 1e-6;
@@ -116,8 +124,8 @@ async function startingPoint(task: NewtonTask): Promise<Point> {
 }
 
 /**
- * Returns the point that a step leads to. The step is halved until it lowers the objective. Returns undefined if no
- * halved step lowers the objective.
+ * Takes a step, which is halved until it lowers the objective, and returns the new point; undefined if no halved step
+ * lowers the objective.
  */
 async function takeStep(
   task: NewtonTask,

@@ -20,7 +20,7 @@ export interface RowLoss {
 
 /**
  * The loss log(1 + exp(-t z)) for t = -1 or 1. Let q = 1 / (1 + exp(t z)) be the probability of the wrong class. The
- * derivatives are -t q and q (1 - q). Both derivatives keep full precision for tiny q, unlike y - p.
+ * derivatives are -t q and q (1 - q). Unlike y - p, both derivatives have full precision even if q is tiny.
  */
 export const LOGISTIC_LOSS: RowLoss = {
   onHost: (scores, targets, weights, { residuals, curvatures }) => {

@@ -33,7 +33,10 @@ interface PartOptions {
    * @defaultValue 5, if trainSize is not given
    */
   readonly folds?: number | undefined;
-  /** The share of rows used for fitting, as an alternative to `folds`. Only the other rows are calibrated. */
+  /**
+   * The share of rows on which the calibrator is fitted; only the other rows are calibrated. Use either this option or
+   * `folds`.
+   */
   readonly trainSize?: number | undefined;
 }
 
@@ -82,8 +85,8 @@ function dealOut(rows: CalibrationRows, folds: number | null, trainSize: number 
 }
 
 /**
- * Returns the error for an empty part. The size of a part is its share of the rows, rounded to an integer. Therefore, a
- * part is not empty if rows x share is above one half. A small offset compensates for the rounding error of the share.
+ * Returns the error for an empty part. The number of rows of a part is rounded to an integer, so a part is not empty if
+ * rows x share is above one half. A small offset compensates for the rounding error of the share.
  */
 function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
   const smaller = Math.min(trainSize, 1 - trainSize);
@@ -125,7 +128,7 @@ export const HELD_OUT_DEFAULTS = {
 
 const HELD_OUT_OPTION_NAMES = { ...CALIBRATION_ROW_OPTION_NAMES, ...HELD_OUT_DEFAULTS };
 
-/** Rows that were calibrated by calibrators fitted on other rows. */
+/** The result of {@link calibrateHeldOut}: rows that were calibrated by calibrators fitted on other rows. */
 export interface HeldOutCalibration {
   /**
    * The indexes of the calibrated rows, in ascending order: all rows if `folds` is used, or the held-out rows if
@@ -148,13 +151,13 @@ export interface HeldOutCalibration {
 }
 
 /**
- * Calibrates rows with calibrators that were fitted on other rows. Measurements on the calibrated rows therefore
- * estimate the quality on new rows.
+ * Calibrates rows with calibrators that were fitted on other rows. The quality measured on the calibrated rows is
+ * therefore an estimate of the quality on new rows.
  *
  * A calibrator fits its own training rows better than other rows. This effect is largest for the isotonic method. With
  * `folds`, the rows are split into parts, stratified by group and label. Each part is calibrated by a calibrator fitted
- * on the other parts. The returned calibrator is fitted on all rows. Different folds use slightly different maps, so
- * within a group a higher score does not always get a higher calibrated score.
+ * on the other parts. The returned calibrator is fitted on all rows. The maps of different folds differ slightly.
+ * Within a group, a row may therefore get a lower calibrated score than a row of another fold that has a lower score.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if folds or trainSize is out of range, if both are given, or if the seed is not a whole number

@@ -9,7 +9,10 @@ import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
 
-/** The options of the curves. In bins with fewer than 20 rows, the share of positives is mostly noise. */
+/**
+ * The options of the reliability curves. Bins should have at least 20 rows, because the share of positives in fewer
+ * rows is mostly noise.
+ */
 const CURVES = { minBinSize: 20 };
 
 /**

@@ -10,7 +10,7 @@ export const CALIBRATION_METHODS = ['platt', 'isotonic', 'temperature'] as const
 /** One of {@link CALIBRATION_METHODS}. */
 export type CalibrationMethod = (typeof CALIBRATION_METHODS)[number];
 
-/** The inputs of Platt's line: the log-odds of scores, or the scores themselves. */
+/** The possible inputs of Platt's method: the log-odds of scores, or the scores themselves. */
 export const PLATT_INPUTS = ['logit', 'score'] as const;
 
 /** One of {@link PLATT_INPUTS}. */
@@ -68,7 +68,7 @@ export interface LabelledScores {
   readonly weights: Float64Array;
 }
 
-/** A fitted map. The map includes a warning if there is a problem with the fit. */
+/** A fitted map, with a warning if there is a problem with the fit. */
 export interface FittedMap {
   readonly map: CalibrationMap;
   readonly warning: string | null;
@@ -83,10 +83,10 @@ export function toLogit(score: number, margin: number): number {
 /**
  * Returns the minimum distance from 0 and 1 to which scores are clipped before their logits are computed.
  *
- * A score of exactly 0 or 1 has an infinite logit. If such a score were clipped by the spacing of floats, its logit
- * would be about 36, far from all other logits. A few rows with such logits would dominate the fit. If scores of
- * exactly 0 or 1 occur, the margin is therefore half the distance of the nearest other score from 0 or 1. This margin
- * is similar to replacing a count of 0 by one half. Otherwise the margin is the spacing of floats.
+ * A score of exactly 0 or 1 has an infinite logit. If such a score were moved away from 0 or 1 only by the spacing of
+ * floats, its logit would be about ±36, far from all other logits. A few such rows would dominate the fit. If scores of
+ * exactly 0 or 1 occur, the margin is therefore half the distance of the nearest other score from 0 or 1. This is
+ * similar to replacing a count of 0 by one half. Otherwise the margin is the spacing of floats.
  */
 export function endMargin(scores: Float64Array): number {
   const distances = scores.map((score) => Math.min(score, 1 - score));

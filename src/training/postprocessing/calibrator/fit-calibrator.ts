@@ -29,7 +29,7 @@ interface GroupCalibration {
   readonly positiveRate: number;
   /** The group's own map; null if the group uses the pooled map. */
   readonly map: CalibrationMap | null;
-  /** The reason why the group uses the pooled map; null if the group has its own map. */
+  /** Why the group uses the pooled map; null if the group has its own map. */
   readonly reason: string | null;
 }
 

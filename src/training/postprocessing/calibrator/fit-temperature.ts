@@ -2,8 +2,8 @@ import { sigmoid } from '../../logistic.ts';
 import { type FittedMap, type LabelledScores, toLogit } from './calibration-map.ts';
 
 /**
- * The range of temperatures. The lowest temperature moves scores the furthest towards 0 and 1. The highest temperature
- * moves scores the furthest towards 0.5.
+ * The range of temperatures. Low temperatures move scores towards 0 and 1, and high temperatures move scores towards
+ * 0.5.
  */
 const MIN = 0.01;
 const MOST = 100;

@@ -39,7 +39,7 @@ import { calibratorFromJson, type CalibratorJson, calibratorToJson } from './cal
 import { applyCalibrator, type CalibratorSettings, type CalibratorState, fitCalibrator } from './fit-calibrator.ts';
 import { fitOnDevice } from './fit-on-device.ts';
 
-/** Columns of `describe` for each kind of map, with the function that reads the number from the map. */
+/** For each kind of map, the columns that `describe` adds, with functions that read their values from the map. */
 const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: CalibrationMap) => number>>>> = {
   platt: {
     slope: (map) => (map.kind === 'platt' ? map.slope : NaN),
@@ -49,7 +49,7 @@ const NUMBERS: Readonly<Record<CalibrationMethod, Readonly<Record<string, (map: 
   temperature: { temperature: (map) => (map.kind === 'temperature' ? map.temperature : NaN) },
 };
 
-/** Builds a table with one row per group and one row for all groups together. */
+/** Builds the table that `describe` returns: one row per group, and one row for all groups together. */
 function describeCalibrator(state: CalibratorState, method: CalibrationMethod): Table {
   const all = { label: '(pooled)', n: state.n, positiveRate: state.positiveRate, map: null, reason: null };
   const rows = [...state.groups, all];
@@ -118,8 +118,8 @@ const MAX_NAMES = 8;
  *
  * - `platt`: p = sigmoid(a x + b), where x is logit(score) or the score itself. The targets are (N+ + 1) / (N+ + 2) and
  *   1 / (N- + 2), where N+ and N- are the total weights of the two labels (Platt 1999; Lin, Lin and Weng 2007). The
- *   smoothing therefore treats a row with weight 2 as two rows. The map has only two parameters per group, so it is
- *   suitable for few rows.
+ *   smoothing therefore treats a row with weight 2 as two rows. The map has only two parameters per group, so it also
+ *   works for groups with few rows.
  * - `isotonic`: the non-decreasing rates with the least squared error (pool adjacent violators), interpolated linearly
  *   between the fitted scores and constant beyond them. The map fits any increasing shape if a group has at least about
  *   a thousand rows. The map can return exactly 0 or 1, and it creates ties.
@@ -152,7 +152,7 @@ const MAX_NAMES = 8;
 export class GroupFairnessCalibrator {
   readonly method: CalibrationMethod;
   readonly minSamples: number;
-  /** Whether Platt's line is fitted to logits or to scores. Other methods ignore this value. */
+  /** Whether the line of `platt` is fitted to logits or to scores. Other methods ignore this value. */
   readonly input: PlattInput;
   #state: CalibratorState | undefined;
   #unseen: ReadonlyMap<string, number> = new Map();

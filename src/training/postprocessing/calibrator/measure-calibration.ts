@@ -24,7 +24,7 @@ export const MEASURE_CALIBRATION_OPTION_NAMES: OptionNames<MeasureCalibrationOpt
 };
 
 /**
- * Reads probabilities, labels and groups. A row with a missing value gets the code -1.
+ * Reads probabilities, labels and groups. If a value of a row is missing, its group code is -1.
  * @throws {DataValidationError} if scores are outside [0, 1], labels are not 0 or 1, or lengths differ
  */
 async function readMeasuredRows(
@@ -82,7 +82,7 @@ export interface CalibrationQuality {
   readonly positiveRate: number;
   /** The weighted mean of scores. */
   readonly meanScore: number;
-  /** The expected calibration error over ten bins of equal mass. */
+  /** The expected calibration error over ten bins with about equal weight. */
   readonly ece: number;
   /** The mean of (score - y)^2. */
   readonly brierScore: number;

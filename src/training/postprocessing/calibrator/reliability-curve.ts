@@ -17,7 +17,7 @@ import {
 /** Options of {@link reliabilityCurve}. */
 export interface ReliabilityCurveOptions extends MeasureCalibrationOptions {
   /**
-   * The number of bins of equal mass in each group.
+   * The number of bins per group, each with about the same weight of rows.
    * @defaultValue 10
    */
   readonly bins?: number | undefined;
@@ -70,14 +70,14 @@ export interface ReliabilityCurves {
 }
 
 /**
- * If a score is below the edge of a bin by at most this value, it is treated as equal to the edge. The order in which
- * weights are summed then does not affect the bin of the score.
+ * If the position of a score is below the lower edge of a bin by at most this value, the score belongs to the bin. The
+ * order in which weights are summed therefore does not affect the bin of a score.
  */
 const ON_THE_EDGE = 1e-9;
 
 /**
- * Computes the share of positives and the mean score in bins of equal mass per group. If both values agree in every
- * bin, the scores are calibrated.
+ * Computes reliability curves: for each group, the share of positives and the mean score in bins of about equal weight.
+ * If both values agree in every bin, the scores are calibrated.
  *
  * Rows with equal scores are in the same bin, which contains the middle of their mass. A group with few distinct scores
  * therefore has fewer bins. With ten bins, the sum over bins of the share of rows times |positiveRate - meanScore| is
@@ -130,7 +130,7 @@ interface BinSums {
   score: number;
 }
 
-/** Assigns distinct ascending scores to bins. The middle of a score's mass determines its bin. */
+/** Assigns distinct ascending scores to bins, by the midpoint of the cumulative weight of the rows with a score. */
 function binsOf(entries: readonly ScoreEntry[], count: number, level: number): ReliabilityBin[] {
   const total = entries.reduce((sum, { weights }) => sum + weights[0] + weights[1], 0);
   const bins = Array.from({ length: count }, (): BinSums => ({ n: 0, weight: 0, squaredWeight: 0, yes: 0, score: 0 }));

@@ -33,8 +33,8 @@ export const THRESHOLD_OBJECTIVES = [
 export type ThresholdObjectiveName = (typeof THRESHOLD_OBJECTIVES)[number];
 
 /**
- * Under equalized odds, the optimizer selects the highest true positive rate that all groups can reach. The objective
- * must therefore increase with the true positive rate.
+ * The objectives that equalized odds supports. The optimizer selects the highest true positive rate that all groups can
+ * reach, so the objective must increase with this rate.
  */
 const OBJECTIVES_OF_ODDS = ['accuracy_score', 'balanced_accuracy_score'] as const;
 

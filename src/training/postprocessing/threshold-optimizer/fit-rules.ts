@@ -20,7 +20,7 @@ import {
 } from './threshold-rules.ts';
 import { hullAt, hullOnGrid, ruleAt, type TradeoffHull, tradeoffHull } from './tradeoff-hull.ts';
 
-/** One grid index per curve, and the sum of the curves' values at these indexes. */
+/** The result of {@link bestWithinTolerance}: one grid index per curve. */
 interface PlacesWithinTolerance {
   readonly indices: readonly number[];
   /** The weighted sum of the curves' values at these indexes. */
@@ -28,9 +28,9 @@ interface PlacesWithinTolerance {
 }
 
 /**
- * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves' values, subject to
- * grid values that differ by at most `tolerance`. If several choices have the same sum, the indexes that are closest
- * together are selected, and then the indexes farthest to the right.
+ * Finds one index per curve on a common grid. The indexes maximise the weighted sum of the curves' values. The grid
+ * values at the indexes may differ by at most `tolerance`. If several choices have the same sum, the function selects
+ * the indexes that are closest together and, among these, the indexes farthest to the right.
  *
  * A window with the width `tolerance` slides over the grid. Each curve has a queue of descending values, whose head is
  * the largest value in the window. Takes O(curves x grid) time.
@@ -64,13 +64,10 @@ export function bestWithinTolerance(
   return best;
 }
 
-/**
- * Finds the index of the largest value in a window that moves right. If several values are the largest, the last index
- * is returned.
- */
+/** Finds the index of the largest value in a window that moves to the right. In a tie, the last index is returned. */
 class WindowMaximum {
   readonly #values: Float64Array;
-  /** Indexes in the window whose value is larger than all later values. */
+  /** The indexes in the window whose values are larger than all later values in the window. */
   readonly #queue: Int32Array;
   #head = 0;
   #size = 0;
@@ -93,9 +90,9 @@ class WindowMaximum {
 }
 
 /**
- * Chooses the constrained rate of each group that maximises the mean of the groups' objective values, weighted by their
- * shares. The result is one common rate, or rates that differ by at most `tolerance`. The function searches the grid.
- * If several values are equally good, the first value is selected. Takes O(groups x grid) time.
+ * Searches the grid for the constrained rate of each group, which is the same for all groups or differs by at most
+ * `tolerance`. The rates maximise the mean of the groups' objective values, weighted by the groups' shares. If several
+ * values are equally good, the first value is selected. Takes O(groups x grid) time.
  */
 function chooseRates(
   hulls: readonly TradeoffHull[],
@@ -150,7 +147,10 @@ async function chooseOdds(
   return hulls.map(() => point);
 }
 
-/** Returns, for each rate of each group, the change of the objective over all rows per unit of the rate. */
+/**
+ * Returns how much the objective over all rows changes per unit of each group's true positive rate and false positive
+ * rate.
+ */
 function oddsGains(curves: readonly ScoreCurve[], objective: ThresholdObjectiveName): OddsGain[] {
   const { positives, negatives } = totalsOf(curves);
   const [perPositive, perNegative] =
@@ -171,8 +171,8 @@ function totalsOf(groups: readonly (ScoreCurve | DecisionCounts)[]): { positives
 }
 
 /**
- * If the distance of a hull from the diagonal is at most this value, the hull is treated as the diagonal. Constant
- * decisions also reach the diagonal.
+ * If the distance of a hull from the diagonal is at most this value, the hull is treated as the diagonal, whose points
+ * are also reached by decisions that ignore the score.
  */
 const ON_DIAGONAL = 1e-12;
 
@@ -224,8 +224,8 @@ async function chooseRules(
 }
 
 /**
- * Returns the rule that reaches a point between the hull and the diagonal. The rule decides 1 with the constant
- * probability x as often as needed to lower the hull's height to y.
+ * Returns the rule that reaches a point (x, y) between the hull and the diagonal. With probability `pIgnore`, the rule
+ * ignores the score and decides 1 with probability x, which lowers the height from the hull to y.
  */
 function ruleThrough(hull: TradeoffHull, { x, y }: OddsPoint): ThresholdInterpolation {
   const height = hullAt(hull, x);
@@ -289,8 +289,8 @@ function assertLabels(
 }
 
 /**
- * Finds the single threshold that is best for all rows. If there are ties, the threshold that selects the fewest rows
- * is preferred, and then a threshold that selects high scores.
+ * Finds the single threshold that is best for all rows together. In a tie, the function prefers thresholds that select
+ * high scores, and then the threshold that selects the fewest rows.
  */
 function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettings): PooledThreshold {
   const indices = curve.above.length;
@@ -306,8 +306,8 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
   });
 
   /**
-   * Maps a candidate number to an index and a direction. A later index of a curve selects more high scores or fewer low
-   * scores, depending on the direction.
+   * Converts the number of a candidate to an index of the curve and a direction. A larger index selects more rows with
+   * high scores ('>') or fewer rows with low scores ('<').
    */
   function candidateOf(candidate: number): { position: number; operator: '>' | '<' } {
     return candidate < indices
@@ -317,8 +317,8 @@ function pooledThreshold(curve: ScoreCurve, { objective, flip }: ThresholdSettin
 }
 
 /**
- * Computes the expected counts of the rows that a rule selects from a group. The counts are a mixture of the counts of
- * the rule's operations.
+ * Computes the expected counts of the rows that a rule selects from a group: a mixture of the counts that the rule's
+ * two operations select.
  */
 function expectedCounts(curve: ScoreCurve, rule: ThresholdInterpolation): DecisionCounts {
   const { positives, negatives } = curve;

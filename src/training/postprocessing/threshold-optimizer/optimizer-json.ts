@@ -103,7 +103,7 @@ export interface ThresholdOptimizerJson {
   readonly kind: 'threshold_optimizer';
   /** The constructor's options, in snake_case. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** The JSON of the estimator; null if there is no estimator. */
+  /** The stored estimator, as JSON; null if there is no estimator. */
   readonly estimator: EstimatorJson | null;
   /** The rules; null before `fit`. */
   readonly state: Readonly<Record<string, unknown>> | null;
@@ -126,7 +126,7 @@ const optimizerSchema = z.object({
   state: z.unknown(),
 });
 
-/** Settings that occur in both the params and the rules. The values in both must agree. */
+/** The settings that are stored twice, in the params and in the rules. Both values must agree. */
 const SETTINGS = ['constraint', 'objective', 'grid_size', 'flip', 'tolerance'] as const;
 
 const SUGGESTION = 'Pass the object that toJSON returned.';

@@ -8,7 +8,10 @@ export interface OddsPoint {
   readonly y: number;
 }
 
-/** The increase of the objective per unit of each rate of a group. */
+/**
+ * The effect of a group's two rates on the objective. `truePositiveRate` is the increase of the objective per unit of
+ * this rate.
+ */
 export interface OddsGain {
   readonly truePositiveRate: number;
   /** The decrease of the objective per unit of the false positive rate. */
@@ -24,10 +27,10 @@ const MAX_CELLS = 2e7;
  * Solves a linear program to find the rates of each group that maximise the objective under relaxed equalized odds.
  * Both the false positive rates and the true positive rates of any two groups differ by at most `tolerance`.
  *
- * The variables are x_g and y_g of each group g, and the corner (a, b) of the square with side `tolerance` that
- * contains all points. The constraints keep each y_g on or below every edge of the group's hull, and on or above the
- * diagonal. Decisions that ignore the score reach the points of the diagonal. Points below the diagonal are never
- * better.
+ * The variables are the rates x_g and y_g of each group g, and the lower left corner (a, b) of a square with side
+ * `tolerance` that contains the points (x_g, y_g) of all groups. The constraints keep each y_g on or below every edge
+ * of the group's hull, and on or above the diagonal. Decisions that ignore the score reach the points of the diagonal.
+ * Points below the diagonal are never better.
  * @throws {ValueError} if there are more groups than the solver supports
  * @throws {TrainingError} if the solver fails
  */
@@ -42,8 +45,8 @@ export async function relaxedOdds(
 }
 
 /**
- * Builds the linear program. For group g, x is variable 2 g and y is variable 2 g + 1. The corner of the square comes
- * last.
+ * Builds the linear program. For group g, x is variable 2 g and y is variable 2 g + 1. The last two variables are the
+ * corner of the square.
  */
 function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[], tolerance: number): LinearProgram {
   const [a, b] = [2 * hulls.length, 2 * hulls.length + 1];
@@ -71,7 +74,8 @@ function oddsProgram(hulls: readonly TradeoffHull[], gains: readonly OddsGain[],
 
 /**
  * Returns the edges of a hull. Each edge has the form y dx - x dy <= height. Vertical edges are omitted because they do
- * not limit y. The larger of dx and dy is 1, so that the solver's tolerance on a constraint is a tolerance on a rate.
+ * not limit y. Each edge is scaled so that the larger of dx and |dy| is 1. The solver's tolerance on a constraint is
+ * then a tolerance on a rate.
  */
 function edgesOf({ x, y }: TradeoffHull): { dx: number; dy: number; height: number }[] {
   const edges = Array.from({ length: x.length - 1 }, (_, left) => {

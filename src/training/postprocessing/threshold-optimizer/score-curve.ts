@@ -48,8 +48,8 @@ export function scoreCurves(rows: ScoredRows): ScoreCurves {
 /**
  * Returns the threshold at an index of a curve: the midpoint between the last selected score and the next score.
  *
- * If no float64 number lies between the two scores, or rounding makes the midpoint equal to one of the scores, the
- * threshold is the score that the operator excludes. The rule then still selects exactly the intended rows.
+ * If the midpoint, after rounding, equals one of the two scores, the threshold is the score that the operator excludes.
+ * The operation then still selects exactly the intended rows.
  */
 export function operationAt({ above, below }: ScoreCurve, index: number, operator: '>' | '<'): ThresholdOperation {
   const [upper, lower] = [above[index] as number, below[index] as number];

@@ -12,8 +12,8 @@ import { assertNoneMissing, assertValues, readWeights } from '../../data/fit-row
 import { assertFiniteTotal, type GroupedScores } from '../grouped-scores.ts';
 
 /**
- * The minimum weight: the smallest normal number times 2^53. Products of larger weights with a rate keep full
- * precision.
+ * The minimum weight: the smallest normal float64 number times 2^53. If weights are at least this large, their products
+ * with rates have full precision.
  */
 const MIN_WEIGHT = 2 ** -969;
 

@@ -31,9 +31,9 @@ export interface ThresholdDrawOptions extends ThresholdRowOptions {
   readonly seed?: number | undefined;
   /**
    * How decisions are drawn. `sequence` draws one random number for each row, so identical rows may get different
-   * decisions. If you call the method separately for each row with the same seed, all rows get the same number.
-   * Therefore, pass all rows in one call. `stable` derives the number from the row's score, group and id, so a row gets
-   * the same decision at any position and in every call.
+   * decisions. Pass all rows in one call: if you call the method separately for each row with the same seed, all rows
+   * get the same number. `stable` derives the number from the row's score, group and id, so a row gets the same
+   * decision at any position and in every call.
    * @defaultValue 'sequence'
    */
   readonly draw?: DrawName | undefined;
@@ -61,7 +61,7 @@ export interface ThresholdDecisions {
   readonly probabilities: Float64Array;
   /**
    * Indexes of rows whose group was not in the rows of `fit`, if `unseenGroups` is `reject`. The decision and the
-   * probability of these rows are 0. This 0 is not an assessment of the rows. A person should review them.
+   * probability of these rows are 0. This 0 says nothing about these rows: a person should review them.
    */
   readonly rejected: readonly number[];
   /** Groups that were not in the rows of `fit`. */

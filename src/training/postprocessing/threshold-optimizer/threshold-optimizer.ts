@@ -56,7 +56,7 @@ const THRESHOLD_FIT_OPTION_NAMES: OptionNames<ThresholdFitOptions> = { sensitive
 /** Options of {@link ThresholdOptimizer.fromJSON}. */
 export interface ThresholdFromJsonOptions {
   /**
-   * The fitted estimator of the saved optimizer, read from the JSON's `estimator`.
+   * The fitted estimator of the saved optimizer, which you restore from the field `estimator` of the JSON.
    * @defaultValue none
    */
   readonly estimator?: Estimator | undefined;
@@ -75,13 +75,13 @@ type HostSource = Exclude<ScoreSource, TensorLike>;
  * groups, and the objective is maximised under this constraint (Hardt, Price and Srebro 2016, "Equality of Opportunity
  * in Supervised Learning"). On the same data, fairlearn's `ThresholdOptimizer` finds the same rules.
  *
- * For each group, mixtures of thresholds reach the points on and below the upper convex hull of the points (constrained
- * rate, objective). For a simple constraint, `fit` selects the common rate x on a grid that maximises sum_g share_g
- * hull_g(x), where share_g is the group's share of the weight. For `equalized_odds`, it selects the best point (FPR,
- * TPR) that every group's ROC hull reaches: x on the grid, y = min_g hull_g(x). A group with a higher hull ignores the
- * score with probability `pIgnore`, and then decides 1 with probability x. If `tolerance` is above 0, rates may differ
- * by at most this value. In that case, the solution uses a window over the grid or, for equalized odds, a linear
- * program over the hulls.
+ * For each group, every threshold gives a point (constrained rate, objective). Mixtures of two thresholds reach every
+ * point on the upper convex hull of these points. For a simple constraint, `fit` selects the common rate x on a grid
+ * that maximises sum_g share_g hull_g(x), where share_g is the group's share of the weight. For `equalized_odds`, it
+ * selects the best point (FPR, TPR) that every group's ROC hull reaches: x on the grid, y = min_g hull_g(x). A group
+ * with a higher hull ignores the score with probability `pIgnore`, and then decides 1 with probability x. If
+ * `tolerance` is above 0, rates may differ by at most this value. In that case, the solution uses a window over the
+ * grid or, for equalized odds, a linear program over the hulls.
  *
  * The constraint holds on the rows of `fit`, in expectation over the random draws. On other rows, rates differ by
  * chance. The method reduces accuracy, treats people with equal scores differently by group, and decides some cases at
@@ -89,8 +89,8 @@ type HostSource = Exclude<ScoreSource, TensorLike>;
  *
  * Scores may have any unit. A larger score means that 1 is more likely. Rates and probabilities lie in [0, 1]. If there
  * is only one group, the result is the best mixture of thresholds on the grid. If a group lacks a label that the
- * constraint or the objective needs, `fit` throws. The combination of `demographic_parity` and `accuracy_score` needs
- * no specific label. `fit` takes O(rows log rows + groups x gridSize) time.
+ * constraint or the objective needs, `fit` throws. With `demographic_parity` and `accuracy_score`, groups need not have
+ * both labels. `fit` takes O(rows log rows + groups x gridSize) time.
  * @example
  * ```ts
  * import { ThresholdOptimizer } from 'evenhand/training';
@@ -256,7 +256,8 @@ export class ThresholdOptimizer {
   }
 
   /**
-   * Returns the frozen rules, with the settings that produced them and their expected rates on the rows of `fit`.
+   * Returns the rules as frozen data, with the settings with which they were chosen and their expected rates on the
+   * rows of `fit`.
    * @throws {ValueError} before `fit`
    */
   describe(): ThresholdRules {
@@ -314,7 +315,7 @@ async function scoresOf(estimator: Estimator | undefined, source: ScoreSource): 
   return estimator === undefined ? (source as ColumnSource) : estimator.predictProba(source as MatrixSource);
 }
 
-/** A range of scores with the same probability, between two thresholds. */
+/** A range of scores between two thresholds, for which a rule decides 1 with the same probability. */
 interface ScoreBand {
   /** The upper end of the range; undefined if the range has no upper end. */
   readonly upper: Cut | undefined;
@@ -370,7 +371,7 @@ function scoreBands(rule: ThresholdInterpolation): ScoreBand[] {
   }
   return merged;
 
-  /** Returns the decision of an operation in a band. Bands 0 to k lie above cut k. */
+  /** Returns the decision of an operation for the scores of a band. Bands 0 to k lie above cut k. */
   function decisionIn(operation: ThresholdOperation, band: number): number {
     const { operator, threshold } = operation;
     const cut = cutOf(operation);

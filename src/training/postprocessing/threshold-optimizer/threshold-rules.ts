@@ -9,7 +9,7 @@ export interface ThresholdOperation {
 
 /**
  * A randomised rule. With probability `pIgnore` it ignores the score and decides 1 with probability
- * `predictionConstant`. Otherwise, `operation0` decides with probability `p0`, and `operation1` decides with
+ * `predictionConstant`. Otherwise, the decision is made by `operation0` with probability `p0`, and by `operation1` with
  * probability `p1`. The sum of p0 and p1 is 1.
  */
 export interface ThresholdInterpolation {
@@ -62,15 +62,13 @@ export function freezeRule(rule: ThresholdInterpolation): ThresholdInterpolation
   });
 }
 
-/**
- * Sums of rounded terms are treated as equal if they differ by less than this value. The same tolerance applies to
- * differences of grid values.
- */
+/** If two sums, or two differences of grid values, differ by less than this value, they are treated as equal. */
 export const ROUNDING = 1e-12;
 
 /**
  * Returns gridSize + 1 numbers from 0 to 1, evenly spaced. The numbers are multiples of the rounded step, as in numpy's
- * linspace. A rule whose rate equals the rate of a threshold therefore has the same two thresholds as in fairlearn.
+ * linspace. If the rate of a rule is exactly the rate of a threshold, the rule therefore has the same two thresholds as
+ * in fairlearn.
  */
 export function unitGrid(gridSize: number): Float64Array {
   const step = 1 / gridSize;
@@ -78,7 +76,7 @@ export function unitGrid(gridSize: number): Float64Array {
 }
 
 /**
- * Returns the index of the first value that equals the largest value up to rounding. As a result, the order in which
+ * Returns the index of the first value that equals the largest value up to rounding errors, so that the order in which
  * the groups were added does not affect the choice.
  */
 export function firstOfLargest(values: Float64Array): number {
@@ -90,7 +88,7 @@ export function firstOfLargest(values: Float64Array): number {
 export interface ThresholdSettings {
   readonly constraint: ThresholdConstraintName;
   readonly objective: ThresholdObjectiveName;
-  /** The number of steps of the grid of rates. The grid has one more point. */
+  /** The number of steps of the grid of rates. The grid has `gridSize` + 1 points. */
   readonly gridSize: number;
   /** Whether low scores may be selected instead of high scores. */
   readonly flip: boolean;

@@ -20,7 +20,8 @@ interface HullPosition {
 }
 
 /**
- * Computes the upper hull over all thresholds of one group. If `flip` is true, thresholds in both directions are used.
+ * Computes the upper hull over all thresholds of one group. If `flip` is true, thresholds that select low scores are
+ * also used.
  * @param curve the curve of a group that has the labels needed for both rates
  */
 export function tradeoffHull(curve: ScoreCurve, xRate: RateName, yRate: RateName, flip: boolean): TradeoffHull {
@@ -89,8 +90,8 @@ function heightAt({ y }: TradeoffHull, { left, p0 }: HullPosition): number {
 }
 
 /**
- * Finds the segment that contains x: its left point is below x, and its right point is at or above x. For x = 0, the
- * position is the last point with x = 0, which is the highest point.
+ * Finds the segment of a hull that contains x: its left point is below x, and its right point is at or above x. For x =
+ * 0, the position is the last (and highest) point of the hull with x = 0.
  * @param from the index of a point that is known to be at or below x
  */
 function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
@@ -107,8 +108,8 @@ function positionAt(points: Float64Array, x: number, from = 0): HullPosition {
 
 /**
  * Returns the indexes of the points on the upper convex hull, left to right (Andrew's monotone chain). Points on the
- * line between two other points are omitted. If several points share the first x, the lowest and the highest of these
- * points are kept. Takes O(points) time.
+ * line between two other points are omitted. If several points have the smallest x, the lowest and the highest of these
+ * points are included. Takes O(points) time.
  * @param x ascending
  * @param y ascending among points of equal x
  */
