@@ -68,7 +68,7 @@ const READING = `## How to read the tables
 Each row is a combination of a base and a gap. The columns show the results for different numbers of groups (K). **cover** is the coverage. A star marks the coverage in the second run. **width** is the mean width divided by the mean width of the Bonferroni interval. **perc.** is the coverage of the percentile method, which is computed only at equality. The percentile interval contains 0 only if two small groups often have equal rates. With more groups, the lower end of the percentile interval is farther from 0. With more than two groups and a true gap, the coverage is above the nominal level by construction. All pairs are covered simultaneously, but only errors for the extreme pairs affect the interval of the gap.`;
 
 function verdictLine({ text, isMet }: Verdict): string {
-  return `- ${isMet ? 'met' : '**missed**'}: ${text}`;
+  return `- ${isMet ? 'The requirement is met' : '**The requirement is not met**'}: ${text}`;
 }
 
 function percentileLine(results: readonly CellResult[]): string {
@@ -83,9 +83,11 @@ function lawsLine(results: readonly CellResult[]): string {
   const laws = ['half-normal', 'exponential', 'log-normal'].map((law) => {
     const equal = results.filter(({ cell }) => cell.law === law && cell.table === 'equal');
     const atEquality = equal.filter(({ cell }) => cell.gap === 0).map(({ first }) => coverageOf(first));
-    return `${law} ${mean(atEquality).toFixed(4)} (width ${mean(equal.map(relativeWidth)).toFixed(3)})`;
+    return `${law} ${mean(atEquality).toFixed(4)} (${mean(equal.map(relativeWidth)).toFixed(3)})`;
   });
-  return `MAE parity at equality by the distribution of errors: ${laws.join(', ')}.`;
+  const what =
+    'Coverage of the interval of the MAE parity difference if the groups are equal, by the distribution of errors';
+  return `${what} (in parentheses: the width relative to Bonferroni): ${laws.join(', ')}.`;
 }
 
 function section(table: Cell['table'], metric: Cell['metric'], results: readonly CellResult[]): string {

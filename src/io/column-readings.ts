@@ -186,7 +186,7 @@ interface Counted {
  */
 const MAX_LABELS = 10_000;
 
-/** Counts the values of columns in one scan, without empty texts. */
+/** Counts the values of columns in one scan, ignoring empty strings. */
 async function countValues(
   session: SqlSession,
   raw: Relation,

@@ -105,7 +105,7 @@ describe('evenhand ab-test', () => {
     expect([unlabelled.code, unlabelled.stdout]).to.deep.equal([2, '']);
     expect(unlabelled.stderr)
       .to.include("positive label 'yes' in column 'repaid'")
-      .and.to.include('yTruePositiveLabel');
+      .and.to.include('--y-true-positive-label');
     const listed = await runCli(['ab-test', '--csv', file, '--arm', 'arm', ...common, '--na-values', 'NA']);
     expect([listed.code, listed.stdout]).to.deep.equal([2, '']);
   });

@@ -200,7 +200,7 @@ const RESERVED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Splits the params of a request.
+ * Splits the params of a request into the system prompt, the maximum number of tokens and the other params.
  * @throws {ConfigValidationError} if params contain `model`, `messages`, `stream` or `n`, if `system` is not a string,
  * or if `max_tokens` is not a positive whole number
  */

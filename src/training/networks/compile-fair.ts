@@ -304,8 +304,8 @@ function tooManyRows(rows: number): DataValidationError {
 type GivenRows = Readonly<Record<'labels' | 'groups', Numbers> & { sampleWeight?: Numbers | undefined }>;
 
 /**
- * Uploads rows and checks them. For a tensor, only one number is read from the device. If a value is invalid, the whole
- * argument is read, so that the error names the value.
+ * Uploads rows and checks them. For a tensor, only one number is read from the device. To name an
+ * invalid value in the error, the whole argument is read.
  * @returns float32 tensors, [n] each
  */
 async function readRows(

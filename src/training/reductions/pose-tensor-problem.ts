@@ -153,7 +153,7 @@ function kindsOfRows(tf: Tf, { y, groups, control }: TensorReductionRows, hasLab
 
 function tooManyKinds(kinds: number, largest: number): DataValidationError {
   return new DataValidationError(
-    `sensitive and control make ${String(kinds)} combinations of level, group and label; at most ${String(largest)} fit on a device.`,
+    `The arguments 'sensitive' and 'control' give ${String(kinds)} combinations of level, group and label, but a device can hold at most ${String(largest)}.`,
     {
       code: 'data-too-large',
       context: { argument: 'control', kinds, largest },

@@ -197,7 +197,7 @@ function nothingLeft(): DataValidationError {
   return new DataValidationError('With these benchmarks, every row has the weight 0.', {
     code: 'empty-data',
     context: { argument: 'benchmarks' },
-    suggestion: 'Set shares above 0 for groups that occur together.',
+    suggestion: 'Give a share above 0 to groups that occur together in at least one row.',
   });
 }
 

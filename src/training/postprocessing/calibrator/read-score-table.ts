@@ -110,7 +110,7 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
 /** Checks that no column is used twice. */
 function assertDistinct({ score, target, group }: ScoreTable['columns']): void {
   if (group.length === 0) {
-    throw new DataValidationError('group names no column.', {
+    throw new DataValidationError("The list of group columns ('group') is empty.", {
       code: 'unknown-column',
       context: { argument: 'group' },
       suggestion: 'Name the sensitive column.',
