@@ -170,7 +170,8 @@ for (const backend of TESTED_BACKENDS) {
       const reduce = (): ReductionsWrapper => new ReductionsWrapper({ constraint: 'demographic_parity', T: 3 });
       const device = await reduce().fit(x, label, { sensitive: group });
       const host = await reduce().fit(plain, ROWS.label, { sensitive: ROWS.group });
-      expect([...(await device.predictProba(x))]).to.deep.equal([...(await host.predictProba(plain))]);
+      const mixed = await numbersOf(device.predictProba(x));
+      (await host.predictProba(plain)).forEach((value, row) => expect(mixed[row]).to.be.closeTo(value, 1e-6));
       x.dispose();
     });
 
