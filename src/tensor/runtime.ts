@@ -107,9 +107,21 @@ export interface LoadTensorflowOptions {
    * @defaultValue `EVENHAND_TF_BACKEND`, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
+  /**
+   * The number of multiplications between two reads of a step, from which `auto` chooses between `node` and `wasm`. An
+   * operation starts more slowly in TensorFlow's native library than in wasm, but then computes faster.
+   * @defaultValue enough for the native library
+   */
+  readonly workPerStep?: number | undefined;
 }
 
-const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backend: true };
+const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backend: true, workPerStep: true };
+
+/**
+ * The number of multiplications per step from which training on `node` takes less time than on `wasm`, measured with
+ * scripts/study/backends.ts.
+ */
+const WORTH_NATIVE = 4e6;
 
 /**
  * Loads TensorFlow.js on a backend.
@@ -122,7 +134,7 @@ const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backe
 export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
   assertKnownOptions('loadTensorflow', options, LOAD_TENSORFLOW_OPTION_NAMES);
   const choice = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
-  const loaded = choice === 'auto' ? await loadFirst() : await loadNamed(choice);
+  const loaded = choice === 'auto' ? await loadForWork(options.workPerStep) : await loadNamed(choice);
   current = loaded.tf;
   return loaded;
 }
@@ -203,6 +215,17 @@ async function loadFirst(): Promise<Tensorflow> {
   // Another backend may have been set after `auto` made its choice.
   await start(loaded.backend, { allowSoftware: false });
   return loaded;
+}
+
+/** Loads the choice of `auto`, or wasm if the choice is `node` and there is little work per step. */
+async function loadForWork(workPerStep = Infinity): Promise<Tensorflow> {
+  const first = await loadFirst();
+  if (first.backend !== 'node' || workPerStep >= WORTH_NATIVE) return first;
+  const tf = await start('wasm', { allowSoftware: false }).catch(() => undefined);
+  if (tf === undefined) return loadFirst();
+  const reason = `it is faster only from ${String(WORTH_NATIVE)} multiplications per step, but there are ${String(workPerStep)}`;
+  const passedOver = [...first.passedOver, { name: 'node' as const, available: true, reason, missing: [] }];
+  return { tf, backend: 'wasm', passedOver };
 }
 
 async function findFirst(): Promise<Tensorflow> {

@@ -86,6 +86,17 @@ export function checkNetworkOptions<Filled extends FilledNetworkOptions>(filled:
   return { ...filled, hidden: Object.freeze([...hidden]) };
 }
 
+/** The number of rows per step with which work is estimated if the batch size is 'auto'. */
+const USUAL_BATCH = 512;
+
+/** Estimates the number of multiplications of one training step, in the first layer of one network. */
+export function multiplicationsPerStep(
+  inputs: number,
+  { batchSize, hidden }: Pick<FilledNetworkOptions, 'batchSize' | 'hidden'>,
+): number {
+  return (batchSize === 'auto' ? USUAL_BATCH : batchSize) * inputs * (hidden[0] ?? 1);
+}
+
 /** @throws {ValueError} if a number is negative or not finite */
 export function assertNonNegative(parameter: string, given: number): void {
   assertOption(parameter, given, 'be finite, 0 or more', given >= 0 && Number.isFinite(given));

@@ -22,6 +22,7 @@ import { fittedNetworkSchema, networkFromJson, networkToJson } from './network-j
 import {
   assertPositive,
   checkNetworkOptions,
+  multiplicationsPerStep,
   NETWORK_DEFAULTS,
   type NetworkOptions,
   SCHEDULES,
@@ -127,7 +128,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
 
   /**
    * Returns decisions: 1 if the probability is at least `threshold` (0.5 by default). For a regression without a
-   * `threshold`, the values are returned. From a tensor, the result is a tensor: int32 for decisions.
+   * `threshold`, the values are returned. From a tensor, the result is a tensor: float32, with decisions 0 and 1.
    */
   predict(x: Tensor2D, options?: PredictOptions): Promise<Tensor1D>;
   predict(x: MatrixSource, options?: PredictOptions): Promise<Uint8Array | Float64Array>;
@@ -177,6 +178,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     const onHost = isDeviceTensor(x) ? undefined : await readNetworkFit(x, y, options, task, this.options.seed);
     const { tf, backend } = await loadTensorflow({
       backend: this.options.backend ?? (onHost ? undefined : backendInUse()),
+      workPerStep: onHost && multiplicationsPerStep(onHost.train.inputs, this.options),
     });
     const rows = onHost ?? (await readTensorFit(tf, x as TensorLike, y, options, task, this.options.seed));
     let objective: Kind | undefined;

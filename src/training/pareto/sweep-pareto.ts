@@ -41,6 +41,7 @@ import {
 import { encodeTensorRows, type TensorRows } from '../data/tensor-rows.ts';
 import { judgeCounts } from '../decision-quality.ts';
 import { describeRows } from '../jobs/job-result.ts';
+import { multiplicationsPerStep } from '../networks/network-options.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-worker.ts';
@@ -156,12 +157,24 @@ export async function sweepPareto(
   }
 }
 
+/** Estimates the number of multiplications of one training step, in the first layer of all networks. */
+function workPerStep({ rows: { table }, features }: TrainingData, { etas, ...options }: FilledSweepOptions): number {
+  const inputs = encodedWidth(fitFeatures(table, features).specs);
+  return (etas === 'auto' ? ETAS_AT_ONCE : etas.length) * multiplicationsPerStep(inputs, options);
+}
+
+/** The number of networks that a search for etas usually trains together. */
+const ETAS_AT_ONCE = 8;
+
 async function sweep(training: TrainingData, filled: FilledSweepOptions): Promise<ParetoSweep> {
   await assertPaths(filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
   assertComparable(heldOut, filled.minGroupSize);
-  const { tf, backend } = await loadTensorflow({ backend: filled.backend });
+  const { tf, backend } = await loadTensorflow({
+    backend: filled.backend,
+    workPerStep: filled.backend === undefined ? workPerStep(training, filled) : undefined,
+  });
   const [first] = splits as [Split, ...Split[]];
   const { etas, range } =
     filled.etas === 'auto'

@@ -211,7 +211,7 @@ describe('a record store whose disk fails', () => {
     store.append([record(2)]);
     store.close();
     expect(store.status()).to.include({ pending: 1 });
-    expect(warnings().some((warning) => warning.includes('closed while 1 records are not written'))).to.equal(true);
+    expect(warnings().some((warning) => warning.includes('was closed before 1 records were written'))).to.equal(true);
   });
 
   it('continues even if the log fails', () => {

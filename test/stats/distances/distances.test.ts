@@ -249,7 +249,7 @@ describe('distances between shares', () => {
     });
 
     it(`${name}: rejects invalid shares with the reason`, () => {
-      expect(() => distance([1, 2], [1])).to.throw(DataValidationError, '2 and 1');
+      expect(() => distance([1, 2], [1])).to.throw(DataValidationError, 'reference has 2 and current has 1');
       expect(() => distance([1, -1], [1, 1])).to.throw(DataValidationError, 'Got -1 at index 1');
       expect(() => distance([1, 1], [1, NaN])).to.throw(DataValidationError, 'current must hold');
       expect(() => distance([0, 0], [1, 1])).to.throw(DataValidationError, 'no share above 0');

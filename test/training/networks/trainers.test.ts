@@ -245,9 +245,10 @@ for (const { name, create, restore, rate } of TRAINERS) {
       const names = Table.from({ x0: numbers.map(([a]) => a ?? NaN), x1: numbers.map(([, b]) => b ?? NaN) });
       const tensor = tf.tensor2d(numbers);
       const scores = await Promise.all(
-        [numbers, names, tensor].map(async (given) =>
-          (await create().fit(given, y, { sensitive: s })).predictProba(given),
-        ),
+        [numbers, names, tensor].map(async (given) => {
+          const scored = await (await create().fit(given, y, { sensitive: s })).predictProba(given as typeof numbers);
+          return 'dataSync' in scored ? Float64Array.from((scored as tf.Tensor1D).dataSync()) : scored;
+        }),
       );
       tensor.dispose();
       expect(scores[1]).to.deep.equal(scores[0]);
