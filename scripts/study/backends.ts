@@ -19,6 +19,7 @@ const { values } = parseArgs({
     etas: { type: 'string', default: '4,16,64' },
     hidden: { type: 'string', default: '32,256' },
     epochs: { type: 'string', default: '20' },
+    batch: { type: 'string', default: '512' },
   },
 });
 if (values.data === undefined) throw new Error('Use --data to name a folder with adult.train.csv and adult.test.csv.');
@@ -42,7 +43,7 @@ async function sweep(backend: TensorBackend, etas: readonly number[], units: num
         penalty: 'mean_gap',
         epochs,
         patience: epochs,
-        batchSize: 512,
+        batchSize: Number(values.batch),
         hidden: [units],
         lr: 3e-3,
         backend,

@@ -108,9 +108,9 @@ export interface LoadTensorflowOptions {
    */
   readonly backend?: BackendChoice | undefined;
   /**
-   * The number of multiplications between two reads of a step, from which `auto` chooses between `node` and `wasm`. An
+   * The number of multiplications of one training step, from which `auto` chooses between `node` and `wasm`. An
    * operation starts more slowly in TensorFlow's native library than in wasm, but then computes faster.
-   * @defaultValue enough for the native library
+   * @defaultValue Infinity, so that `node` is preferred
    */
   readonly workPerStep?: number | undefined;
 }
@@ -118,10 +118,10 @@ export interface LoadTensorflowOptions {
 const LOAD_TENSORFLOW_OPTION_NAMES: OptionNames<LoadTensorflowOptions> = { backend: true, workPerStep: true };
 
 /**
- * The number of multiplications per step from which training on `node` takes less time than on `wasm`, measured with
- * scripts/study/backends.ts.
+ * The number of multiplications per step from which training on `node` takes at most as much time as on `wasm`, measured
+ * on two cores with scripts/study/backends.ts.
  */
-const WORTH_NATIVE = 4e6;
+const WORTH_NATIVE = 4e7;
 
 /**
  * Loads TensorFlow.js on a backend.

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 
 import { ConfigValidationError, DependencyError } from '../../src/exceptions/index.ts';
 import { loadTensorflow, probeBackends } from '../../src/tensor/index.ts';
+import { describeOn } from '../helpers/software-gpu.ts';
 import { restoreRemovedUtil } from '../../src/tensor/runtime.ts';
 
 async function errorOf(promise: Promise<unknown>): Promise<Error> {
@@ -108,5 +109,15 @@ describe('tensor backends', () => {
     const available = reports.filter((report) => report.available).map(({ name }) => name);
     expect(available).to.include.members(['wasm', 'cpu']);
     for (const { available: works, reason } of reports) expect(reason === null).to.equal(works);
+  });
+});
+
+describeOn('node', 'the choice of auto on node', () => {
+  it('is wasm for little work per step, and node otherwise', async () => {
+    const chosen = async (workPerStep?: number): Promise<string> =>
+      (await loadTensorflow({ backend: 'auto', workPerStep })).backend;
+    expect([await chosen(1000), await chosen(1e9), await chosen()]).to.deep.equal(['wasm', 'node', 'node']);
+    const { passedOver } = await loadTensorflow({ backend: 'auto', workPerStep: 1000 });
+    expect(passedOver.at(-1)).to.include({ name: 'node', available: true });
   });
 });

@@ -247,7 +247,7 @@ for (const { name, create, restore, rate } of TRAINERS) {
       const scores = await Promise.all(
         [numbers, names, tensor].map(async (given) => {
           const scored = await (await create().fit(given, y, { sensitive: s })).predictProba(given as typeof numbers);
-          return 'dataSync' in scored ? Float64Array.from((scored as tf.Tensor1D).dataSync()) : scored;
+          return given === tensor ? (scored as unknown as tf.Tensor1D).data() : scored;
         }),
       );
       tensor.dispose();
