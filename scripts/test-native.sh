@@ -27,7 +27,7 @@ fi
 
 cd "$copy"
 export EVENHAND_REQUIRE_NATIVE=1
-mapfile -t suites < <(grep -rl 'describeOn(backend' test --include='*.test.ts')
+mapfile -t suites < <(grep -rlE "describeOn\((backend|'node')" test --include='*.test.ts')
 mocha=$(node -p 'require.resolve("mocha/bin/mocha.js")')
 run_suites() {
   timeout 900 "$@" "$mocha" --no-config --node-option import=tsx --extension ts --require ./test/helpers/setup.ts \
