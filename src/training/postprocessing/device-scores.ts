@@ -9,7 +9,7 @@ import { assertRows, withoutWeight } from '../data/fit-rows.ts';
 import type { ScoreColumns } from './score-blocks.ts';
 
 /** The counts of the rows of one group with a weight above 0. */
-export interface GroupCounts {
+interface GroupCounts {
   readonly label: string;
   readonly n: number;
   /** The number of rows with label 1. */
