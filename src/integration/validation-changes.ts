@@ -84,13 +84,25 @@ function differences(then: ReportManifest | undefined, now: ReportManifest): str
   ];
 }
 
-function dataDifference({ inputs: then }: ReportManifest, { inputs: now }: ReportManifest): string[] {
+function dataDifference(earlier: ReportManifest, later: ReportManifest): string[] {
+  const [then, now] = [filesOf(earlier, false), filesOf(later, false)];
   const known = [...then, ...now].every(({ sha256 }) => sha256 !== null);
   if (!known) return ['A file has no checksum, so the data may differ.'];
   const sums = (inputs: ReportManifest['inputs']): string => inputs.map(({ sha256 }) => sha256).join();
   const words = (inputs: ReportManifest['inputs']): string =>
     inputs.map(({ path, sha256 }) => `${path} (SHA-256 ${sha256?.slice(0, 8) ?? ''}…)`).join(', ');
-  return sums(then) === sums(now) ? [] : [`The data differ: then ${words(then)}, now ${words(now)}.`];
+  const [gatesThen, gatesNow] = [filesOf(earlier, true), filesOf(later, true)];
+  return [
+    ...(sums(then) === sums(now) ? [] : [`The data differ: then ${words(then)}, now ${words(now)}.`]),
+    ...(gatesThen.length === 0 || gatesNow.length === 0 || sums(gatesThen) === sums(gatesNow)
+      ? []
+      : [`The gates differ: then ${words(gatesThen)}, now ${words(gatesNow)}.`]),
+  ];
+}
+
+/** Returns the input files of a run: the file of gates, or the other files. */
+function filesOf({ inputs, options }: ReportManifest, areGates: boolean): ReportManifest['inputs'] {
+  return inputs.filter(({ path }) => (path === own(options, 'gate')) === areGates);
 }
 
 /** Returns the value of an option as text in command-line notation; undefined if the option was not given. */

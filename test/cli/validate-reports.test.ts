@@ -105,6 +105,24 @@ describe('the files of evenhand validate', () => {
     expect(changes.metrics[0]?.change).to.be.closeTo(-0.1, 1e-12);
   });
 
+  it('name the file of gates among their inputs, and compare it', async () => {
+    const write = (threshold: string): void => {
+      writeFileSync(pathOf('gates.yml'), `- { metric: demographic_parity_difference, threshold: ${threshold} }\n`);
+    };
+    write('0.3');
+    const passing = await validate('may.csv', '--gate', 'gates.yml', '--out', 'loose.json');
+    write('0.01');
+    const failing = await validate('may.csv', '--gate', 'gates.yml', '--compare', 'loose.json', '--json');
+    expect([passing.code, failing.code]).to.deep.equal([0, 1]);
+    const { changes, manifest } = JSON.parse(failing.stdout) as {
+      changes: { warnings: string[] };
+      manifest: { inputs: { path: string }[] };
+    };
+    expect(manifest.inputs.map(({ path: file }) => file)).to.deep.equal(['may.csv', 'gates.yml']);
+    expect(changes.warnings).to.have.length(1);
+    expect(changes.warnings[0]).to.match(/^The gates differ: then gates\.yml \(SHA-256/);
+  });
+
   it('compare with the same data without a warning', async () => {
     await validate('may.csv', '--out', 'same.json');
     const { stdout } = await validate('may.csv', '--compare', 'same.json', '--json');

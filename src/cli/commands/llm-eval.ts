@@ -98,14 +98,16 @@ async function runLlmEvalCommand(
   }
   const { json, reportMd, reportHtml, reportJson } = options;
   const isShown = json === true || [reportMd, reportHtml, reportJson].some((path) => path !== undefined);
-  const inputs = inputsOf(request, config);
+  // A resumed run also reads the answers that it continues.
+  const inputs = [...inputsOf(request, config), ...(request.resume ? [request.transcriptsOut] : [])];
   const source = { call: withResume(call, request), options, inputs, varies: 'what was sent' };
   await evaluate(config, request, options, startProvenance(isShown, source));
 }
 
 /** Returns the call that reads the answers of this run, because a file of answers is never overwritten. */
 function withResume(call: readonly string[], { transcriptsOut, resume }: LlmEvalRequest): readonly string[] {
-  return transcriptsOut === undefined || resume ? call : [...call, '--resume'];
+  const start = call.indexOf('llm-eval') + 1;
+  return transcriptsOut === undefined || resume ? call : call.toSpliced(start, 0, '--resume');
 }
 
 /** Returns the paths of the files that an evaluation reads. */

@@ -124,7 +124,7 @@ async function run(
   const earlier = await readEarlier(compare);
   const gated = await withGates(request, options);
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
-  const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
+  const findProvenance = startProvenance(isShown, { call, options, inputs: [csv, gate] });
   const [{ validateFile }, { manifestOf }, { validationToJson, validationToMarkdown }] = await Promise.all([
     import('../../integration/validate-file.ts'),
     import('../../document/provenance.ts'),

@@ -4,6 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { toFiniteNumbers } from '../../metrics/reduce/row-arguments.ts';
 import { encodeGroupTensors } from '../../metrics/reduce/tensors/group-codes.ts';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
+import { deviceColumns } from '../../metrics/reduce/tensors/tensor-arguments.ts';
 import {
   assertNotDisposed,
   type ColumnSource,
@@ -18,6 +19,9 @@ import { invalidValue, missingValue } from './fit-rows.ts';
 
 /** The largest group code in a tensor. One table of this size is read to find the codes that occur. */
 const LARGEST_CODE = 2 ** 16 - 1;
+
+/** The largest integer up to which float32 represents all integers. */
+const LARGEST_INTEGER = 2 ** 24;
 
 /** A requirement on every value of a column. */
 interface Requirement {
@@ -74,7 +78,7 @@ export interface DeviceColumn {
    * @defaultValue 1
    */
   readonly rank?: 1 | 2;
-  /** For `binary` sources on the host: the label that is treated as 1. */
+  /** For `binary` columns: the label that is treated as 1. For a tensor, it must be a number. */
   readonly positiveLabel?: string | undefined;
 }
 
@@ -123,7 +127,7 @@ export async function readDeviceRows<Name extends string>(
   keep: Keep,
   { columns, groups }: DeviceRowSources<Name>,
 ): Promise<DeviceRows<Name>> {
-  const given = rawColumns(tf, keep, columns);
+  const given = await rawColumns(tf, keep, columns);
   const rows = given[0]?.tensor.shape[0] ?? 0;
   const [groupName, source] = Object.entries(groups)[0] as [string, SensitiveSource];
   const checked = await checkValues(tf, [...given, ...rawCodes(keep, groupName, source, rows)]);
@@ -143,7 +147,7 @@ export async function readDeviceColumns<Name extends string>(
   keep: Keep,
   columns: DeviceRowSources<Name>['columns'],
 ): Promise<DeviceRows<Name>['columns']> {
-  return columnsByName(await checkValues(tf, rawColumns(tf, keep, columns)));
+  return columnsByName(await checkValues(tf, await rawColumns(tf, keep, columns)));
 }
 
 /**
@@ -161,7 +165,11 @@ export async function readDeviceGroups(
   return readGroups(tf, keep, name, source, rows);
 }
 
-function rawColumns<Name extends string>(tf: Tf, keep: Keep, columns: DeviceRowSources<Name>['columns']): RawColumn[] {
+async function rawColumns<Name extends string>(
+  tf: Tf,
+  keep: Keep,
+  columns: DeviceRowSources<Name>['columns'],
+): Promise<RawColumn[]> {
   const given: RawColumn[] = [];
   for (const [name, column] of Object.entries(columns) as [Name, DeviceColumn | undefined][]) {
     if (column === undefined) continue;
@@ -169,7 +177,11 @@ function rawColumns<Name extends string>(tf: Tf, keep: Keep, columns: DeviceRowS
     const shape = [given[0]?.tensor.shape[0], ...(rank === 2 ? [undefined] : [])];
     const tensor = isTensorLike(source) ? numericTensor(source, name) : keep(uploadColumn(tf, name, column));
     assertShape(name, tensor.shape, shape);
-    given.push({ name, must, tensor: toFloat(keep, tensor) });
+    const { positiveLabel } = column;
+    if (isTensorLike(source) && must === 'binary' && positiveLabel !== undefined) {
+      const { tensor: labels } = await deviceColumns(tf, keep, {}).labels(source, 'yTrue', positiveLabel);
+      given.push({ name, must, tensor: labels });
+    } else given.push({ name, must, tensor: toFloat(keep, tensor), isInteger: tensor.dtype === 'int32' });
   }
   return given;
 }
@@ -196,9 +208,12 @@ interface RawColumn {
   readonly name: string;
   readonly must: keyof typeof REQUIREMENTS | 'any';
   readonly tensor: Tensor;
+  /** Whether the values were int32, of which float32 represents only those up to 2^24. */
+  readonly isInteger?: boolean;
 }
 
-function numericTensor(source: TensorLike, name: string): Tensor {
+/** @throws {DataValidationError} if a tensor is disposed, or does not hold real numbers */
+export function numericTensor(source: TensorLike, name: string): Tensor {
   assertNotDisposed(source, name);
   if (isDeviceTensor(source) && source.dtype !== 'complex64') return source as unknown as Tensor;
   throw new DataValidationError(`${name} has dtype ${source.dtype}; expected float32, int32 or bool.`, {
@@ -246,13 +261,25 @@ async function checkValues(tf: Tf, columns: readonly RawColumn[]): Promise<[stri
     const read = filled.length === 0 ? [] : await readTogether(tf, summaries);
     const found = new Map(filled.map(({ name }, index) => [name, read[index] as Float32Array]));
     for (const column of filled) if (found.get(column.name)?.[0] === 0) throw await badValue(tf, column);
-    return columns.map(({ name, tensor }) => {
+    return columns.map(({ name, tensor, isInteger }) => {
       const [, min = Infinity, max = -Infinity] = found.get(name) ?? [];
+      if (isInteger === true && Math.max(-min, max) > LARGEST_INTEGER) throw tooLarge(name, Math.max(-min, max));
       return [name, { tensor, min, max }];
     });
   } finally {
     tf.dispose(summaries);
   }
+}
+
+function tooLarge(name: string, largest: number): DataValidationError {
+  return new DataValidationError(
+    `${name} holds integers up to ${String(largest)}, but float32 on a device represents them only up to ${String(LARGEST_INTEGER)}.`,
+    {
+      code: 'invalid-value',
+      context: { argument: name, largest },
+      suggestion: 'Give an array, which is computed in float64, or subtract a constant first.',
+    },
+  );
 }
 
 /** Returns 1 for each value that meets a requirement, otherwise 0; float32. */

@@ -6,7 +6,6 @@ import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import { deviceColumns } from '../../metrics/reduce/tensors/tensor-arguments.ts';
 import { assertSameLength } from '../../metrics/reduce/row-arguments.ts';
 import {
-  assertNotDisposed,
   type ColumnSource,
   type SensitiveSource,
   sortLabels,
@@ -25,6 +24,7 @@ import {
 } from '../../tensor/index.ts';
 import { encodeFeatureTensor, type FeatureColumns, readRanges } from './feature-tensors.ts';
 import { encodedWidth, type FeatureSpec, type StandardScore } from './feature-encoder.ts';
+import { numericTensor } from './device-rows.ts';
 import { assertRows } from './fit-rows.ts';
 
 /** Rows whose features are a tensor. The other columns are tensors or arrays. */
@@ -81,8 +81,8 @@ export function columnNames(columns = 0): string[] {
  * @throws {DataValidationError} if the tensor is disposed or not 2-D
  */
 export function featureMatrix(tf: Tf, keep: Keep, x: TensorLike, name = 'X'): Tensor2D {
-  assertNotDisposed(x, name);
-  if (x.shape.length === 2) return keep(tf.tidy(() => (x as unknown as Tensor2D).cast('float32')));
+  const tensor = numericTensor(x, name);
+  if (tensor.rank === 2) return keep(tf.tidy(() => tensor.cast<Tensor2D>('float32')));
   throw new DataValidationError(
     `${name} must be a 2-D tensor, [rows, features]; got one of shape [${x.shape.join(', ')}].`,
     {
@@ -254,7 +254,15 @@ async function checkValues(
     return [lacks.cast('float32'), isWrong.cast('float32'), known, known.neg(), lacksWeight.cast('float32')];
   });
   const isBad = isInvalid === 1 || hasNoWeight === 1 || negated > 0 || most === 0 || most === Infinity;
-  if (isBad || (isMissing === 1 && !dropsMissing)) await reject();
+  if (isBad || (isMissing === 1 && !dropsMissing)) {
+    await reject();
+    // The values on the host are valid, but float32 cannot represent them.
+    throw new DataValidationError('sampleWeight or y holds values that are too small or too large for float32.', {
+      code: 'invalid-value',
+      context: { largestWeight: most },
+      suggestion: 'Divide all weights by the largest weight, and standardise the targets of a regression.',
+    });
+  }
   return most;
 }
 

@@ -154,6 +154,7 @@ async function readUserModel(
   }
   const [shape] = model.inputs.map((input) => input.shape);
   if (shape?.[1] !== inputs) {
+    model.dispose();
     const problem = `it takes ${String(shape?.[1])} inputs, but the card describes ${String(inputs)}`;
     throw badModelFile(folder, TOPOLOGY_FILE, problem);
   }
@@ -290,6 +291,8 @@ async function readPredictor(
         },
       };
     case 'layers_model':
+      // Damaged files are rejected before TensorFlow.js allocates the weights.
+      await checkFiles(folder, card);
       return readUserModel(folder, specs, options);
     case 'reductions': {
       const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => ReductionsWrapper.fromJSON(json), specs);

@@ -173,7 +173,8 @@ export function compileFair(model: LayersModel, options: CompileFairOptions): Fa
   });
   return Object.freeze({
     targets: rows.add,
-    watch: (watched: WatchedRows, minGroupSize = 30) => watchDecisions(model, { threshold, ...watched }, minGroupSize),
+    watch: (watched: WatchedRows, minGroupSize = 30) =>
+      watchDecisions(model, { ...watched, threshold: watched.threshold ?? threshold }, minGroupSize),
     dispose: rows.dispose,
   });
 }
@@ -235,10 +236,11 @@ function createRowTable(groupCount: number, isBinary: boolean): RowTable {
     if (isMistaken) throw notTargets();
     if (isChecked) return;
     isChecked = true;
-    const largest = tf.keep(tf.tidy(() => numbers.max()));
-    void largest.data().then(([value = 0]) => {
-      isMistaken = value >= 0;
-      largest.dispose();
+    const known = columns?.labels.size ?? 0;
+    const extremes = tf.keep(tf.tidy(() => tf.stack([numbers.max(), numbers.min()])));
+    void extremes.data().then(([largest = 0, smallest = 0]) => {
+      isMistaken = largest >= 0 || -smallest >= known;
+      extremes.dispose();
     });
   };
   return {
@@ -288,8 +290,9 @@ function createRowTable(groupCount: number, isBinary: boolean): RowTable {
 }
 
 function notTargets(): TrainingError {
-  return new TrainingError('The model was trained on labels, but its loss needs the result of targets.', {
-    suggestion: 'Pass await fair.targets(labels, groups) to model.fit, to validationData and to model.evaluate.',
+  return new TrainingError('The loss does not know these rows: they are not the targets of this compileFair.', {
+    suggestion:
+      'Pass await fair.targets(labels, groups) to model.fit, to validationData and to model.evaluate. Call dispose afterwards.',
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
+import { DataValidationError } from '../../exceptions/index.ts';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { PooledRows } from './pool-violators.ts';
 import { cellTables, readTogether, segmentSums, type Tf } from '../../tensor/index.ts';
@@ -24,6 +25,22 @@ export interface ScoreBlock extends PooledRows {
   readonly group: number;
 }
 
+/** The largest number of rows whose positions float32 can represent. */
+const MAX_ROWS = 2 ** 24;
+
+/** @throws {DataValidationError} if there are more rows than float32 can number */
+function assertNumbered(rows: number): void {
+  if (rows <= MAX_ROWS) return;
+  throw new DataValidationError(
+    `There are ${String(rows)} scores on the device, but at most ${String(MAX_ROWS)} can be sorted there.`,
+    {
+      code: 'data-too-large',
+      context: { argument: 'scores', rows, largest: MAX_ROWS },
+      suggestion: 'Give an array (await scores.data()), or fit on a sample of the rows.',
+    },
+  );
+}
+
 /** A key above all scores, for excluded rows. */
 const LAST = 3.4e38;
 
@@ -33,6 +50,7 @@ const LAST = 3.4e38;
  */
 export function sortScores(tf: Tf, keep: Keep, rows: ScoreColumns): ScoreColumns {
   const { scores, y, weights, codes, groups } = rows;
+  assertNumbered(scores.size);
   const sorted = tf.tidy(() => {
     const isExcluded = codes.equal(groups);
     const byScore = risingOrder(tf, tf.where(isExcluded, tf.fill(scores.shape, LAST), scores));

@@ -90,11 +90,26 @@ const MIN_DENSE = 20;
  */
 const MIN_PRODUCTS = 5e7;
 
+/** The distance between 1 and the next float32 number. */
+const FLOAT32_SPACING = 2 ** -23;
+
+/** The largest rounding error of a value in float32, relative to the largest distance of a value from the mean. */
+const MAX_ROUNDING = 1e-5;
+
 /**
  * Returns whether the default estimator is faster on tensors. On the host, columns with two values cost almost nothing.
+ * A column whose values are far from 0 but close together, such as a date written as a number, would lose its digits in
+ * float32. Such a matrix stays on the host.
  */
 function isFasterOnTensors(x: Matrix): boolean {
   if (x.rows * x.columns ** 2 < MIN_PRODUCTS) return false;
-  const { dense } = deriveFrom(x, 'column-scales', () => columnScales(x));
-  return dense.length >= MIN_DENSE && x.rows * dense.length ** 2 >= MIN_PRODUCTS;
+  const { dense, shift, scale } = deriveFrom(x, 'column-scales', () => columnScales(x));
+  const isExact = (column: number): boolean =>
+    FLOAT32_SPACING * (Math.abs(shift[column] as number) + (scale[column] as number)) <=
+    MAX_ROUNDING * (scale[column] as number);
+  return (
+    dense.length >= MIN_DENSE &&
+    x.rows * dense.length ** 2 >= MIN_PRODUCTS &&
+    Array.from({ length: x.columns }, (_, column) => column).every(isExact)
+  );
 }

@@ -176,6 +176,27 @@ describe('compileFair', () => {
     fair.dispose();
   });
 
+  it('fails if rows of other targets are passed to fit', async () => {
+    const [first, model] = [compileFair(modelOf(), { eta: 1, groupCount: 2 }), modelOf()];
+    const others = await first.targets(labels, groups);
+    const fair = compileFair(model, { eta: 1, groupCount: 2 });
+    await fair.targets([0, 1], [0, 1]);
+    const error = await errorOf(() => model.fit(x(), others, { epochs: 3, batchSize: 50 }));
+    expect(error).to.be.instanceOf(TrainingError);
+    first.dispose();
+    fair.dispose();
+  });
+
+  it('watches logits with the threshold 0, also if the threshold is undefined', async () => {
+    const model = modelOf('linear');
+    const fair = compileFair(model, { eta: 1, groupCount: 2, optimizer: tf.train.sgd(0) });
+    const watch = fair.watch({ x: x(), labels, groups, threshold: undefined });
+    await model.fit(x(), await fair.targets(labels, groups), { epochs: 1, callbacks: watch });
+    const right = scoresOf().filter((score, row) => Number(score >= 0.5) === labels[row]).length;
+    expect(watch.epochs[0]?.accuracy).to.be.closeTo(right / N, 1e-12);
+    fair.dispose();
+  });
+
   it('says what is wrong with shapes, types and codes', async () => {
     const model = modelOf();
     const fair = compileFair(model, { eta: 1, groupCount: 2 });

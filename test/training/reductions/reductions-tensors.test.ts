@@ -3,6 +3,7 @@ import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { withTensors } from '../../../src/metrics/reduce/tensors/row-states.ts';
+import { createRandom } from '../../../src/internal/random.ts';
 import { countReads, loadTensorflow } from '../../../src/tensor/index.ts';
 import { adaptEstimator } from '../../../src/training/estimators/adapt-estimator.ts';
 import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
@@ -373,6 +374,20 @@ describe('reductions of tensors', () => {
       expect((error as Error).message).to.match(message);
     });
   }
+
+  it('keep arrays on the host if a column would lose its digits in float32', async () => {
+    // Large enough for tensors, but the label depends on the last digit of a number of nine digits.
+    const random = createRandom(3);
+    const large = Array.from({ length: 600 }, (_, row) => [
+      1e8 + (row % 4),
+      ...Array.from({ length: 299 }, () => random.next()),
+    ]);
+    const y = large.map((_, row) => Number(row % 4 > 1));
+    const sensitive = large.map((_, row) => row % 3);
+    const fit = async (options: object): Promise<Float64Array> =>
+      (await new GridSearchReduction({ gridSize: 2, ...options }).fit(large, y, { sensitive })).predictProba(large);
+    expect(await fit({})).to.deep.equal(await fit({ precision: 'float64' }));
+  });
 
   it("reject the randomization 'row', which would read the rows", async () => {
     const model = await new ReductionsWrapper().fit(rows.x, rows.y, { sensitive: rows.sensitive });

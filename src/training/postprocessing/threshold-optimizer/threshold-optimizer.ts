@@ -173,10 +173,14 @@ export class ThresholdOptimizer {
         : await estimator.clone().fit(scores as MatrixSource, y, { sampleWeight });
     const { constraint, objective, gridSize, flip, tolerance } = this.#settings;
     const own = await scoresOf(fitted, scores);
-    const curves = isDeviceTensor(own)
-      ? await deviceCurves(own, y, sensitive, sampleWeight, flip)
-      : scoreCurves(await readScoredRows(own, y, sensitive, sampleWeight));
-    this.#rules = await fitRules(curves, { constraint, objective, gridSize, flip, tolerance });
+    try {
+      const curves = isDeviceTensor(own)
+        ? await deviceCurves(own, y, sensitive, sampleWeight, flip)
+        : scoreCurves(await readScoredRows(own, y, sensitive, sampleWeight));
+      this.#rules = await fitRules(curves, { constraint, objective, gridSize, flip, tolerance });
+    } finally {
+      disposeOwn(own, scores);
+    }
     this.#estimator = fitted;
     return this;
   }
@@ -198,9 +202,13 @@ export class ThresholdOptimizer {
     const rules = this.describe();
     const own = await scoresOf(this.#estimator, scores);
     if (!isDeviceTensor(own)) return (await this.#chances(own, options)).chances.probabilities;
-    const { probabilities, rejected } = await deviceChances(own, options.sensitive, rules, this.unseenGroups);
-    rejected.dispose();
-    return probabilities;
+    try {
+      const { probabilities, rejected } = await deviceChances(own, options.sensitive, rules, this.unseenGroups);
+      rejected.dispose();
+      return probabilities;
+    } finally {
+      disposeOwn(own, scores);
+    }
   }
 
   /**
@@ -295,8 +303,12 @@ export class ThresholdOptimizer {
     const seed = requireSeed(options.seed ?? this.seed);
     const own = await scoresOf(this.#estimator, scores);
     if (isDeviceTensor(own)) {
-      assertDrawnOnDevice(draw);
-      return drawOnDevice(await deviceChances(own, options.sensitive, rules, this.unseenGroups), seed);
+      try {
+        assertDrawnOnDevice(draw);
+        return drawOnDevice(await deviceChances(own, options.sensitive, rules, this.unseenGroups), seed);
+      } finally {
+        disposeOwn(own, scores);
+      }
     }
     const { chances, rows } = await this.#chances(own, options);
     return drawDecisions(chances, rows, { seed, draw, rowIds: options.rowIds });
@@ -313,6 +325,11 @@ export class ThresholdOptimizer {
 
 async function scoresOf(estimator: Estimator | undefined, source: ScoreSource): Promise<ColumnSource> {
   return estimator === undefined ? (source as ColumnSource) : estimator.predictProba(source as MatrixSource);
+}
+
+/** Disposes of scores that the estimator computed. The caller's own scores are kept. */
+function disposeOwn(own: ColumnSource, given: ScoreSource): void {
+  if (own !== given && isDeviceTensor(own)) (own as unknown as Tensor).dispose();
 }
 
 /** A range of scores between two thresholds, for which a rule decides 1 with the same probability. */

@@ -82,6 +82,34 @@ function toTensors({ scores, y, groups, weights }: Rows) {
   };
 }
 
+describe('calibration of tensors with other labels', () => {
+  before(async () => {
+    await loadTensorflow({ backend: 'wasm' });
+  });
+
+  for (const [title, [no, yes]] of [
+    ['0 for positives', [1, 0]],
+    ['1 and 2', [1, 2]],
+    ['-1 and 1', [-1, 1]],
+  ] as const) {
+    it(`reads ${title} by the positive label, as for arrays`, async () => {
+      const { scores, groups, y } = drawRows({ rows: 500, groups: 2 });
+      const labels = y.map((label) => (label === 1 ? yes : no));
+      const given = [tf.tensor1d(scores), tf.tensor1d(labels, 'int32'), tf.tensor1d(groups, 'int32')] as const;
+      const positiveLabel = String(yes);
+      const [expected, found] = [new GroupFairnessCalibrator(), new GroupFairnessCalibrator()];
+      await expected.fit(scores, labels, { groups, positiveLabel });
+      await found.fit(given[0], given[1], { groups: given[2], positiveLabel });
+      const own = await found.transform(given[0], { groups: given[2] });
+      const values = await (own as unknown as tf.Tensor1D).data();
+      (await expected.transform(scores, { groups })).forEach((value, row) => {
+        expect(values[row]).to.be.closeTo(value, 1e-6);
+      });
+      tf.dispose([...given, own as unknown as tf.Tensor1D]);
+    });
+  }
+});
+
 for (const backend of TESTED_BACKENDS) {
   // The logarithm of a GPU has an absolute error of 5e-7.
   const tolerance = backend === 'webgpu' ? 2e-5 : 1e-6;
