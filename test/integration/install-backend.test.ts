@@ -215,7 +215,11 @@ describe('installBackend', () => {
 
   for (const [what, programs, message] of [
     ['the compiler fails', { 'g++': 'no such header' }, /no such header/],
-    ['the addon computes wrongly', { node: () => '{"sum":63}' }, /computes a wrong result: the sum is 63 instead of 64/],
+    [
+      'the addon computes wrongly',
+      { node: () => '{"sum":63}' },
+      /computes a wrong result: the sum is 63 instead of 64/,
+    ],
     ['the addon cannot be loaded', { node: 'undefined symbol: TF_NewStatus' }, /undefined symbol/],
   ] as const) {
     it(`leaves the earlier package if ${what}`, async () => {

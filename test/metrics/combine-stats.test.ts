@@ -103,7 +103,10 @@ describe('combined statistics', () => {
   it('rejects statistics of different kinds', () => {
     const counts: GroupStats = reduceClassification(first);
     const scores: GroupStats = reduceScores(first);
-    expect(() => mergeStats<GroupStats>(counts, scores)).to.throw(DataValidationError, /different kinds .*classification.*scores/);
+    expect(() => mergeStats<GroupStats>(counts, scores)).to.throw(
+      DataValidationError,
+      /different kinds .*classification.*scores/,
+    );
   });
 
   it('rejects removing more incomplete rows than there are', () => {

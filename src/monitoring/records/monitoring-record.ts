@@ -51,11 +51,14 @@ function badField(
 ): DataValidationError {
   const value: unknown = record[field];
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return new DataValidationError(`The ${field} of records[${String(index)}] must be ${required}. Got ${shown} instead.`, {
-    code: 'invalid-value',
-    context: { argument: 'records', index, field, value },
-    suggestion: 'Pass records in the form that RealTimeFairnessTracker returns; use null for undefined values.',
-  });
+  return new DataValidationError(
+    `The ${field} of records[${String(index)}] must be ${required}. Got ${shown} instead.`,
+    {
+      code: 'invalid-value',
+      context: { argument: 'records', index, field, value },
+      suggestion: 'Pass records in the form that RealTimeFairnessTracker returns; use null for undefined values.',
+    },
+  );
 }
 
 /** The kind of window whose events a value covers. */

@@ -38,7 +38,8 @@ function checkSums(table: GroupTable, index: number): void {
   table.data.forEach((value, at) => {
     const field = at % table.stride;
     const isRight = field < CELLS_PER_GROUP || field === counted ? isCount(value) : Number.isFinite(value);
-    if (!isRight) throw badSnapshot(`the sums of attribute ${String(index + 1)} contain the invalid value ${String(value)}`);
+    if (!isRight)
+      throw badSnapshot(`the sums of attribute ${String(index + 1)} contain the invalid value ${String(value)}`);
   });
 }
 

@@ -5,12 +5,7 @@ import { encodeGroupTensors } from '../../metrics/reduce/tensors/group-codes.ts'
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import { deviceColumns } from '../../metrics/reduce/tensors/tensor-arguments.ts';
 import { assertSameLength } from '../../metrics/reduce/row-arguments.ts';
-import {
-  type ColumnSource,
-  type SensitiveSource,
-  sortLabels,
-  type TensorLike,
-} from '../../table/index.ts';
+import { type ColumnSource, type SensitiveSource, sortLabels, type TensorLike } from '../../table/index.ts';
 import {
   atRows,
   cellTables,

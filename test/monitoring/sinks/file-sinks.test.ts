@@ -99,7 +99,10 @@ describe('an NDJSON sink', () => {
     it(`rejects a file with ${JSON.stringify(content)}, and leaves it unchanged`, () => {
       const file = newPath();
       writeFileSync(file, content);
-      expect(() => ndjsonSink(file)).to.throw(DataValidationError, /has (unexpected content|content other than alerts)/);
+      expect(() => ndjsonSink(file)).to.throw(
+        DataValidationError,
+        /has (unexpected content|content other than alerts)/,
+      );
       expect(readFileSync(file, 'utf8')).to.equal(content);
       expect(existsSync(`${file}.1`)).to.equal(false);
     });

@@ -414,7 +414,12 @@ describe('saved models', () => {
     ],
     ['an unfitted reduction', () => saveModel(new ReductionsWrapper(), index()), TrainingError, /not been fitted/],
     ['an unfitted estimator', () => saveModel(new LogisticRegression(), index()), TrainingError, /not been fitted/],
-    ['no model', () => saveModel({} as never, index()), ValueError, /must be a trainer, a reduction, an estimator or a LayersModel/],
+    [
+      'no model',
+      () => saveModel({} as never, index()),
+      ValueError,
+      /must be a trainer, a reduction, an estimator or a LayersModel/,
+    ],
     [
       'too few features',
       async () => saveModel(await new LogisticRegression(exact).fit(matrix, rows.y), index(), { features: ['a'] }),

@@ -105,7 +105,11 @@ describe('calibration of a table', () => {
       { table: { score: [0.1, 0.2], y: [0, 1], g: ['a', 'a'] }, group: ['g', 'g'] },
       /Column 'g' is named twice among the groups/,
     ],
-    ['an empty list of group columns', { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] }, /list of group columns .* is empty/],
+    [
+      'an empty list of group columns',
+      { table: { score: [0.1, 0.2], y: [0, 1] }, group: [] },
+      /list of group columns .* is empty/,
+    ],
   ];
   for (const [title, source, message] of refusals) {
     it(`rejects ${title}`, async () => {

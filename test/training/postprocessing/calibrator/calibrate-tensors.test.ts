@@ -101,7 +101,7 @@ describe('calibration of tensors with other labels', () => {
       await expected.fit(scores, labels, { groups, positiveLabel });
       await found.fit(given[0], given[1], { groups: given[2], positiveLabel });
       const own = await found.transform(given[0], { groups: given[2] });
-      const values = await (own).data();
+      const values = await own.data();
       (await expected.transform(scores, { groups })).forEach((value, row) => {
         expect(values[row]).to.be.closeTo(value, 1e-6);
       });
