@@ -134,7 +134,7 @@ const WORTH_NATIVE = 4e7;
 export async function loadTensorflow(options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
   assertKnownOptions('loadTensorflow', options, LOAD_TENSORFLOW_OPTION_NAMES);
   const choice = parseBackendChoice(options.backend ?? process.env['EVENHAND_TF_BACKEND'] ?? 'auto');
-  const loaded = choice === 'auto' ? await loadForWork(options.workPerStep) : await loadNamed(choice);
+  const loaded = choice === 'auto' ? await loadForWork(options) : await loadNamed(choice);
   current = loaded.tf;
   return loaded;
 }
@@ -218,9 +218,12 @@ async function loadFirst(): Promise<Tensorflow> {
 }
 
 /** Loads the choice of `auto`, or wasm if the choice is `node` and there is little work per step. */
-async function loadForWork(workPerStep = Infinity): Promise<Tensorflow> {
+async function loadForWork(options: LoadTensorflowOptions): Promise<Tensorflow> {
   const first = await loadFirst();
-  if (first.backend !== 'node' || workPerStep >= WORTH_NATIVE) return first;
+  if (first.backend !== 'node') return first;
+  // Read only here, because a getter may compute it from the data.
+  const { workPerStep = Infinity } = options;
+  if (workPerStep >= WORTH_NATIVE) return first;
   const tf = await start('wasm', { allowSoftware: false }).catch(() => undefined);
   if (tf === undefined) return loadFirst();
   const reason = `it is faster only from ${String(WORTH_NATIVE)} multiplications per step, but there are ${String(workPerStep)}`;

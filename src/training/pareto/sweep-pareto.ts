@@ -173,7 +173,10 @@ async function sweep(training: TrainingData, filled: FilledSweepOptions): Promis
   assertComparable(heldOut, filled.minGroupSize);
   const { tf, backend } = await loadTensorflow({
     backend: filled.backend,
-    workPerStep: filled.backend === undefined ? workPerStep(training, filled) : undefined,
+    // The encoding of all rows is examined only if the choice depends on it.
+    get workPerStep() {
+      return workPerStep(training, filled);
+    },
   });
   const [first] = splits as [Split, ...Split[]];
   const { etas, range } =
