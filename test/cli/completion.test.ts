@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -56,33 +56,44 @@ function fish(lines: readonly string[]): string[][] {
     );
 }
 
-/** Returns the completions that zsh adds for each line, which is typed in a pseudo-terminal and followed by Tab. */
+/**
+ * Returns the completions that zsh adds for each line, which is typed in a pseudo-terminal and followed by Tab. They are
+ * written to a file, and the next line is typed only after the widget of Tab has ended: what the terminal shows depends
+ * on whether zsh was ready when the keys came.
+ */
 function zsh(lines: readonly string[]): string[][] {
-  const typed = lines.map(
-    (line) => `
-zpty -w -n shell $'${line}\\t'
-zpty -w -n shell $'\\C-uprint -r @@end\\n'
-zpty -r shell text '*@@end*@@end*'
-print -r -- "$text@@next"`,
+  const output = path.join(folder(), 'zsh.txt');
+  const setup = path.join(folder(), 'setup.zsh');
+  writeFileSync(output, '');
+  writeFileSync(
+    setup,
+    `PS1= LISTMAX=9999
+autoload -U compinit; compinit -u -D
+source ./evenhand.zsh
+compadd () { local -a found; builtin compadd -O found "$@"; print -rl -- $found >>./zsh.txt; builtin compadd "$@" }
+complete-and-tell () { zle expand-or-complete; print -r -- @@end >>./zsh.txt; print -r -- @@done }
+zle -N complete-and-tell
+bindkey '^I' complete-and-tell
+print -r -- @@ready
+`,
   );
   const program = `
 zmodload zsh/zpty
 zpty -b shell zsh -f -i
-zpty -w shell 'PS1=; autoload -U compinit; compinit -u -D; source ./evenhand.zsh; LISTMAX=9999'
-zpty -w shell 'compadd () { local -a found; builtin compadd -O found "$@"; print -rl -- @@$^found; builtin compadd "$@" }'
-zpty -w shell 'print -r @@ready'
-zpty -r shell text '*@@ready*@@ready*'
-${typed.join('\n')}
+zpty -w shell 'source ./setup.zsh'
+zpty -r shell text '*@@ready*'
+${lines.map((line) => `zpty -w -n shell $'\\C-u${line}\\t'; zpty -r shell text '*@@done*'`).join('\n')}
 zpty -d shell`;
-  const { stdout } = spawnSync('zsh', ['-f', '-c', program], { cwd: folder(), encoding: 'utf8', timeout: 60_000 });
-  return stdout
-    .split('@@next\n')
+  const { status, stderr } = spawnSync('zsh', ['-f', '-c', program], {
+    cwd: folder(),
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect(status, stderr).to.equal(0);
+  return readFileSync(output, 'utf8')
+    .split('@@end\n')
     .slice(0, -1)
-    .map((text) => {
-      // Cut before the codes with which zsh steers the terminal.
-      const found = [...text.matchAll(/@@([\w.-][ -~]*)/g)].map(([, word = '']) => word.trim());
-      return [...new Set(found)].filter((word) => word !== 'end').sort();
-    });
+    .map((text) => [...new Set(text.split('\n').filter((word) => word !== ''))].sort());
 }
 
 /** The cases: the words of a line, the last one being completed, and what is offered for it. */
