@@ -7,6 +7,7 @@ import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { readTexts, type Table } from '../table/index.ts';
 import {
   addPredictions,
+  missingTextsOf,
   type PredictedTable,
   predictFile,
   type PredictFileOptions,
@@ -43,7 +44,7 @@ export async function predictWithSavedModel(
   if (!model.card.files.includes(MODEL_PIPELINE_FILE))
     return { model, predicted: await predictFile(model, files, how) };
   const pipeline = await loadPipeline(path.join(folder, MODEL_PIPELINE_FILE));
-  const { naValues, ...drawn } = how;
+  const { naValues = missingTextsOf(model), ...drawn } = how;
   const groups = sensitiveColumns(pipeline);
   const loaded = await loadData(files, { labels: groups });
   // As in the workflow that trained the model.

@@ -15,7 +15,7 @@ import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, isOneOf, labelOf } from './value-sql.ts';
+import { groupExpression, groupOutput, isOneOf, isSameNumber, labelOf, textExpression } from './value-sql.ts';
 
 /**
  * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
@@ -51,13 +51,13 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   const work = async (session: SqlSession, raw: Relation): Promise<Reduction[]> => {
     const known = outcomes.filter(({ name }) => hasColumn(raw, name));
     const { readings, positive } = await readOutcomes(session, raw, known, naValues);
-    const missing = new Map<string, ReadonlySet<string>>(
-      known.map(({ name, positiveLabel }) => [name, missingOutcomes(naValues, positiveLabel)]),
+    const isMissing = new Map(
+      known.map(({ name, positiveLabel }) => [name, holdsText(raw, name, missingOutcomes(naValues, positiveLabel))]),
     );
     // Empty fields of a CSV file are NULL already.
     const isGroupText = naValues !== undefined || raw.csv === undefined;
-    if (isGroupText) for (const name of attributes.flat()) missing.set(name, missingGroups(naValues));
-    const reductions = await reduce(session, withoutTexts(raw, missing), positive);
+    if (isGroupText) for (const name of attributes.flat()) isMissing.set(name, holdsGroup(raw, name, naValues));
+    const reductions = await reduce(session, withNulls(raw, isMissing), positive);
     const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
     return reductions.map((reduction, index) => {
       const own = new Set(attributes[index]);
@@ -67,12 +67,11 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   return withRelation(source, work, attributes.flat());
 }
 
-/** Returns a relation in which values equal to the given texts, or to the numbers in these texts, are NULL. */
-function withoutTexts(relation: Relation, missing: ReadonlyMap<string, ReadonlySet<string>>): Relation {
-  const replaced = [...missing].flatMap(([name, texts]) => {
-    const holds = holdsText(relation, name, texts);
+/** Returns a relation in which values are NULL if the SQL condition of their column is true. */
+function withNulls(relation: Relation, isMissing: ReadonlyMap<string, string | undefined>): Relation {
+  const replaced = [...isMissing].flatMap(([name, condition]) => {
     const column = quoteIdentifier(name);
-    return holds === undefined ? [] : [`CASE WHEN ${holds} THEN NULL ELSE ${column} END AS ${column}`];
+    return condition === undefined ? [] : [`CASE WHEN ${condition} THEN NULL ELSE ${column} END AS ${column}`];
   });
   if (replaced.length === 0) return relation;
   return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
@@ -88,6 +87,18 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
   if (!isNumeric(kind)) return isOneOf(relation, name, texts);
   const numbers = numbersAmong(texts).map((value) => `CAST('${String(value)}' AS DOUBLE)`);
   return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
+}
+
+/**
+ * Returns a SQL condition that is true if a value is a group that means a missing value; undefined if the column cannot
+ * contain one. In a column of texts, `-99.0` is the group `-99`.
+ */
+function holdsGroup(relation: Relation, name: string, naValues: readonly string[] | undefined): string | undefined {
+  const missing = missingGroups(naValues);
+  const isText = holdsText(relation, name, missing);
+  const numbers = numbersAmong(missing);
+  if (isText === undefined || isNumeric(relation.columns.get(name) ?? 'text') || numbers.length === 0) return isText;
+  return `(${isText} OR ${isSameNumber(textExpression(name), numbers)})`;
 }
 
 /**
@@ -153,7 +164,7 @@ async function readGroups(
 ): Promise<ColumnReading[]> {
   const missing = missingGroups(naValues);
   const strange = [...new Set(attributes.flat())].filter((name) => {
-    if (naValues !== undefined && holdsText(raw, name, missing) !== undefined) return true;
+    if (naValues !== undefined && holdsGroup(raw, name, naValues) !== undefined) return true;
     const labels = attributes.flatMap((attribute, index) => {
       const column = attribute.indexOf(name);
       return column < 0 ? [] : (reductions[index]?.groups ?? []).map(({ parts }) => parts[column] as string);

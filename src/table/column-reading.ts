@@ -63,9 +63,13 @@ export function readingOfGroups(
   labels: readonly ReadLabel[],
   naValues: readonly string[] | undefined,
 ): ColumnReading[] {
-  const known = addUp(
-    labels.filter(({ value }) => value >= 0).map(({ label, count }) => ({ label: canonicalLabel(label), count })),
-  );
+  const merge = (isKnown: boolean): ReturnType<typeof addUp> =>
+    addUp(
+      labels
+        .filter(({ value }) => value >= 0 === isKnown)
+        .map(({ label, count }) => ({ label: canonicalLabel(label), count })),
+    );
+  const known = merge(true);
   const suspicious = new Set(
     suspiciousGroups(
       known.map(({ label }) => label),
@@ -73,7 +77,7 @@ export function readingOfGroups(
     ),
   );
   const groups = countsOf(known.filter(({ label }) => suspicious.has(label)));
-  const missing = countsOf(labels.filter(({ value }) => value < 0));
+  const missing = countsOf(merge(false));
   const isEmpty = Object.keys(groups).length + Object.keys(missing).length === 0;
   return isEmpty ? [] : [{ ...NOTHING, role: 'groups', name, groups, missing }];
 }

@@ -1,3 +1,4 @@
+import { canonicalLabel } from '../internal/label-text.ts';
 import { isNumberText } from '../internal/values.ts';
 import { type Column, isNumber, numbersOf } from './column.ts';
 
@@ -39,9 +40,19 @@ export function missingOutcomes(naValues: readonly string[] | undefined, kept?: 
   return missing;
 }
 
-/** Returns the texts that mean a missing value in sensitive and control columns; by default only the empty text. */
+/**
+ * Returns the labels that mean a missing value in sensitive and control columns; by default only the empty text. Labels
+ * of the same group, such as `-99` and `-99.0`, are equal in this set.
+ */
 export function missingGroups(naValues: readonly string[] | undefined): ReadonlySet<string> {
-  return new Set(['', ...(naValues ?? [])]);
+  return new GroupLabels(['', ...(naValues ?? []).map(canonicalLabel)]);
+}
+
+/** A set of labels of groups. It compares labels as groups are compared. */
+class GroupLabels extends Set<string> {
+  override has(label: string): boolean {
+    return super.has(canonicalLabel(label));
+  }
 }
 
 /** Returns the numbers among the given texts, for use in numeric columns. */

@@ -67,7 +67,10 @@ function readColumn(column: Column, name: string, columns: TextColumns): ReadCol
   const { groups, naValues } = columns;
   if (groups.includes(name)) {
     const missing = missingGroups(naValues);
-    const labels = column.kind === 'numeric' ? [] : countLabels(column).filter(({ label }) => label !== '');
+    const labels =
+      column.kind === 'numeric'
+        ? Object.entries(countTexts(column, missing)).map(([label, count]) => ({ label, count }))
+        : countLabels(column).filter(({ label }) => label !== '');
     const read = labels.map((one) => ({ ...one, value: missing.has(one.label) ? -1 : 1 }));
     return { column: withoutTexts(column, missing), readings: readingOfGroups(name, read, naValues) };
   }

@@ -129,6 +129,27 @@ describe('evenhand predict', () => {
     expect(await predictionsOf('-999')).to.not.deep.equal(empty);
   });
 
+  it("reads missing values as the model's training did, from its card", async () => {
+    const [header = '', ...rows] = readFileSync(at('wages.csv'), 'utf8').trimEnd().split('\n');
+    const index = header.split(',').indexOf('education');
+    const withMissing = (missing: string): string => {
+      const lines = rows.map((line, row) =>
+        row % 3 === 1 ? line.split(',').map((field, column) => (column === index ? missing : field)).join(',') : line,
+      ); // prettier-ignore
+      return write(`missing${missing}.csv`, [header, ...lines]);
+    };
+    const scoresOf = async (missing: string, ...args: string[]): Promise<Float64Array> => {
+      const [csv, model] = [withMissing(missing), at(`model${missing}`)];
+      await run('train-lagrangian', '--csv', csv, ...wages, '--epochs', '2', '--save-model', model, ...args);
+      await run('predict', '--model', model, '--csv', csv, '--out-csv', at('scores.csv'));
+      return (await loadData(at('scores.csv'))).numeric('score').values;
+    };
+    const empty = await scoresOf('');
+    expect(await scoresOf('-999', '--na-values', '-999')).to.deep.equal(empty);
+    expect(readCard(at('model-999'))).to.have.deep.nested.property('data.na_values', ['-999']);
+    expect(readCard(at('model'))).to.have.nested.property('data.na_values', null);
+  });
+
   const write = (name: string, lines: readonly string[]): string => {
     writeFileSync(at(name), `${lines.join('\n')}\n`);
     return at(name);

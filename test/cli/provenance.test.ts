@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -189,6 +189,19 @@ describe('where a report comes from', () => {
     };
     const name = 'evenhand/config/cps-wages.yml';
     expect([manifest.options, manifest.inputs.at(-1)?.path]).to.deep.equal([{ config: name }, name]);
+  });
+
+  it('run-pipeline: a configuration that is found in a folder above is named from the working folder', async () => {
+    mkdirSync(path.join(folder(), 'deep'));
+    mkdirSync(path.join(folder(), '.evenhand'));
+    writeFileSync(path.join(folder(), '.evenhand', 'config.yml'), FILES['workflow.yml']);
+    const args = ['run-pipeline', '--csv', '../wages.csv', '--output-dir', 'found', '--quiet'];
+    const { code, stderr } = await runCli(args, { cwd: path.join(folder(), 'deep') });
+    expect(code, stderr).to.equal(0);
+    const { manifest } = JSON.parse(read('deep/found/workflow_results.json')) as {
+      manifest: { inputs: { path: string }[] };
+    };
+    expect(manifest.inputs.map((input) => input.path)).to.deep.equal(['../wages.csv', '../.evenhand/config.yml']);
   });
 
   it('is not computed if no result shows it', async () => {

@@ -280,6 +280,59 @@ describe('the labels of groups are the same in every reader', function () {
     }
   });
 
+  it('naValues exclude a group in all its spellings, with the same warning, in every source', async () => {
+    const groups = ['-99', '-99.0', '-9.9e1', '1', '1.0', '2'];
+    const numbers = groups.map(Number);
+    const yPred = groups.map((_, row) => row % 2);
+    const options = { minGroupSize: 1, withCi: false, naValues: ['-99.00', '?'] };
+    const input = { ...options, yPred: 'd', attributes: [['g']] };
+    const mixed = csv([...groups, 'x']);
+    const validations = {
+      csv: await validateFile(fileOf('csv', csv(groups)), input),
+      'csv with a text': await validateFile(fileOf('csv', mixed), input),
+      native: await validateFile(fileOf('csv', csv(groups)), { ...input, backend: 'native' }),
+      'csv.gz': await validateFile(fileOf('csv.gz', gzipSync(csv(groups))), input),
+      'csv.gz with a text': await validateFile(fileOf('csv.gz', gzipSync(mixed)), input),
+      'parquet of texts': await validateFile(await parquet(groups, 'VARCHAR'), input),
+      'parquet of numbers': await validateFile(await parquet(groups, 'DOUBLE'), input),
+      'ndjson of texts': await validateFile(fileOf('ndjson', ndjson(quoted(groups))), input),
+      'ndjson of numbers': await validateFile(fileOf('ndjson', ndjson(groups)), input),
+      'an array of texts': await validateRows({ ...options, yPred, sensitive: { g: groups } }),
+      'an array of numbers': await validateRows({ ...options, yPred, sensitive: { g: numbers } }),
+    };
+    for (const [source, { attributes }] of Object.entries(validations)) {
+      const { nPerGroup = {}, warnings = [] } = attributes['g']?.['demographic_parity_difference'] ?? {};
+      expect([source, nPerGroup['1'], nPerGroup['2'], nPerGroup['-99']]).to.deep.equal([source, 2, 1, undefined]);
+      expect([source, ...warnings.filter((text) => text.includes("'g'"))]).to.deep.equal([
+        source,
+        "the groups of 'g' are missing where they hold one of these texts: '-99' (3 rows); use --na-values (naValues) to change the texts",
+      ]);
+    }
+    const tracker = new RealTimeFairnessTracker({
+      columns: { yPred: 'd', protected: ['g'] },
+      naValues: options.naValues,
+    });
+    for (const g of [...groups, ...numbers]) tracker.record({ g, d: 1 });
+    tracker.recordBatch({ g: [...groups, ...numbers], d: [...yPred, ...yPred] });
+    expect(tracker.stream.reader.groups[0]?.labels).to.deep.equal(['1', '2']);
+  });
+
+  it('naValues exclude a long number, and not the next one', async () => {
+    const groups = ['9007199254740992', '9007199254740993', '9007199254740992', '9007199254740993', '1'];
+    const input = { yPred: 'd', attributes: [['g']], minGroupSize: 1, withCi: false, naValues: ['9007199254740992'] };
+    for (const [extension, content] of [
+      ['csv', csv(groups)],
+      ['csv.gz', gzipSync(csv(groups))],
+    ] as const) {
+      const { attributes } = await validateFile(fileOf(extension, content), input);
+      const { nPerGroup = {} } = attributes['g']?.['demographic_parity_difference'] ?? {};
+      expect(Object.entries(nPerGroup)).to.deep.equal([
+        ['1', 1],
+        ['9007199254740993', 2],
+      ]);
+    }
+  });
+
   it('a gap between two groups with labels of 16 digits is found, in a file and in arrays', async () => {
     const groups = ['9007199254740992', '9007199254740993'];
     const rows = Array.from({ length: 80 }, (_, row) => [groups[row % 2] as string, row % 2] as const);

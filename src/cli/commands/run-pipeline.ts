@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Command } from 'commander';
 import type { z } from 'zod';
 
@@ -104,7 +106,8 @@ async function run(
   ]);
   const { threshold, classWeight, ...how } = request;
   const { csv, json, outputDir } = options;
-  const inputs = [csv, options.config ?? findConfigFile()];
+  const found = findConfigFile();
+  const inputs = [csv, options.config ?? (found && path.relative('', found))];
   await assertOutputs([options.junit], inputs, [outputDir]);
   const isShown = json === true || outputDir !== undefined;
   const findProvenance = startProvenance(isShown, { call, options, inputs, variables: VARIABLES });

@@ -109,6 +109,7 @@ function describe(
       target: training.targetColumn,
       positiveLabel,
       sensitive: config.sensitive,
+      naValues: config.naValues ?? null,
       nTrain: split.train.length,
       nTest: split.test.length,
       nDropped: split.nDropped,

@@ -7,6 +7,7 @@ import {
   numbersAmong,
   positiveLabelFor,
 } from '../../table/index.ts';
+import { isNumberText } from '../../internal/values.ts';
 import { parseDecimal, parseTime } from '../records/record-time.ts';
 import { shownKind } from '../require-kind.ts';
 
@@ -34,7 +35,10 @@ function missingValues(texts: ReadonlySet<string>): MissingValues {
 }
 
 function isMissing(value: unknown, { texts, numbers }: MissingValues): boolean {
-  if (typeof value === 'string') return texts.has(value);
+  if (typeof value === 'string') {
+    // As in a file, a text that is a number is compared by value.
+    return texts.has(value) || (numbers.size > 0 && isNumberText(value) && numbers.has(Number(value)));
+  }
   if (typeof value === 'number') return Number.isNaN(value) || numbers.has(value);
   return value === null || value === undefined;
 }
@@ -144,8 +148,12 @@ function timeOf(value: unknown, unit: TimestampUnit): number {
  * @param naValues texts that mean a missing value, in addition to the empty text
  */
 export function groupReader(naValues: readonly string[] | undefined): ReadValue<string | undefined> {
-  const missing = missingValues(missingGroups(naValues));
-  return (value, position) => (isMissing(value, missing) ? undefined : labelOf(value, position));
+  const missing = missingGroups(naValues);
+  return (value, position) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return undefined;
+    const label = labelOf(value, position);
+    return missing.has(label) ? undefined : label;
+  };
 }
 
 function labelOf(value: unknown, position: ValuePosition): string {

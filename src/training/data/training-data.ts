@@ -89,6 +89,8 @@ export interface TrainingData {
   readonly sensitive: readonly string[];
   /** The label that is mapped to 1 if the target is text; null if the target is 0/1. */
   readonly positiveLabel: string | null;
+  /** The texts that mean a missing value; undefined for the default texts. */
+  readonly naValues?: readonly string[] | undefined;
   /** Warnings about how labels and texts were read. */
   readonly warnings: readonly string[];
   /** The rows of a {@link TensorTrainingSource}, which the reader of the data disposes of. */
@@ -122,6 +124,7 @@ export function readTrainingData(source: TrainingSource): TrainingData {
     target,
     sensitive,
     positiveLabel,
+    naValues,
     warnings,
   };
 }

@@ -60,6 +60,7 @@ export function describeRows({ training, splits, complete }: Omit<JobRows, 'warn
     target: training.target,
     positiveLabel: training.positiveLabel,
     sensitive: training.sensitive,
+    naValues: training.naValues ?? null,
     nTrain: first?.train.y.length ?? 0,
     nTest: splits.reduce((sum, { test }) => sum + test.y.length, 0),
     nDropped: training.rows.nDropped,

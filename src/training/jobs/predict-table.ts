@@ -99,7 +99,8 @@ function freeName(name: string, taken: readonly string[]): string {
 export interface PredictFileOptions extends SavedModelPredictOptions {
   /**
    * Texts that mean a missing value, in all columns that the model uses.
-   * @defaultValue `MISSING_TEXTS`, and only the empty text in columns of groups
+   * @defaultValue the texts of the model's training, from its card; without them `MISSING_TEXTS`, and only the empty
+   *   text in columns of groups
    */
   readonly naValues?: readonly string[] | undefined;
 }
@@ -121,7 +122,7 @@ export async function predictFile(
   options: PredictFileOptions = {},
 ): Promise<PredictedTable> {
   assertKnownOptions('predictFile', options, PREDICT_FILE_OPTION_NAMES);
-  const { naValues, ...how } = options;
+  const { naValues = missingTextsOf(model), ...how } = options;
   const texts = await loadTexts(source);
   assertColumns(texts, model.columns);
   const numeric = model.card.features.filter(({ kind }) => kind === 'numeric').map(({ name }) => name);
@@ -134,4 +135,9 @@ export async function predictFile(
   const { table: rows, warnings } = readTexts(given, { groups: [], others: features, naValues });
   const predicted = await addPredictions(model, rows, texts, how);
   return Object.freeze({ ...predicted, warnings: Object.freeze([...warnings, ...predicted.warnings]) });
+}
+
+/** Returns the texts that meant a missing value in a model's training; undefined for the default texts. */
+export function missingTextsOf({ card }: SavedModel): readonly string[] | undefined {
+  return card.data?.na_values ?? undefined;
 }

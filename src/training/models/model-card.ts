@@ -49,6 +49,8 @@ export interface ModelData {
   /** The label that is mapped to 1; null if the target is 0/1 or a number. */
   readonly positiveLabel: string | null;
   readonly sensitive: readonly string[];
+  /** The texts that meant a missing value; null or omitted for the default texts. */
+  readonly naValues?: readonly string[] | null | undefined;
   readonly nTrain: number;
   readonly nTest: number;
   readonly nDropped: number;
@@ -59,11 +61,15 @@ export function dataToJson({
   target,
   positiveLabel,
   sensitive,
+  naValues = null,
   nTrain,
   nTest,
   nDropped,
 }: ModelData): NonNullable<ModelCard['data']> {
-  return snakeFields({ target, positiveLabel, sensitive: [...sensitive], nTrain, nTest, nDropped });
+  return {
+    ...snakeFields({ target, positiveLabel, sensitive: [...sensitive], nTrain, nTest, nDropped }),
+    na_values: naValues && [...naValues],
+  };
 }
 
 /** The file that marks a folder as an evenhand model. */
@@ -133,6 +139,7 @@ export const cardSchema = z.object({
       target: z.string(),
       positive_label: z.string().nullable(),
       sensitive: z.array(z.string()),
+      na_values: z.array(z.string()).nullable().default(null),
       n_train: z.int().min(0),
       n_test: z.int().min(0),
       n_dropped: z.int().min(0),
