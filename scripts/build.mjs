@@ -1,6 +1,7 @@
 // Compiles src to dist, bundles the parts of ECharts and stdlib that are used (so that users do not install the whole
-// packages), and copies the files that the compiled code reads: the charts' fonts, sample data, and the files of the
-// service's pages. `dist/THIRD-PARTY.txt` has the licences of all that is bundled or copied.
+// packages) and the command line (so that a command starts faster), and copies the files that the compiled code reads:
+// the charts' fonts, sample data, and the files of the service's pages. `dist/THIRD-PARTY.txt` has the licences of all
+// that is bundled or copied.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,6 +22,9 @@ removeOrphans();
 execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', path.join(root, 'tsconfig.json')], {
   stdio: 'inherit',
 });
+
+/** The packages of which each command loads many files. */
+const SMALL_PACKAGES = /^(commander|fastest-levenshtein|get-east-asian-width|pure-rand|zod)($|\/)/;
 
 const vendor = path.join(root, 'dist/vendor');
 for (const name of readdirSync(vendor)) if (name.startsWith('chunk-')) rmSync(path.join(vendor, name));
@@ -49,6 +53,7 @@ const bundles = await Promise.all([
     globalName: 'echarts',
   }),
 ]);
+bundles.push(await bundleCommandLine());
 // Their types are those of packages that users do not have.
 for (const name of ['echarts', 'echarts-page']) rmSync(path.join(vendor, `${name}.d.ts`), { force: true });
 
@@ -72,11 +77,64 @@ writeLicences([
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 
+/**
+ * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
+ * are written directly to `dist/cli`: the sources find other files of the package from folders of this depth. `program`
+ * and `logger` are for the tests, which run commands in their own process.
+ */
+async function bundleCommandLine() {
+  const outdir = path.join(root, 'dist/cli');
+  rmSync(outdir, { recursive: true, force: true });
+  const entries = { main: 'cli/main', program: 'cli/program', logger: 'internal/logger' };
+  return build({
+    entryPoints: Object.entries(entries).map(([out, name]) => ({ in: path.join(root, `src/${name}.ts`), out })),
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    metafile: true,
+    plugins: [{ name: 'command line', setup: bundleSmallPackages }],
+  });
+}
+
+/** Leaves other packages and the bundles of `dist/vendor` where they are. */
+function bundleSmallPackages({ onResolve, onLoad }) {
+  const isOwn = (folder) => !folder.includes('node_modules');
+  onResolve({ filter: /^[^./]/ }, ({ path: name, resolveDir, kind }) => {
+    if (kind === 'entry-point' || (isOwn(resolveDir) && SMALL_PACKAGES.test(name))) return undefined;
+    return name.startsWith('node:') && kind === 'require-call'
+      ? { path: name, namespace: 'builtin' }
+      : { path: name, external: true };
+  });
+  // A bundle of ESM has no require.
+  onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path: name }) => ({
+    contents: `module.exports = process.getBuiltinModule(${JSON.stringify(name)});`,
+  }));
+  onResolve({ filter: /\/vendor\/[\w-]+\.ts$/ }, ({ path: name }) => ({
+    path: `../vendor/${path.basename(name, '.ts')}.js`,
+    external: true,
+  }));
+  // Messages in other languages than English, of which none is used.
+  onResolve({ filter: /\/locales\/index\.js$/ }, async ({ resolveDir }) => ({
+    path: path.join(resolveDir, '../locales/english.js'),
+    namespace: 'locales',
+  }));
+  onLoad({ filter: /.*/, namespace: 'locales' }, ({ path: name }) => ({
+    contents: "export { default as en } from './en.js';",
+    resolveDir: path.dirname(name),
+  }));
+}
+
 /** Removes compiled files whose sources no longer exist. Otherwise they would be packed. */
 function removeOrphans() {
   if (!existsSync(path.join(root, 'dist'))) return;
   for (const name of readdirSync(path.join(root, 'dist'), { recursive: true })) {
-    const source = /^(?!api\/assets\/|vendor\/)(.*?)(\.d\.ts|\.js)$/.exec(name.split(path.sep).join('/'))?.[1];
+    const source = /^(?!api\/assets\/|cli\/|vendor\/)(.*?)(\.d\.ts|\.js)$/.exec(name.split(path.sep).join('/'))?.[1];
     if (source !== undefined && !existsSync(path.join(root, 'src', `${source}.ts`)))
       rmSync(path.join(root, 'dist', name));
   }

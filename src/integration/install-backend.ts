@@ -284,8 +284,9 @@ async function fetchLibrary(
 ): Promise<void> {
   const work = path.join(folder, 'work');
   await mkdir(work);
+  const pip = [...pipArguments(wheels), ...newPipArguments(await runTool('python3', ['-m', 'pip', '--version']))];
   const install = async (target: string, packages: readonly string[]): Promise<void> => {
-    await runTool('python3', [...pipArguments(wheels), '--target', path.join(work, target), ...packages], {
+    await runTool('python3', [...pip, '--target', path.join(work, target), ...packages], {
       // pip first unpacks into its temporary folder. The default temporary folder may be on a small disk.
       env: { TMPDIR: work },
       onLine: (line) => {
@@ -310,19 +311,25 @@ function pipArguments(wheels: string | undefined): string[] {
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
   const platforms = ['manylinux_2_27', 'manylinux_2_17', 'manylinux2014'].map((tag) => `${tag}_${machine}`);
   return [
-    ...['-m', 'pip', 'install', '--disable-pip-version-check', '--root-user-action', 'ignore', '--no-compile'],
-    ...[
-      '--no-deps',
-      '--only-binary=:all:',
-      '--implementation',
-      'cp',
-      '--python-version',
-      '3.12',
-      '--progress-bar',
-      'raw',
-    ],
+    ...['-m', 'pip', 'install', '--disable-pip-version-check', '--no-compile', '--no-deps'],
+    ...['--only-binary=:all:', '--implementation', 'cp', '--python-version', '3.12'],
     ...[...platforms, 'any'].flatMap((platform) => ['--platform', platform]),
     ...(wheels === undefined ? [] : ['--no-index', '--find-links', wheels]),
+  ];
+}
+
+/**
+ * Returns the arguments that only newer versions of pip accept. Without them, pip reports no progress in bytes, and
+ * warns root users.
+ * @param version the text of `pip --version`
+ */
+function newPipArguments(version: string): string[] {
+  const [, major = '0', minor = '0'] = /^pip (\d+)\.(\d+)/.exec(version.trim()) ?? [];
+  const isAtLeast = (year: number, release: number): boolean =>
+    Number(major) > year || (Number(major) === year && Number(minor) >= release);
+  return [
+    ...(isAtLeast(22, 1) ? ['--root-user-action', 'ignore'] : []),
+    ...(isAtLeast(24, 1) ? ['--progress-bar', 'raw'] : []),
   ];
 }
 

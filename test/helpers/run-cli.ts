@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
-const LOGGER = path.resolve(import.meta.dirname, '../../dist/internal/logger.js');
+const LOGGER = path.resolve(import.meta.dirname, '../../dist/cli/logger.js');
 const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 
 /** The result of a run of the command line. */

@@ -36,7 +36,11 @@ interface Machine extends InstallBackendOptions {
 }
 
 /** Creates a project with TensorFlow.js, and programs that write the files that the real ones would write. */
-function makeMachine(name: string, programs: Readonly<Record<string, string | (() => string)>> = {}): Machine {
+function makeMachine(
+  name: string,
+  programs: Readonly<Record<string, string | (() => string)>> = {},
+  pip = '24.1',
+): Machine {
   const prefix = path.join(folder(), name, 'project');
   write(path.join(prefix, 'node_modules/@tensorflow/tfjs/package.json'), '{"name":"@tensorflow/tfjs"}');
   const calls: string[] = [];
@@ -49,6 +53,7 @@ function makeMachine(name: string, programs: Readonly<Record<string, string | ((
       return Promise.reject(failure);
     }
     if (typeof own === 'function') return Promise.resolve(own());
+    if (args.join(' ') === '-m pip --version') return Promise.resolve(`pip ${pip} from /usr/lib (python 3.12)\n`);
     const target = args[args.indexOf('--target') + 1] ?? '';
     if (program === 'python3' && args.includes('--target')) {
       onLine?.('Progress 10 of 40');
@@ -155,6 +160,22 @@ describe('installBackend', () => {
     expect(compiled).to.include('-Wl,-rpath,$ORIGIN/../../deps/lib');
     expect(unfinished(path.join(folder(), 'all'))).to.deep.equal([]);
   });
+
+  // From the changes of pip: --root-user-action is new in 22.1, and the progress bar 'raw' in 24.1.
+  for (const [pip, expected] of [
+    ['20.3.4', []],
+    ['23.2.1', ['--root-user-action ignore']],
+    ['24.0', ['--root-user-action ignore']],
+    ['24.1', ['--root-user-action ignore', '--progress-bar raw']],
+    ['26.0.1', ['--root-user-action ignore', '--progress-bar raw']],
+  ] as const) {
+    it(`passes pip ${pip} only arguments that it knows`, async () => {
+      const machine = makeMachine(`pip-${pip}`, {}, pip);
+      await installBackend('node', machine);
+      const download = machine.calls.find((call) => call.includes('--target')) ?? '';
+      expect(download.match(/--root-user-action \w+|--progress-bar \w+/g) ?? []).to.deep.equal(expected);
+    });
+  }
 
   it('downloads nothing the second time', async () => {
     const machine = makeMachine('twice');

@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 
 import { getLogger } from '../../internal/logger.ts';
+import { moduleUrl } from '../../internal/packages.ts';
 import { Slots } from '../../internal/slots.ts';
 import { internalProblem, queueFull, serviceEnds, ServiceProblem } from '../problem/service-problem.ts';
 import { type ThreadLimits, threadLimits } from './job-bounds.ts';
@@ -56,17 +57,17 @@ class ThreadPool {
 
   async #open(): Promise<Piscina<ThreadTask, ThreadAnswer>> {
     const { Piscina: Pool } = await import('piscina');
-    const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+    const { href } = moduleUrl('api/jobs/run-job');
     // No memory limits are set, because a thread that reaches its limit during JSON.parse crashes the process.
     const pool = new Pool<ThreadTask, ThreadAnswer>({
-      filename: new URL(`./run-job${extension}`, import.meta.url).href,
+      filename: href,
       minThreads: 0,
       maxThreads: this.slots.count,
       idleTimeout: IDLE_MILLIS,
       // An idle thread must be able to close its sockets and run its timers.
       atomics: 'disabled',
       env: inheritedEnvironment(process.env),
-      ...(extension === '.ts' ? { execArgv: sourceLoader() } : {}),
+      ...(href.endsWith('.ts') ? { execArgv: sourceLoader() } : {}),
     });
     pool.on('error', this.#onFailure);
     return pool;

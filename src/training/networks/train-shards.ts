@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
+import { moduleUrl } from '../../internal/packages.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { areTensors, countRows, traitsOf } from '../../tensor/index.ts';
 import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
@@ -62,9 +63,8 @@ async function trainInThreads(
   signal: AbortSignal | undefined,
 ): Promise<TrainedNetworks[]> {
   const { Piscina } = await import('piscina');
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
   const pool = new Piscina<SweepWork, SweepAnswer>({
-    filename: new URL(`./sweep-worker${extension}`, import.meta.url).href,
+    filename: moduleUrl('training/networks/sweep-worker').href,
     maxThreads: threads,
   });
   try {
