@@ -38,19 +38,10 @@ export async function importOptional<T>(name: OptionalPackage, neededFor: string
 }
 
 /**
- * Returns the URL of a module of this package, for a thread or a process. The module runs from the sources or from
- * `dist`, as the caller does.
- * @param name the path within `src` without its extension
- */
-export function moduleUrl(name: string): URL {
-  const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
-  // From a bundled file in dist/cli, the path is the same.
-  return new URL(`../${name}${extension}`, import.meta.url);
-}
-
-/**
- * Returns the path of a file that the build writes.
- * @param name the path within `dist`; in a checkout, `dist` is next to `src`
+ * Returns the path of a file that the build writes. Threads and further processes run built files also if the caller
+ * runs from the sources, as in tests, because a thread would need seconds to load the sources.
+ * @param name the path within `dist`; in a checkout, `dist` is next to `src`. From a bundled file in `dist/cli`, the path
+ *   is the same
  */
 export function builtFile(name: string): string {
   return fileURLToPath(new URL(`${import.meta.url.endsWith('.ts') ? '../../dist' : '..'}/${name}`, import.meta.url));

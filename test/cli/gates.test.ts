@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -11,6 +14,14 @@ const VALIDATE = ['validate', '--csv', 'decisions.csv', '--y-pred', 'approved', 
 
 /** A label with XML, Markdown, a link and control characters. */
 const NASTY = 'a]]>|<b> [x](http://evil.example) \u0007\u202e';
+
+/** Starts a server that accepts alerts, and returns its address. */
+async function startHook(): Promise<string> {
+  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  server.unref();
+  await once(server, 'listening');
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+}
 
 describe('gates in continuous integration', () => {
   const folder = useTemporaryFolder();
@@ -183,6 +194,7 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
   });
 
   it('monitor reports alarms as failures, and what it cannot decide as skipped', async () => {
+    const hook = await startHook();
     const rows = (rate: number, count: number): string[] =>
       Array.from({ length: count }, (_, row) => `${row % 2 === 0 ? 'f' : 'm'},${String(Number((row >> 1) % 10 < (row % 2 === 0 ? 5 : rate)))}`); // prettier-ignore
     const write = (name: string, rate: number, count: number): void => {
@@ -191,7 +203,7 @@ training: { method: reductions, target_column: wage_above_median, params: { diff
     write('breach.csv', 9, 4000);
     write('fair.csv', 5, 4000);
     write('few.csv', 5, 40);
-    const args = (csv: string): string[] => ['monitor', '--csv', csv, '--y-pred', 'approved', '--sensitive', 'sex', '--webhook', 'http://127.0.0.1:9/secret']; // prettier-ignore
+    const args = (csv: string): string[] => ['monitor', '--csv', csv, '--y-pred', 'approved', '--sensitive', 'sex', '--webhook', `${hook}/secret`]; // prettier-ignore
     const name = 'sex: no alarm: demographic_parity_difference <= 0.1';
     const breach = await run(...args('breach.csv'));
     expect([breach.code, breach.junit.outcomes]).to.deep.equal([1, { [name]: 'failure' }]);

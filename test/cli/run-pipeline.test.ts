@@ -190,7 +190,7 @@ describe('evenhand run-pipeline', () => {
   });
 });
 
-describeWithReference('evenhand run-pipeline on the Adult training rows', () => {
+describeWithReference('evenhand run-pipeline on the Adult training rows @slow', () => {
   const folder = useTemporaryFolder();
   const run = (threshold: string, out: string): ReturnType<typeof runCli> =>
     runCli([

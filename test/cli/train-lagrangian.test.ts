@@ -127,7 +127,7 @@ describe('evenhand train-lagrangian', () => {
   }
 });
 
-describeWithReference('evenhand train-lagrangian on Adult', () => {
+describeWithReference('evenhand train-lagrangian on Adult @slow', () => {
   it('keeps the gap of selection rates near the tolerance on unseen rows, and stays accurate', async function () {
     this.timeout(300_000);
     const { code, stdout } = await runCli([

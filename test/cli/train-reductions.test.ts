@@ -154,7 +154,7 @@ describe('evenhand train-reductions', () => {
   }
 });
 
-describeWithReference('evenhand train-reductions on Adult', () => {
+describeWithReference('evenhand train-reductions on Adult @slow', () => {
   interface Figures {
     readonly accuracy: number;
     readonly dpd: number;

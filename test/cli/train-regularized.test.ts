@@ -92,7 +92,7 @@ describe('evenhand train-regularized', () => {
   });
 });
 
-describeWithReference('evenhand train-regularized on Adult', () => {
+describeWithReference('evenhand train-regularized on Adult @slow', () => {
   const args = [
     ...[
       'train-regularized',

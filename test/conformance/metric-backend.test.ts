@@ -179,7 +179,7 @@ for (const name of METRIC_BACKENDS) {
     });
 
     for (const count of [65_536, 65_537]) {
-      it(`${count === 65_536 ? 'keeps' : 'rounds to the grid'} ${count} distinct scores`, async () => {
+      it(`${count === 65_536 ? 'keeps' : 'rounds to the grid'} ${count} distinct scores @slow`, async () => {
         const { score, label, weight, sensitive } = columnsOf(MANY_SCORES.slice(0, count));
         const loaded = await backend();
         const stats = await loaded.scores({ yScore: score, yTrue: label, sensitive, sampleWeight: weight });

@@ -16,7 +16,7 @@ function examplesOf(file: string): string[] {
     .map(({ code }) => code);
 }
 
-describe('examples in docstrings run and print what they say', () => {
+describe('examples in docstrings run and print what they say @slow', () => {
   const files = filesIn('src', '.ts');
   const examples = files.flatMap((file) => examplesOf(file).map((code) => ({ file, code })));
 

@@ -31,7 +31,8 @@ function splitWords(command: string): string[] {
 const RUN_ELSEWHERE = /^(npm (ci|install|start|test|run)|npx tsx scripts\/|EVENHAND_REFERENCE_DIR=)/;
 
 for (const page of pages) {
-  describe(`code in ${page}`, () => {
+  // The code of the other pages takes ten seconds.
+  describe(`code in ${page}${page === 'README.md' ? '' : ' @slow'}`, () => {
     const folder = useTemporaryFolder();
     const blocks = codeBlocks(readFileSync(path.join(projectRoot, page), 'utf8'));
 

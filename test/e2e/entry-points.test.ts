@@ -43,7 +43,7 @@ describe('entry points', () => {
     expect(await runProgram(program, {})).to.deep.equal({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('compute on wasm by default, and never print the advice of the cpu backend', async () => {
+  it('compute on wasm by default, and never print the advice of the cpu backend @slow', async () => {
     const program = `
       import { FairnessAnalyzer, LogisticRegression, saveModel } from 'evenhand';
       import { mkdtempSync, rmSync } from 'node:fs';

@@ -37,13 +37,13 @@ describe('scripts/gpu-check.sh', function () {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).to.be.at.most(80);
   });
 
-  it('rejects wrong usage with one line', () => {
+  it('rejects wrong usage with one line @slow', () => {
     const { status, stderr } = runCheck(['--only', 'numeric'], folder());
     expect(status).to.equal(2);
     expect(stderr).to.match(/^--only must be one of doctor, numerics, .*; got 'numeric'\n$/);
   });
 
-  it('reports immediately that the JSON cannot be written', () => {
+  it('reports immediately that the JSON cannot be written @slow', () => {
     const { status, stdout, stderr } = runCheck(
       ['--backend', 'wasm', '--only', 'doctor,numerics', '--out', '/dev/null/gpu.json'],
       folder(),
@@ -67,7 +67,7 @@ describe('scripts/gpu-check.sh', function () {
     expect(run('gpu-check.sh', beside).stdout).to.equal(wanted);
   });
 
-  it('reports that there is no GPU, with what is missing, and leaves no file', function () {
+  it('reports that there is no GPU, with what is missing, and leaves no file @slow', function () {
     if (existsSync('/dev/nvidia0')) {
       console.log('      skipped: this machine has an NVIDIA GPU');
       this.skip();

@@ -42,6 +42,8 @@ function expectNumber(value: number | undefined, expected: Expected, tolerance =
 }
 
 for (const backend of BACKENDS) {
+  // Thousands of statements.
+  const slow = backend === 'duckdb' ? ' @slow' : '';
   describeWithReference(`fairlearn, shared arrays of its test suite, ${backend}`, () => {
     const analyzer = new FairnessAnalyzer({ backend, minGroupSize: 1 });
     const shared = readVectors('fairlearn_metrics_shared_arrays.json') as SharedArrays;
@@ -64,7 +66,7 @@ for (const backend of BACKENDS) {
       expect(counts).to.deep.equal([192, 32, 100]);
     });
 
-    it('fairness metrics: differences and ratios, between groups and to overall, worst case and mean', async () => {
+    it(`fairness metrics: differences and ratios, between groups and to overall, worst case and mean${slow}`, async () => {
       for (const { metric, groups, method, agg, weighted, expected } of shared.fairness_metrics) {
         const options = {
           ...bare,
@@ -86,7 +88,7 @@ for (const backend of BACKENDS) {
       }
     });
 
-    it('generated metrics: differences, ratios, smallest and largest of groups', async () => {
+    it(`generated metrics: differences, ratios, smallest and largest of groups${slow}`, async () => {
       for (const { metric, groups, weighted, expected } of shared.generated_metrics) {
         const [, measure = '', what = ''] = /^(.+)_(difference|ratio|group_min|group_max)$/.exec(metric) ?? [];
         const frame = await analyzer.metricFrame({ ...rowsOf(weighted, groups), metrics: [measure] });

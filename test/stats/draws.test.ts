@@ -119,7 +119,7 @@ describe('one binomial draw', () => {
     [1_000_000, 0.25],
     [1_000_000, 0.99999],
   ] as const) {
-    it(`has the distribution B(${n}, ${p}): mean, variance and every probability`, () => {
+    it(`has the distribution B(${n}, ${p}): mean, variance and every probability${n < 100_000 ? '' : ' @slow'}`, () => {
       const random = createRandom(17);
       expectLaw(() => drawBinomial(n, p, random), binomialLaw(n, p));
     });
@@ -185,7 +185,7 @@ describe('one hypergeometric draw', () => {
     [500_000, 500_000, 100_000],
     [400_000, 100_000, 499_000],
   ] as const) {
-    it(`has the distribution of ${draws} draws from ${successes} successes and ${failures} failures`, () => {
+    it(`has the distribution of ${draws} draws from ${successes} successes and ${failures} failures${draws < 1000 ? '' : ' @slow'}`, () => {
       const random = createRandom(23);
       expectLaw(
         () => drawHypergeometric(successes, failures, draws, random),
@@ -193,7 +193,7 @@ describe('one hypergeometric draw', () => {
       );
     });
 
-    it(`gives every number of successes in ${draws} of ${successes} and ${failures} its share of the unit interval`, () => {
+    it(`gives every number of successes in ${draws} of ${successes} and ${failures} its share of the unit interval${draws < 1000 ? '' : ' @slow'}`, () => {
       expectShares(
         (random) => drawHypergeometric(successes, failures, draws, random),
         hypergeometricLaw(successes, failures, draws),

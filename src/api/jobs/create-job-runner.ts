@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 
 import type { Logger } from 'pino';
 import type { Piscina } from 'piscina';
 
 import { getLogger } from '../../internal/logger.ts';
-import { moduleUrl } from '../../internal/packages.ts';
+import { builtFile } from '../../internal/packages.ts';
 import { Slots } from '../../internal/slots.ts';
 import { internalProblem, queueFull, serviceEnds, ServiceProblem } from '../problem/service-problem.ts';
 import { type ThreadLimits, threadLimits } from './job-bounds.ts';
@@ -57,34 +55,19 @@ class ThreadPool {
 
   async #open(): Promise<Piscina<ThreadTask, ThreadAnswer>> {
     const { Piscina: Pool } = await import('piscina');
-    const { href } = moduleUrl('api/jobs/run-job');
     // No memory limits are set, because a thread that reaches its limit during JSON.parse crashes the process.
     const pool = new Pool<ThreadTask, ThreadAnswer>({
-      filename: href,
+      filename: builtFile('api/jobs/run-job.js'),
       minThreads: 0,
       maxThreads: this.slots.count,
       idleTimeout: IDLE_MILLIS,
       // An idle thread must be able to close its sockets and run its timers.
       atomics: 'disabled',
       env: inheritedEnvironment(process.env),
-      ...(href.endsWith('.ts') ? { execArgv: sourceLoader() } : {}),
     });
     pool.on('error', this.#onFailure);
     return pool;
   }
-}
-
-/**
- * Returns the options for threads that run TypeScript sources, as in tests. Node 20 loads TypeScript sources only in
- * the main thread.
- */
-function sourceLoader(): string[] {
-  const path = createRequire(import.meta.url)
-    .resolve('tsx/esm/api')
-    .replace(/cjs$/, 'mjs');
-  const loader = pathToFileURL(path).href;
-  const code = `import * as loader from ${JSON.stringify(loader)}; loader.register();`;
-  return [...process.execArgv, '--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
 async function runInThread(

@@ -1,13 +1,12 @@
 import { fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 
-import { moduleUrl } from '../../internal/packages.ts';
+import { builtFile } from '../../internal/packages.ts';
 import { type ConnectionMessage, type ForkedWorker, isConnectionMessage, lineOf } from '../cluster/protocol.ts';
 import { inheritedEnvironment } from '../jobs/service-environment.ts';
 
 /** Starts a worker process. */
 export function forkWorker(): ForkedWorker {
-  const main = fileURLToPath(moduleUrl('api/serve/worker-main'));
+  const main = builtFile('api/serve/worker-main.js');
   // Bodies are long strings, and JSON would escape each of them again.
   const child = fork(main, { serialization: 'advanced', env: inheritedEnvironment(process.env) });
   return {

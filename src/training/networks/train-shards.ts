@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
 import { TrainingError } from '../../exceptions/index.ts';
-import { moduleUrl } from '../../internal/packages.ts';
+import { builtFile } from '../../internal/packages.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { areTensors, countRows, traitsOf } from '../../tensor/index.ts';
 import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
@@ -64,7 +64,7 @@ async function trainInThreads(
 ): Promise<TrainedNetworks[]> {
   const { Piscina } = await import('piscina');
   const pool = new Piscina<SweepWork, SweepAnswer>({
-    filename: moduleUrl('training/networks/sweep-worker').href,
+    filename: builtFile('training/networks/sweep-worker.js'),
     maxThreads: threads,
   });
   try {

@@ -281,7 +281,7 @@ describe('StereotypeAssociationEvaluator', () => {
       expect([accuracy?.value, accuracy?.n, accuracy?.ci]).to.deep.equal([0.5, 12, null]);
     });
 
-    it('has at most the nominal rate of false findings, although items of a template agree', () => {
+    it('has at most the nominal rate of false findings, although items of a template agree @slow', () => {
       const random = createRandom(3);
       const lines = items(12);
       const planned = evaluator.plan({ ...CONFIG, bbqPath: writeLines(lines) });

@@ -25,7 +25,7 @@ describe('the page on drift detectors', () => {
   });
 
   for (const name of DRIFT_DETECTOR_NAMES) {
-    it(`has the false alarms of ${name} as simulated`, () => {
+    it(`has the false alarms of ${name} as simulated @slow`, () => {
       const cells = ([0.5, 0.1, 0.02, 'scores'] as const).map((law) => {
         const { share, alarms } = simulateQuiet(name, law);
         return `${share.toFixed(2)} (${alarms.toFixed(2)})`;
@@ -33,7 +33,7 @@ describe('the page on drift detectors', () => {
       expect(figuresOf(name, 4)).to.deep.equal(cells);
     });
 
-    it(`has the changes that ${name} finds as simulated`, () => {
+    it(`has the changes that ${name} finds as simulated @slow`, () => {
       const changes = [[0.3, 0.4], [0.3, 0.6], [0.1, 0.05]] as const; // prettier-ignore
       const cells = changes.map(([before, after]) => {
         const { share, delay, error } = simulateChange(name, before, after);

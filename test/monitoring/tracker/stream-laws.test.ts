@@ -221,7 +221,7 @@ describe('a merge', () => {
     }
   });
 
-  it('of more than 10,000 groups counts the events without a group', () => {
+  it('of more than 10,000 groups counts the events without a group @slow', () => {
     const names = (from: number, count: number): string[] =>
       Array.from({ length: count }, (_, row) => `g${String(from + row)}`);
     const merged = make(names(0, 9990), 20_000).merge(make(names(9980, 60), 20_000));

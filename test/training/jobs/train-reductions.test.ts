@@ -128,7 +128,15 @@ describe('trainReductions', () => {
     expect(Math.abs(rate('few') - rate('many'))).to.be.closeTo(result.final.dpDiff, 1e-6);
     expect(card).to.deep.include({
       method: 'reductions',
-      data: { target: 'y', positive_label: null, sensitive: ['s'], n_train: 600, n_test: 300, n_dropped: 0 },
+      data: {
+        target: 'y',
+        positive_label: null,
+        sensitive: ['s'],
+        na_values: null,
+        n_train: 600,
+        n_test: 300,
+        n_dropped: 0,
+      },
       groups: { few: 200, many: 400 },
       backend: 'cpu',
     });

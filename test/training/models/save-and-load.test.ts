@@ -377,7 +377,7 @@ describe('saved models', () => {
       card: model.card,
       scores: (x: [string, number[]][]) => model.scores(Object.fromEntries(x)),
     }));
-    expect(card.data).to.deep.equal({ target: 'y', positive_label: 'yes', sensitive: ['__proto__'], n_train: 7, n_test: 2, n_dropped: 1 }); // prettier-ignore
+    expect(card.data).to.deep.equal({ target: 'y', positive_label: 'yes', sensitive: ['__proto__'], na_values: null, n_train: 7, n_test: 2, n_dropped: 1 }); // prettier-ignore
     expect(Object.entries(card.groups ?? {})).to.deep.equal([['__proto__', 3], ['constructor', 4]]); // prettier-ignore
     expect(card.metrics).to.deep.equal([{ rows: 'test', accuracy: 0.5, dp_diff: null }]);
     expect([...(await scores([['__proto__', [0]], ['constructor', [0]]]))].length).to.equal(1); // prettier-ignore

@@ -312,7 +312,7 @@ describe('sweepPareto', () => {
       });
     });
 
-    it('finds the same etas for the same seed', async () => {
+    it('finds the same etas for the same seed @slow', async () => {
       const run = async () => paretoToJson(await sweepPareto(makeSource(540), { ...quick, etas: 'auto', epochs: 4 }));
       expect(await run()).to.deep.equal(await run());
     });
