@@ -15,7 +15,7 @@ import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, isOneOf, isSameNumber, labelOf, textExpression } from './value-sql.ts';
+import { groupExpression, groupOutput, isOneOf, isSameNumber, labelOf } from './value-sql.ts';
 
 /**
  * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
@@ -96,9 +96,9 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
 function holdsGroup(relation: Relation, name: string, naValues: readonly string[] | undefined): string | undefined {
   const missing = missingGroups(naValues);
   const isText = holdsText(relation, name, missing);
-  const numbers = numbersAmong(missing);
+  const numbers = numbersAmong(new Set([...missing].filter((label) => String(Number(label)) === label)));
   if (isText === undefined || isNumeric(relation.columns.get(name) ?? 'text') || numbers.length === 0) return isText;
-  return `(${isText} OR ${isSameNumber(textExpression(name), numbers)})`;
+  return `(${isText} OR ${isSameNumber(relation, name, numbers)})`;
 }
 
 /**

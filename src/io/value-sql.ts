@@ -76,9 +76,14 @@ const NUMBER_LABEL = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][+-]?[0-9]{1,9})
 /** Numbers with at most this many digits are equal as float64 only if they are equal. */
 const EXACT_DIGITS = 15;
 
-/** Returns the SQL condition that a text is a label of one of some numbers: `-99`, `-99.0` or `-9.9e1` for -99. */
-export function isSameNumber(text: string, numbers: readonly number[]): string {
-  const label = `regexp_replace(${text}, '^''-', '-')`;
+/**
+ * Returns the SQL condition that a column of texts holds a label of one of some numbers: `-99`, `-99.0` or `-9.9e1` for
+ * -99.
+ */
+export function isSameNumber({ csv }: Relation, name: string, numbers: readonly number[]): string {
+  const text = textExpression(name);
+  // Without the mark for spreadsheets.
+  const label = csv === undefined ? text : `regexp_replace(${text}, '^''-', '-')`;
   const isShort = `length(regexp_replace(${label}, '[.]?0*[ \\t]*$', '')) <= ${String(EXACT_DIGITS)}`;
   const values = numbers.map((value) => `CAST('${String(value)}' AS DOUBLE)`).join(', ');
   return `(${isShort} AND regexp_full_match(${label}, '${NUMBER_LABEL}') AND TRY_CAST(trim(${label}, E' \\t') AS DOUBLE) IN (${values}))`;

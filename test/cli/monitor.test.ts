@@ -418,7 +418,7 @@ describe('evenhand monitor', () => {
     expect((await runCli(['monitor', ...COLUMNS], { input: ndjson(decisions(1)) })).stdout).to.match(/^1 event,/m);
   });
 
-  it('asks whether a column with too many groups is an id', async () => {
+  it('asks whether a column with too many groups is an id @slow', async () => {
     const rows = Array.from({ length: 10_002 }, (_, row) => ({ approved: row % 2, sex: `p${String(row)}` }));
     const { stderr } = await runCli(['monitor', ...COLUMNS, '--look-every', '1000000'], { input: ndjson(rows) });
     expect(stderr).to.include("more than 10,000 groups in 'sex', 2 times. Is it an id?");

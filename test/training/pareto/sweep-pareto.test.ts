@@ -24,7 +24,7 @@ function makeSource(rows = 1200): TrainingSource {
   return { table: { x, noise: x.map(() => random.normal()), s, y } };
 }
 
-const quick = { epochs: 12, lr: 0.02, batchSize: 100, penalty: 'mean_gap', backend: 'cpu' } as const;
+const quick = { epochs: 12, lr: 0.02, batchSize: 100, penalty: 'mean_gap', backend: 'wasm' } as const;
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

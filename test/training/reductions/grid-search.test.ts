@@ -251,7 +251,7 @@ describe('a larger grid', () => {
 });
 
 describeWithReference('a larger grid on german', () => {
-  it('never selects a worse point than a smaller one', async () => {
+  it('never selects a worse point than a smaller one @slow', async () => {
     const { train } = await loadAnchorData('german', readAnchors().german);
     const costs: number[] = [];
     for (const gridSize of [5, 9, 13, 15, 20, 25, 30, 41, 50]) {

@@ -51,7 +51,7 @@ describe('calibration of held-out rows', () => {
     expect(new Set(cells).size).to.equal(1500);
   });
 
-  it('takes seconds for ten thousand groups', async function () {
+  it('takes seconds for ten thousand groups @slow', async function () {
     this.timeout(20_000);
     const many = Int32Array.from({ length: 40_000 }, (_, row) => row % 10_000);
     const labels = Uint8Array.from(many, (_, row) => Math.floor(row / 10_000) % 2);

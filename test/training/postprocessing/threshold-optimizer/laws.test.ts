@@ -186,7 +186,7 @@ describe('laws of ThresholdOptimizer', () => {
     );
   });
 
-  it('thousands of groups on a hundred thousand rows take seconds', async function () {
+  it('thousands of groups on a hundred thousand rows take seconds @slow', async function () {
     this.timeout(20_000);
     const random = createRandom(3);
     const [rowCount, groupCount] = [100_000, 5000];
