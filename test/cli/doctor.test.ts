@@ -188,7 +188,7 @@ describe('evenhand doctor', function () {
     }
   });
 
-  it('checks every operation on the named backend with --numerics', async () => {
+  it('checks every operation on the named backend with --numerics @slow', async () => {
     const { code, stdout } = await runCli(['doctor', '--numerics', '--backend', 'cpu', '--json']);
     const { chosen, numerics } = JSON.parse(stdout) as Reported;
     expect(chosen).to.equal('cpu');

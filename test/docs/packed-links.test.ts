@@ -14,7 +14,7 @@ function packedFiles(): ReadonlySet<string> {
   return new Set(Object.values(parsed).flatMap(({ files }) => files.map((file) => file.path)));
 }
 
-describe('the package as npm packs it', () => {
+describe('the package as npm packs it @slow', () => {
   it('has the target of every relative link in its pages', () => {
     const packed = packedFiles();
     const pages = [...packed].filter((file) => file.endsWith('.md'));

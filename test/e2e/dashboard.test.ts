@@ -103,7 +103,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
       [400, 'light', ' @slow'],
       [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, loads nothing, has no accessibility errors${tag}`, async function () {
+      it(`${name}, ${width} px, ${scheme}: draws every chart, fits, loads nothing, has no accessibility errors${name === 'full' ? tag : ' @slow'}`, async function () {
         this.timeout(3 * STEP_LIMIT_MILLIS);
         const { page, said, asked } = await openPage(name, width, scheme);
         for (const shapes of (await page.evaluate(SHAPES)) as number[]) expect(shapes).to.be.at.least(8);
@@ -117,7 +117,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     }
   }
 
-  it('draws all charts of the page in the preferred colour scheme, also when it changes', async () => {
+  it('draws all charts of the page in the preferred colour scheme, also when it changes @slow', async () => {
     const { page } = await openPage('full');
     const grounds = `Array.from(document.querySelectorAll('[data-chart] svg > rect:first-of-type'), (one) => one.getAttribute('fill'))`;
     expect(await page.evaluate(grounds)).to.deep.equal(Array.from({ length: 11 }, () => '#ffffff'));
@@ -126,7 +126,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(await page.evaluate(grounds)).to.deep.equal(Array.from({ length: 11 }, () => '#14191f'));
   });
 
-  it('redraws its charts when the page gets narrower', async () => {
+  it('redraws its charts when the page gets narrower @slow', async () => {
     const { page } = await openPage('full');
     await page.setViewport({ width: 400, height: 900 });
     await page.waitForFunction(
@@ -135,7 +135,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(await page.evaluate(OVERFLOW)).to.be.at.most(0);
   });
 
-  it('works by keyboard only: the skip link first, then every control in order, each with visible focus', async () => {
+  it('works by keyboard only: the skip link first, then every control in order, each with visible focus @slow', async () => {
     const { page } = await openPage('full');
     const controls = (await page.evaluate(
       `(window.controls = Array.from(document.querySelectorAll('a[href], summary, [tabindex="0"]'))
@@ -157,7 +157,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(reached).to.deep.equal(Array.from({ length: controls }, (_, index) => [index, true]));
   });
 
-  it('opens the table of a chart by the keyboard', async () => {
+  it('opens the table of a chart by the keyboard @slow', async () => {
     const { page } = await openPage('full');
     await page.focus('summary');
     await page.keyboard.press('Enter');
@@ -167,7 +167,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     );
   });
 
-  it('shows a tooltip for a line, with any label as text', async () => {
+  it('shows a tooltip for a line, with any label as text @slow', async () => {
     const { page, said } = await openPage('hostile');
     const boxes = await page.$$('[data-chart]');
     for (const box of boxes) {
@@ -187,7 +187,7 @@ describeWithBrowser('the dashboard in a browser', (browser) => {
     expect(await page.evaluate(`Object.keys(Object.prototype).length + ({}.value === undefined ? 0 : 1)`)).to.equal(0);
   });
 
-  it('prints in light colours with charts as wide as the paper', async function () {
+  it('prints in light colours with charts as wide as the paper @slow', async function () {
     this.timeout(2 * STEP_LIMIT_MILLIS);
     const { page } = await openPage('full', 400, 'dark');
     await page.evaluate(`addEventListener('afterprint', () => {}); window.seen = [];

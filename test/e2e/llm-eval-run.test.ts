@@ -90,7 +90,7 @@ ${more}`,
   });
 
   for (const provider of ['openai', 'anthropic'] as const) {
-    it(`does not show the key of ${provider} in files, standard output or logs`, async () => {
+    it(`does not show the key of ${provider} in files, standard output or logs${provider === 'openai' ? '' : ' @slow'}`, async () => {
       server = await startLlmServer({
         key: KEY,
         otherwise: (_, index) => {

@@ -53,7 +53,7 @@ describeWithBrowser('the report of an evaluation in a browser', (browser) => {
       [400, 'light', ' @slow'],
       [400, 'dark', ''],
     ] as const) {
-      it(`${name}, ${String(width)} px, ${scheme}: fits, loads nothing, has no accessibility errors${tag}`, async function () {
+      it(`${name}, ${String(width)} px, ${scheme}: fits, loads nothing, has no accessibility errors${name === 'usual' ? tag : ' @slow'}`, async function () {
         this.timeout(120_000);
         const file = path.join(folder(), `${name}.html`);
         writeFileSync(file, await llmEvalToHtml(result));

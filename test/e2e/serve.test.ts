@@ -161,7 +161,7 @@ describe('evenhand serve', function () {
   });
 
   for (const workers of ['1', '2']) {
-    describe(`with --workers ${workers}`, () => {
+    describe(`with --workers ${workers}${workers === '1' ? ' @slow' : ''}`, () => {
       it('answers a running request at SIGTERM, accepts no other, and exits with 0', async () => {
         const service = await startService(['--workers', workers]);
         const { finish } = await beginRequest(service);
@@ -257,7 +257,7 @@ describe('evenhand serve', function () {
     ['no requests at the level warn', [], { EVENHAND_LOG_FILE: 'FILE', EVENHAND_LOG_LEVEL: 'warn' }, false],
     ['each of them at the level info', [], { EVENHAND_LOG_LEVEL: 'info' }, true],
   ] as const) {
-    it(`logs ${what}`, async () => {
+    it(`logs ${what}${what === 'each request as JSON' ? '' : ' @slow'}`, async () => {
       const file = path.join(folder(), `${what.replaceAll(/\W/g, '-')}.log`);
       const named = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace('FILE', file)]));
       const service = await startService([...args], { EVENHAND_LOG_LEVEL: undefined, ...named });

@@ -172,7 +172,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(said, 'the console').to.deep.equal([]);
   });
 
-  it('shows since when a monitor has not updated, and possible reasons', async function () {
+  it('shows since when a monitor has not updated, and possible reasons @slow', async function () {
     this.timeout(2 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'stale');
     await monitor(own, 300, 0.6);
@@ -186,7 +186,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(said, 'the console').to.deep.equal([]);
   });
 
-  it('reports a lost connection, and recovers when the service is back', async function () {
+  it('reports a lost connection, and recovers when the service is back @slow', async function () {
     this.timeout(3 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'lost');
     await monitor(own, 300, 0.6);
@@ -197,7 +197,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     await says(page, 'connection', 'Live');
   });
 
-  it('works under a prefix, with the key as browser password, in dark mode, without accessibility errors', async function () {
+  it('works under a prefix, with the key as browser password, in dark mode, without accessibility errors @slow', async function () {
     this.timeout(3 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'mounted');
     await monitor(own, 300, 0.6);
@@ -215,7 +215,7 @@ describeWithBrowser("the service's dashboard in a browser", (browser) => {
     expect(said.filter((line) => !/status of 401/.test(line))).to.deep.equal([]);
   });
 
-  it('prevents the framed page from accessing the service: it has an opaque origin', async function () {
+  it('prevents the framed page from accessing the service: it has an opaque origin @slow', async function () {
     this.timeout(2 * STEP_LIMIT_MILLIS);
     const own = path.join(folder(), 'shut');
     await monitor(own, 300, 0.6);

@@ -102,7 +102,7 @@ for (const [basePath, tag] of [
       await page.close();
     });
 
-    it('tries GET /health and POST /validate with status 200', async () => {
+    it('tries GET /health and POST /validate with status 200 @slow', async () => {
       const { page, faults: problems } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       expect(await tryOut(page, 'Service', 'getHealth')).to.include('200');
@@ -114,7 +114,7 @@ for (const [basePath, tag] of [
       await page.close();
     });
 
-    it('forgets a key when the page is reloaded', async () => {
+    it('forgets a key when the page is reloaded @slow', async () => {
       const { page } = await openPage(browser(), origin);
       await page.goto(`${origin}${basePath}/docs`, { waitUntil: 'networkidle0' });
       await page.locator('.authorize').click();

@@ -14,11 +14,14 @@ import {
   type TensorLike,
   toBinary,
 } from '../../table/index.ts';
-import { readTogether, type Tf } from '../../tensor/index.ts';
+import { largestValues, readTogether, type Tf } from '../../tensor/index.ts';
 import { invalidValue, missingValue } from './fit-rows.ts';
 
 /** The largest group code in a tensor. One table of this size is read to find the codes that occur. */
 const LARGEST_CODE = 2 ** 16 - 1;
+
+/** The smallest number above 0 that every device distinguishes from 0 in float32. */
+const SMALLEST_NORMAL = 2 ** -126;
 
 /** The largest integer up to which float32 represents all integers. */
 const LARGEST_INTEGER = 2 ** 24;
@@ -150,6 +153,41 @@ export async function readDeviceColumns<Name extends string>(
   return columnsByName(await checkValues(tf, await rawColumns(tf, keep, columns)));
 }
 
+/** The smallest weight relative to the largest one. Sums keep 40 bits below the largest weight. */
+const SMALLEST_WEIGHT = 2 ** -30;
+
+/** Returns whether weights on the host keep their meaning in float32: no group's sum is lost or becomes 0. */
+export function weightsFitDevice(source: ColumnSource): boolean {
+  let [smallest, largest] = [Infinity, 0];
+  for (const weight of toFiniteNumbers(source, 'sampleWeight')) {
+    if (weight > 0) smallest = Math.min(smallest, weight);
+    largest = Math.max(largest, weight);
+  }
+  return smallest >= Math.max(SMALLEST_NORMAL, largest * SMALLEST_WEIGHT);
+}
+
+/**
+ * @param largest the largest weight
+ * @throws {DataValidationError} if a weight above 0 is so much smaller than the largest one that sums of a group on the
+ *   device would lose it
+ */
+export async function assertSimilarWeights(tf: Tf, weights: Tensor1D, largest: number): Promise<void> {
+  const [negated = 0] = await largestValues(tf, weights.size, 1, (slice) => {
+    const own = slice(weights);
+    return [tf.where<Tensor1D>(own.greater(0), own.neg(), tf.fill(own.shape, -largest))];
+  });
+  const smallest = -negated;
+  if (smallest >= largest * SMALLEST_WEIGHT) return;
+  throw new DataValidationError(
+    `sampleWeight holds ${String(smallest)} and ${String(largest)}, which differ too much for float32 sums on a device.`,
+    {
+      code: 'invalid-value',
+      context: { argument: 'sampleWeight', smallest, largest },
+      suggestion: 'Set tiny weights to 0, or give arrays, which are summed in float64.',
+    },
+  );
+}
+
 /**
  * Reads the groups of rows like {@link readDeviceRows}.
  * @throws {DataValidationError} as `readDeviceRows`
@@ -224,11 +262,17 @@ export function numericTensor(source: TensorLike, name: string): Tensor {
 }
 
 function uploadColumn(tf: Tf, name: string, { source, must, positiveLabel }: DeviceColumn): Tensor1D {
-  const values =
-    must === 'binary'
-      ? Float32Array.from(toBinary(source, name, positiveLabel), (label) => (label < 0 ? NaN : label))
-      : Float32Array.from(toFiniteNumbers(source, name));
-  return tf.tensor1d(values);
+  if (must === 'binary') {
+    const labels = toBinary(source, name, positiveLabel);
+    return tf.tensor1d(Float32Array.from(labels, (label) => (label < 0 ? NaN : label)));
+  }
+  const given = toFiniteNumbers(source, name);
+  const values = Float32Array.from(given);
+  const lost =
+    must === 'weight' ? values.findIndex((value, row) => Math.abs(value) < SMALLEST_NORMAL && given[row] !== 0) : -1;
+  if (lost < 0) return tf.tensor1d(values);
+  const required = `be 0, or at least ${String(SMALLEST_NORMAL)} for float32 on a device`;
+  throw invalidValue(name, required, given[lost] as number, lost, 'Multiply all weights by the same large number.');
 }
 
 /** @param expected the length of each axis; undefined if any length is allowed */

@@ -17,6 +17,7 @@ export interface TensorFitRows {
   readonly range: readonly [low: number, high: number];
   /** The weights, [rows] float32, 0 or more. All weights are 1 if no weights were given. */
   readonly weights: Tensor1D;
+  readonly largestWeight: number;
   /** Whether some weights are 0. */
   readonly hasUnusedRows: boolean;
 }
@@ -48,6 +49,7 @@ export async function readTensorFitRows(
     y: columns.y?.tensor as Tensor1D,
     range: [columns.y?.min ?? NaN, columns.y?.max ?? NaN],
     weights: (columns.sampleWeight?.tensor as Tensor1D | undefined) ?? keep(tf.ones<Rank.R1>([rows])),
+    largestWeight: columns.sampleWeight?.max ?? 1,
     hasUnusedRows: columns.sampleWeight?.min === 0,
   };
 }

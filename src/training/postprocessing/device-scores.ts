@@ -1,10 +1,9 @@
 import type { Tensor1D } from '@tensorflow/tfjs';
 
-import { DataValidationError } from '../../exceptions/index.ts';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
-import { cellTables, largestValues, type Tf } from '../../tensor/index.ts';
-import { type DeviceColumn, type DeviceRows, readDeviceRows } from '../data/device-rows.ts';
+import { cellTables, type Tf } from '../../tensor/index.ts';
+import { assertSimilarWeights, type DeviceColumn, type DeviceRows, readDeviceRows } from '../data/device-rows.ts';
 import { assertRows, withoutWeight } from '../data/fit-rows.ts';
 import type { ScoreColumns } from './score-blocks.ts';
 
@@ -37,9 +36,6 @@ export interface DeviceScoreSources {
   readonly groups: Readonly<Record<string, SensitiveSource>>;
 }
 
-/** The smallest weight relative to the largest one. Sums keep 40 bits below the largest weight. */
-const SMALLEST_WEIGHT = 2 ** -30;
-
 /**
  * Reads scores, labels, weights and groups on the device of the scores, and counts the rows of each group.
  * @throws {DataValidationError} under the conditions of {@link readDeviceRows}, if there are no rows, or if weights are
@@ -62,7 +58,8 @@ export async function readDeviceScores(
   const { labels } = groups;
   const weights = columns.sampleWeight?.tensor as Tensor1D | undefined;
   const largestWeight = columns.sampleWeight?.max ?? 1;
-  if (weights !== undefined) await assertWeights(tf, weights, largestWeight);
+  if (largestWeight === 0) throw withoutWeight('Set a weight above 0 for the rows to learn from.');
+  if (weights !== undefined) await assertSimilarWeights(tf, weights, largestWeight);
   const codes =
     weights === undefined || columns.sampleWeight?.min !== 0
       ? groups.codes
@@ -80,24 +77,6 @@ export async function readDeviceScores(
 
 function columnOf<Name extends string>(columns: DeviceRows<Name>['columns'], name: Name): Tensor1D {
   return (columns[name] as { tensor: Tensor1D }).tensor;
-}
-
-async function assertWeights(tf: Tf, weights: Tensor1D, largest: number): Promise<void> {
-  if (largest === 0) throw withoutWeight('Set a weight above 0 for the rows to learn from.');
-  const [negated = 0] = await largestValues(tf, weights.size, 1, (slice) => {
-    const own = slice(weights);
-    return [tf.where<Tensor1D>(own.greater(0), own.neg(), tf.fill(own.shape, -largest))];
-  });
-  const smallest = -negated;
-  if (smallest >= largest * SMALLEST_WEIGHT) return;
-  throw new DataValidationError(
-    `sampleWeight holds ${String(smallest)} and ${String(largest)}, which differ too much for float32 sums on a device.`,
-    {
-      code: 'invalid-value',
-      context: { argument: 'sampleWeight', smallest, largest },
-      suggestion: 'Set tiny weights to 0, or give arrays, which are summed in float64.',
-    },
-  );
 }
 
 async function countGroups(

@@ -41,8 +41,8 @@ function assertNumbered(rows: number): void {
   );
 }
 
-/** A key above all scores, for excluded rows. */
-const LAST = 3.4e38;
+/** The largest float32, as the key of excluded rows. */
+const LAST = (2 - 2 ** -23) * 2 ** 127;
 
 /**
  * Sorts rows on the device by group, then by rising score. Excluded rows come last. The order of equal scores does not matter, but the second sort must keep

@@ -4,7 +4,7 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { ColumnSource, TensorLike } from '../../table/index.ts';
 import { cellCounts, groupSums, largestExactInteger, type Tf } from '../../tensor/index.ts';
-import { type DeviceCodes, readDeviceGroups } from '../data/device-rows.ts';
+import { assertSimilarWeights, type DeviceCodes, readDeviceGroups } from '../data/device-rows.ts';
 import { readTensorFitRows, type TensorFitRows } from '../data/tensor-fit-rows.ts';
 import { poseCellProblem } from './cell-problem.ts';
 import { lossOf } from './constraint-names.ts';
@@ -26,8 +26,8 @@ export interface TensorReductionRows extends TensorFitRows {
 /**
  * Reads the rows of a reduction on the device of the features.
  * @param keep disposes of the tensors that this function creates
- * @throws {DataValidationError} if values are missing, infinite or do not fit the constraint, if lengths differ, or if
- *   there are no groups
+ * @throws {DataValidationError} if values are missing, infinite or do not fit the constraint, if lengths differ, if
+ *   weights differ too much for float32, or if there are no groups
  */
 export async function readTensorReductionRows(
   tf: Tf,
@@ -37,6 +37,7 @@ export async function readTensorReductionRows(
 ): Promise<TensorReductionRows> {
   const { sensitive, control, sampleWeight } = withGroups(options);
   const rows = await readTensorFitRows(tf, keep, { x, y, sampleWeight }, targetsOf(settings));
+  if (sampleWeight !== undefined) await assertSimilarWeights(tf, rows.weights, rows.largestWeight);
   const [count] = rows.x.shape;
   return {
     ...rows,

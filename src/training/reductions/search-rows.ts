@@ -1,8 +1,9 @@
 import type { Tensor2D } from '@tensorflow/tfjs';
 
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
-import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
+import { type ColumnSource, isDeviceTensor, isTensorLike } from '../../table/index.ts';
 import { currentTensorflow, multipliesFast, tensorflowInUse } from '../../tensor/index.ts';
+import { weightsFitDevice } from '../data/device-rows.ts';
 import { withFixedTensor } from '../data/fixed-tensor.ts';
 import { deriveFrom, FixedMatrix, type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { columnScales } from '../estimators/fitting/column-scales.ts';
@@ -40,7 +41,11 @@ export async function searchRows<Result>(
   if (isDeviceTensor(X)) return searchDevice(settings, X as unknown as Tensor2D, { y, options }, search);
   const x = new FixedMatrix(await readMatrix(X));
   const isForced = settings.precision === 'float32';
-  const isCandidate = settings.isDefault && isFasterOnTensors(x);
+  const { sampleWeight } = options;
+  const isCandidate =
+    settings.isDefault &&
+    isFasterOnTensors(x) &&
+    (sampleWeight === undefined || isTensorLike(sampleWeight) || weightsFitDevice(sampleWeight));
   if (!isForced && !isCandidate) return searchHost(settings, { X: x, y, options }, search);
   const tf = await tensorflowInUse();
   if (!isForced && !multipliesFast(tf)) return searchHost(settings, { X: x, y, options }, search);

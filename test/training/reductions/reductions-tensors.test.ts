@@ -375,19 +375,41 @@ describe('reductions of tensors', () => {
     });
   }
 
-  it('keep arrays on the host if a column would lose its digits in float32', async () => {
-    // Large enough for tensors, but the label depends on the last digit of a number of nine digits.
-    const random = createRandom(3);
-    const large = Array.from({ length: 600 }, (_, row) => [
-      1e8 + (row % 4),
-      ...Array.from({ length: 299 }, () => random.next()),
-    ]);
-    const y = large.map((_, row) => Number(row % 4 > 1));
-    const sensitive = large.map((_, row) => row % 3);
-    const fit = async (options: object): Promise<Float64Array> =>
-      (await new GridSearchReduction({ gridSize: 2, ...options }).fit(large, y, { sensitive })).predictProba(large);
-    expect(await fit({})).to.deep.equal(await fit({ precision: 'float64' }));
+  it('reject weights of which float32 sums would lose a group, and accept them in float64', async () => {
+    const n = 40;
+    const X = tf.tensor2d(Array.from({ length: n }, (_, row) => [row % 5]));
+    const y = Array.from({ length: n }, (_, row) => Number(row % 3 === 0));
+    const sensitive = Array.from({ length: n }, (_, row) => (row % 2 === 0 ? 'a' : 'b'));
+    for (const [small, message] of [
+      [2 ** -31, /sampleWeight holds .* which differ too much for float32 sums on a device/],
+      [1e-50, /sampleWeight must be 0, or at least 1\.17.*e-38 for float32 on a device, but holds 1e-50 at index 1/],
+    ] as const) {
+      const sampleWeight = sensitive.map((group) => (group === 'a' ? 1 : small));
+      const error = await failure(new ReductionsWrapper().fit(X, y, { sensitive, sampleWeight }));
+      expect(error).to.have.property('message').that.matches(message);
+      await new ReductionsWrapper({ precision: 'float64' }).fit(X, y, { sensitive, sampleWeight });
+    }
+    X.dispose();
   });
+
+  for (const [what, offset, small] of [
+    ['a column would lose its digits', 1e8, 1],
+    ['a group would lose its weights', 0, 1e-20],
+  ] as const)
+    it(`keep arrays on the host if ${what} in float32`, async () => {
+      // Large enough for tensors, but the label depends on the last digit of a number of nine digits.
+      const random = createRandom(3);
+      const large = Array.from({ length: 600 }, (_, row) => [
+        offset + (row % 4),
+        ...Array.from({ length: 299 }, () => random.next()),
+      ]);
+      const y = large.map((_, row) => Number(row % 4 > 1));
+      const sensitive = large.map((_, row) => row % 3);
+      const given = { sensitive, sampleWeight: sensitive.map((group) => (group === 0 ? small : 1)) };
+      const fit = async (options: object): Promise<Float64Array> =>
+        (await new GridSearchReduction({ gridSize: 2, ...options }).fit(large, y, given)).predictProba(large);
+      expect(await fit({})).to.deep.equal(await fit({ precision: 'float64' }));
+    });
 
   it("reject the randomization 'row', which would read the rows", async () => {
     const model = await new ReductionsWrapper().fit(rows.x, rows.y, { sensitive: rows.sensitive });
