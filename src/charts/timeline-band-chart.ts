@@ -25,7 +25,9 @@ const FORMATS: readonly (readonly [least: number, format: string])[] = [
   [90 * DAY, '{MMM} {yyyy}'],
   [3 * DAY, '{MMM} {d}'],
   [2 * HOUR, '{MMM} {d}, {HH}:{mm}'],
-  [0, '{HH}:{mm}:{ss}'],
+  // With at most five labels, no two are equal.
+  [5000, '{HH}:{mm}:{ss}'],
+  [0, '{HH}:{mm}:{ss}.{SSS}'],
 ];
 
 /**

@@ -104,6 +104,7 @@ describe('the chart of lines with bands over time', () => {
   });
 
   for (const [name, span, format] of [
+    ['half a second', 500, '{HH}:{mm}:{ss}.{SSS}'],
     ['an hour', 3_600_000, '{HH}:{mm}:{ss}'],
     ['a day', 86_400_000, '{MMM} {d}, {HH}:{mm}'],
     ['a month', 30 * 86_400_000, '{MMM} {d}'],
