@@ -28,7 +28,7 @@ export function predictCommand(): Command {
 ${OPTION.csv}
 --out-csv <path>  write the rows with the columns score and prediction added: .csv, .tsv or .parquet
 ${OPTION.rawCsv}
-${OPTION.naValues}
+--na-values <texts>  comma-separated list of texts that mean a missing value, in all columns (default: the list of the model's training)
 --eta <number>  eta of the network to use, if the folder holds a sweep
 --threshold <number>  decision threshold: scores of at least this become 1 (default: the model card's threshold, else 0.5)
 --seed <n>  seed of the draw of a randomised model (default: the seed of its training)
