@@ -96,6 +96,8 @@ async function bundleCommandLine() {
     target: 'node20',
     minifyWhitespace: true,
     minifySyntax: true,
+    // Messages and logs name classes.
+    keepNames: true,
     legalComments: 'none',
     metafile: true,
     plugins: [{ name: 'command line', setup: bundleSmallPackages }],

@@ -15,7 +15,7 @@ import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, isOneOf, isSameNumber, labelOf } from './value-sql.ts';
+import { groupExpression, groupOutput, isOneOf, labelOf, mayBeNumber } from './value-sql.ts';
 
 /**
  * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
@@ -56,9 +56,11 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
     );
     // Empty fields of a CSV file are NULL already.
     const isGroupText = naValues !== undefined || raw.csv === undefined;
-    if (isGroupText) for (const name of attributes.flat()) isMissing.set(name, holdsGroup(raw, name, naValues));
+    const groups = isGroupText ? [...new Set(attributes.flat())] : [];
+    for (const name of groups) isMissing.set(name, await holdsGroup(session, raw, name, naValues));
     const reductions = await reduce(session, withNulls(raw, isMissing), positive);
-    const ofGroups = await readGroups(session, raw, attributes, reductions, naValues);
+    const given = naValues === undefined ? [] : groups.filter((name) => isMissing.get(name) !== undefined);
+    const ofGroups = await readGroups(session, raw, attributes, reductions, { naValues, given });
     return reductions.map((reduction, index) => {
       const own = new Set(attributes[index]);
       return { ...reduction, readings: [...readings, ...ofGroups.filter(({ name }) => own.has(name ?? ''))] };
@@ -90,15 +92,32 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
 }
 
 /**
- * Returns a SQL condition that is true if a value is a group that means a missing value; undefined if the column cannot
- * contain one. In a column of texts, `-99.0` is the group `-99`.
+ * Returns a SQL condition that is true if a value is a group that means a missing value; undefined if the column contains
+ * none. `-99.0` is the group `-99`: the labels that may be one of the numbers are read, and compared as labels.
  */
-function holdsGroup(relation: Relation, name: string, naValues: readonly string[] | undefined): string | undefined {
+async function holdsGroup(
+  session: SqlSession,
+  relation: Relation,
+  name: string,
+  naValues: readonly string[] | undefined,
+): Promise<string | undefined> {
+  const kind = relation.columns.get(name);
+  if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
   const missing = missingGroups(naValues);
-  const isText = holdsText(relation, name, missing);
-  const numbers = numbersAmong(new Set([...missing].filter((label) => String(Number(label)) === label)));
-  if (isText === undefined || isNumeric(relation.columns.get(name) ?? 'text') || numbers.length === 0) return isText;
-  return `(${isText} OR ${isSameNumber(relation, name, numbers)})`;
+  const numbers = [...missing].filter((text) => text.trim() !== '' && !Number.isNaN(Number(text))).map(Number);
+  let labels: string[] = [];
+  if (numbers.length > 0) {
+    const output = groupOutput(relation, name, 'v');
+    const rows = await session.rows(
+      `SELECT DISTINCT ${output} FROM (SELECT ${groupExpression(relation, name)} AS v FROM ${relation.relation} WHERE ${mayBeNumber(relation, name, numbers)})`,
+    );
+    labels = rows.flatMap(([value]) => labelOf(relation, value) ?? []).filter((label) => missing.has(label));
+  }
+  if (!isNumeric(kind)) return isOneOf(relation, name, new Set([...missing, ...labels]));
+  if (labels.length === 0) return undefined;
+  return kind === 'fraction'
+    ? `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${labels.map((label) => `CAST('${label}' AS DOUBLE)`).join(', ')})`
+    : isOneOf(relation, name, labels);
 }
 
 /**
@@ -154,17 +173,18 @@ async function readOutcomes(
 /**
  * Finds groups whose names look like missing values, and texts that count as missing because of `naValues`. The source
  * is scanned again only if there are such groups or texts.
+ * @param options.given the columns that may contain texts of `naValues`
  */
 async function readGroups(
   session: SqlSession,
   raw: Relation,
   attributes: readonly (readonly string[])[],
   reductions: readonly SourceReduction<unknown>[],
-  naValues: readonly string[] | undefined,
+  { naValues, given }: { readonly naValues: readonly string[] | undefined; readonly given: readonly string[] },
 ): Promise<ColumnReading[]> {
   const missing = missingGroups(naValues);
   const strange = [...new Set(attributes.flat())].filter((name) => {
-    if (naValues !== undefined && holdsGroup(raw, name, naValues) !== undefined) return true;
+    if (given.includes(name)) return true;
     const labels = attributes.flatMap((attribute, index) => {
       const column = attribute.indexOf(name);
       return column < 0 ? [] : (reductions[index]?.groups ?? []).map(({ parts }) => parts[column] as string);

@@ -73,20 +73,19 @@ export function isOneOf({ csv }: Relation, name: string, labels: Iterable<string
 /** Matches the labels that {@link canonicalLabel} reads as numbers. */
 const NUMBER_LABEL = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][+-]?[0-9]{1,9})?[ \\t]*';
 
-/** Numbers with at most this many digits are equal as float64 only if they are equal. */
-const EXACT_DIGITS = 15;
-
 /**
- * Returns the SQL condition that a column of texts holds a label of one of some numbers: `-99`, `-99.0` or `-9.9e1` for
- * -99.
+ * Returns the SQL condition that a column may hold a label of one of some numbers, such as `-99`, `-99.0` or `-9.9e1` for
+ * -99. As float64, different labels may be the same number, so the labels that are found must be compared.
  */
-export function isSameNumber({ csv }: Relation, name: string, numbers: readonly number[]): string {
+export function mayBeNumber(relation: Relation, name: string, numbers: readonly number[]): string {
+  const isOneOf = (number: string): string =>
+    `${number} IN (${numbers.map((value) => `CAST('${String(value)}' AS DOUBLE)`).join(', ')})`;
+  if (isNumeric(columnKind(relation, name))) return isOneOf(`CAST(${quoteIdentifier(name)} AS DOUBLE)`);
   const text = textExpression(name);
   // Without the mark for spreadsheets.
-  const label = csv === undefined ? text : `regexp_replace(${text}, '^''-', '-')`;
-  const isShort = `length(regexp_replace(${label}, '[.]?0*[ \\t]*$', '')) <= ${String(EXACT_DIGITS)}`;
-  const values = numbers.map((value) => `CAST('${String(value)}' AS DOUBLE)`).join(', ');
-  return `(${isShort} AND regexp_full_match(${label}, '${NUMBER_LABEL}') AND TRY_CAST(trim(${label}, E' \\t') AS DOUBLE) IN (${values}))`;
+  const label = relation.csv === undefined ? text : `regexp_replace(${text}, '^''-', '-')`;
+  const number = `TRY_CAST(trim(${label}, E' \\t') AS DOUBLE)`;
+  return `(regexp_full_match(${label}, '${NUMBER_LABEL}') AND (${number} IS NULL OR isinf(${number}) OR ${isOneOf(number)}))`;
 }
 
 /** Returns a SQL condition that is true if the number with the given name is not missing. */

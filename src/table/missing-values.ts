@@ -55,9 +55,13 @@ class GroupLabels extends Set<string> {
   }
 }
 
-/** Returns the numbers among the given texts, for use in numeric columns. */
+/**
+ * Returns the numbers among the given texts, for use in numeric columns. In a set of {@link missingGroups}, only texts
+ * that a number has as its label, because `099` is not the group `99`.
+ */
 export function numbersAmong(texts: ReadonlySet<string>): number[] {
-  return [...texts].filter(isNumberText).map(Number);
+  const isLabel = texts instanceof GroupLabels ? (text: string) => String(Number(text)) === text : () => true;
+  return [...texts].filter((text) => isNumberText(text) && isLabel(text)).map(Number);
 }
 
 /**

@@ -57,9 +57,9 @@ function fish(lines: readonly string[]): string[][] {
 }
 
 /**
- * Returns the completions that zsh adds for each line, which is typed in a pseudo-terminal and followed by Tab. They are
- * written to a file, and the next line is typed only after the widget of Tab has ended: what the terminal shows depends
- * on whether zsh was ready when the keys came.
+ * Returns the completions that zsh adds for each line, which is typed in a pseudo-terminal and followed by Tab. The
+ * completions are written to a file, because the terminal shows keys twice if they come before zsh is ready. For the same
+ * reason, the next line is typed only after the completion has ended.
  */
 function zsh(lines: readonly string[]): string[][] {
   const output = path.join(folder(), 'zsh.txt');

@@ -132,7 +132,8 @@ describe('the command line on a software GPU @slow', function () {
       env,
     );
     expect({ code, signal, strange: strange(stderr) }).to.deep.equal({ code: 130, signal: null, strange: [] });
-    expect(millis).to.be.below(10_000);
+    // All epochs would take hours.
+    expect(millis).to.be.below(60_000);
     expect(existsSync(model)).to.equal(false);
   });
 

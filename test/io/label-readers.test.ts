@@ -317,6 +317,59 @@ describe('the labels of groups are the same in every reader', function () {
     expect(tracker.stream.reader.groups[0]?.labels).to.deep.equal(['1', '2']);
   });
 
+  // Each list: the labels as written, the text of naValues, and the groups that are left.
+  for (const [labels, text, left] of [
+    [['9007199254740993.0', '9007199254740992', 'a'], '9007199254740993.0', ['9007199254740992', 'a']],
+    [['-999999999999999.0', 'a'], '-999999999999999', ['a']],
+    [['1e400', '1e500', 'a'], '1e400', ['1e+500', 'a']],
+    // Decisions of 0 are missing, too.
+    [['0', '1e-400', '0', 'a'], '0', ['1e-400', 'a']],
+    [['0.00000000000000001', '1', 'a'], '1e-17', ['1', 'a']],
+    [['               -99.0', 'a'], '-99', ['a']],
+    [['99', '099', 'a'], '099', ['99', 'a']],
+    [['99', '0x63', 'a'], '0x63', ['99', 'a']],
+  ] as const) {
+    it(`naValues ${text} leave ${left.join(', ')} of ${labels.join(', ')}`, async () => {
+      const options = { minGroupSize: 1, withCi: false, naValues: [text] };
+      const input = { ...options, yPred: 'd', attributes: [['g']] };
+      const yPred = labels.map((_, row) => row % 2);
+      const validations = [
+        await validateFile(fileOf('csv', csv(labels)), input),
+        await validateFile(fileOf('csv.gz', gzipSync(csv(labels))), input),
+        await validateFile(await parquet(labels, 'VARCHAR'), input),
+        await validateRows({ ...options, yPred, sensitive: { g: labels } }),
+      ];
+      for (const { attributes } of validations) {
+        const { nPerGroup = {}, warnings = [] } = attributes['g']?.['demographic_parity_difference'] ?? {};
+        expect(Object.keys(nPerGroup).sort()).to.deep.equal([...left]);
+        expect(warnings.filter((warning) => warning.startsWith("the groups of 'g' are missing"))).to.have.length(1);
+      }
+    });
+  }
+
+  for (const [text, left] of [
+    ['9007199254740992', ['9007199254740993', '99']],
+    ['099', ['9007199254740992', '9007199254740993', '99']],
+    ['99.0', ['9007199254740992', '9007199254740993']],
+  ] as const) {
+    it(`naValues ${text} leave ${left.join(', ')} of a Parquet column of integers`, async () => {
+      const file = await parquet(['9007199254740992', '9007199254740993', '99', '99'], 'BIGINT');
+      const input = { yPred: 'd', attributes: [['g']], minGroupSize: 1, withCi: false, naValues: [text] };
+      const { attributes } = await validateFile(file, input);
+      const { nPerGroup = {}, warnings = [] } = attributes['g']?.['demographic_parity_difference'] ?? {};
+      expect(Object.keys(nPerGroup).sort()).to.deep.equal([...left]);
+      const isTold = warnings.some((warning) => warning.startsWith("the groups of 'g' are missing"));
+      expect(isTold).to.equal(left.length < 3);
+    });
+  }
+
+  it('naValues of a stream exclude numbers by value, and ids and labels as written', () => {
+    const columns = { yPred: 'd', id: 'id', protected: ['g'] };
+    const tracker = new RealTimeFairnessTracker({ columns, naValues: ['7'] });
+    for (const id of ['007', '7', '7.0', 7, '8']) tracker.record({ g: 'a', d: 1, id });
+    expect(tracker.stream.faults.toJSON()).to.deep.equal({ missing_id: 2 });
+  });
+
   it('naValues exclude a long number, and not the next one', async () => {
     const groups = ['9007199254740992', '9007199254740993', '9007199254740992', '9007199254740993', '1'];
     const input = { yPred: 'd', attributes: [['g']], minGroupSize: 1, withCi: false, naValues: ['9007199254740992'] };

@@ -35,12 +35,15 @@ function missingValues(texts: ReadonlySet<string>): MissingValues {
 }
 
 function isMissing(value: unknown, { texts, numbers }: MissingValues): boolean {
-  if (typeof value === 'string') {
-    // As in a file, a text that is a number is compared by value.
-    return texts.has(value) || (numbers.size > 0 && isNumberText(value) && numbers.has(Number(value)));
-  }
+  if (typeof value === 'string') return texts.has(value);
   if (typeof value === 'number') return Number.isNaN(value) || numbers.has(value);
   return value === null || value === undefined;
+}
+
+/** Returns whether a number is missing. As in a numeric column of a file, a text is compared by value. */
+function isMissingNumber(value: unknown, missing: MissingValues): boolean {
+  const { numbers } = missing;
+  return isMissing(value, missing) || (numbers.size > 0 && isNumberText(value) && numbers.has(Number(value)));
 }
 
 /** Reads numbers. Columns of numbers are checked without a call for each value. */
@@ -56,7 +59,7 @@ export interface NumberReader extends ReadValue<number> {
 export function numberReader(naValues: readonly string[] | undefined): NumberReader {
   const missing = missingValues(missingOutcomes(naValues));
   const read: ReadValue<number> = (value, position) => {
-    if (isMissing(value, missing)) return NaN;
+    if (isMissingNumber(value, missing)) return NaN;
     const number = numberOf(value);
     if (number === undefined) throw badValue(position, 'be a number', value);
     if (number === Infinity || number === -Infinity) throw badValue(position, 'be finite', value);
@@ -170,11 +173,11 @@ function labelOf(value: unknown, position: ValuePosition): string {
 }
 
 /**
- * Returns a reader of the ids of events; null if they are missing. An id may be `NA`, so texts mean a missing value as
- * in {@link groupReader}.
+ * Returns a reader of the ids of events; null if they are missing. An id may be `NA`, so only the empty text and
+ * `naValues` mean a missing value. Unlike groups, `007` and `7` are different ids.
  */
 export function idReader(naValues: readonly string[] | undefined): ReadValue<string | number | null> {
-  const missing = missingValues(missingGroups(naValues));
+  const missing = missingValues(new Set(['', ...(naValues ?? [])]));
   return (value, position) => {
     if (isMissing(value, missing)) return null;
     if (typeof value === 'string' || typeof value === 'number') return value;

@@ -23,6 +23,9 @@ const LARGEST_CODE = 2 ** 16 - 1;
 /** The smallest number above 0 that every device distinguishes from 0 in float32. */
 const SMALLEST_NORMAL = 2 ** -126;
 
+/** How to compute on the host, in suggestions. */
+const IN_FLOAT64 = "compute in float64: give only arrays, and precision 'float64' where there is this option";
+
 /** The largest integer up to which float32 represents all integers. */
 const LARGEST_INTEGER = 2 ** 24;
 
@@ -156,20 +159,27 @@ export async function readDeviceColumns<Name extends string>(
 /** The smallest weight relative to the largest one. Sums keep 40 bits below the largest weight. */
 const SMALLEST_WEIGHT = 2 ** -30;
 
-/** Returns whether weights on the host keep their meaning in float32: no group's sum is lost or becomes 0. */
+/** The largest total weight. The sums of a search, which multiply weights by costs and multipliers, stay finite. */
+const LARGEST_TOTAL = 1e30;
+
+/**
+ * Returns whether float32 sums on a device can represent weights of the host: the total is at most 1e30, and no weight is
+ * too small beside the largest one.
+ */
 export function weightsFitDevice(source: ColumnSource): boolean {
-  let [smallest, largest] = [Infinity, 0];
+  let [smallest, largest, total] = [Infinity, 0, 0];
   for (const weight of toFiniteNumbers(source, 'sampleWeight')) {
     if (weight > 0) smallest = Math.min(smallest, weight);
     largest = Math.max(largest, weight);
+    total += Math.abs(weight);
   }
-  return smallest >= Math.max(SMALLEST_NORMAL, largest * SMALLEST_WEIGHT);
+  return total <= LARGEST_TOTAL && smallest >= Math.max(SMALLEST_NORMAL, largest * SMALLEST_WEIGHT);
 }
 
 /**
+ * Checks that float32 sums of groups do not lose the smallest weights.
  * @param largest the largest weight
- * @throws {DataValidationError} if a weight above 0 is so much smaller than the largest one that sums of a group on the
- *   device would lose it
+ * @throws {DataValidationError} if a weight above 0 is less than 2^-30 of the largest one
  */
 export async function assertSimilarWeights(tf: Tf, weights: Tensor1D, largest: number): Promise<void> {
   const [negated = 0] = await largestValues(tf, weights.size, 1, (slice) => {
@@ -183,7 +193,7 @@ export async function assertSimilarWeights(tf: Tf, weights: Tensor1D, largest: n
     {
       code: 'invalid-value',
       context: { argument: 'sampleWeight', smallest, largest },
-      suggestion: 'Set tiny weights to 0, or give arrays, which are summed in float64.',
+      suggestion: `Set tiny weights to 0, or ${IN_FLOAT64}.`,
     },
   );
 }
@@ -272,7 +282,7 @@ function uploadColumn(tf: Tf, name: string, { source, must, positiveLabel }: Dev
     must === 'weight' ? values.findIndex((value, row) => Math.abs(value) < SMALLEST_NORMAL && given[row] !== 0) : -1;
   if (lost < 0) return tf.tensor1d(values);
   const required = `be 0, or at least ${String(SMALLEST_NORMAL)} for float32 on a device`;
-  throw invalidValue(name, required, given[lost] as number, lost, 'Multiply all weights by the same large number.');
+  throw invalidValue(name, required, given[lost] as number, lost, `Set tiny weights to 0, or ${IN_FLOAT64}.`);
 }
 
 /** @param expected the length of each axis; undefined if any length is allowed */

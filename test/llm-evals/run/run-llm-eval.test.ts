@@ -153,6 +153,8 @@ describe('runLlmEval', () => {
           if (index % 43 === 0) return { kind: 'cut', within: 'body' };
           if (index % 47 === 0) return { kind: 'malformed' };
           if (index % 53 === 0) return { kind: 'refusal' };
+          // On a busy machine, the client does not reach the limit.
+          if (index % 59 === 0) return { kind: 'error', status: 429 };
           return { kind: 'answer' };
         },
       });
