@@ -13,7 +13,7 @@ import { poseProblem } from './pose-problem.ts';
 import { poseTensorProblem, readTensorReductionRows } from './pose-tensor-problem.ts';
 import type { RowProblem } from './reduction-problem.ts';
 import type { ParsedLearner } from './reductions-options.ts';
-import { readReductionRows, type ReductionFitOptions } from './row-cells.ts';
+import { readReductionRows, type ReductionFitOptions, withGroups } from './row-cells.ts';
 
 /** The arguments of a reduction's `fit`. */
 interface FitArguments {
@@ -41,7 +41,7 @@ export async function searchRows<Result>(
   if (isDeviceTensor(X)) return searchDevice(settings, X as unknown as Tensor2D, { y, options }, search);
   const x = new FixedMatrix(await readMatrix(X));
   const isForced = settings.precision === 'float32';
-  const { sampleWeight } = options;
+  const { sampleWeight } = withGroups(options);
   const isCandidate =
     settings.isDefault &&
     isFasterOnTensors(x) &&
