@@ -52,8 +52,8 @@ const bundles = await Promise.all([
     format: 'iife',
     globalName: 'echarts',
   }),
+  bundleCommandLine(),
 ]);
-bundles.push(await bundleCommandLine());
 // Their types are those of packages that users do not have.
 for (const name of ['echarts', 'echarts-page']) rmSync(path.join(vendor, `${name}.d.ts`), { force: true });
 
@@ -82,7 +82,7 @@ chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
  * are written directly to `dist/cli`: the sources find other files of the package from folders of this depth. `program`
  * and `logger` are for the tests, which run commands in their own process.
  */
-async function bundleCommandLine() {
+function bundleCommandLine() {
   const outdir = path.join(root, 'dist/cli');
   rmSync(outdir, { recursive: true, force: true });
   const entries = { main: 'cli/main', program: 'cli/program', logger: 'internal/logger' };
@@ -122,7 +122,7 @@ function bundleSmallPackages({ onResolve, onLoad }) {
     external: true,
   }));
   // Messages in other languages than English, of which none is used.
-  onResolve({ filter: /\/locales\/index\.js$/ }, async ({ resolveDir }) => ({
+  onResolve({ filter: /\/locales\/index\.js$/ }, ({ resolveDir }) => ({
     path: path.join(resolveDir, '../locales/english.js'),
     namespace: 'locales',
   }));

@@ -15,7 +15,15 @@ import type { SourceReduction } from './group-by.ts';
 import { hasColumn, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-import { groupExpression, groupOutput, isOneOf, labelOf, mayBeNumber } from './value-sql.ts';
+import {
+  groupExpression,
+  groupOutput,
+  isOneNumber,
+  isOneOf,
+  labelOf,
+  mayBeNumber,
+  numberExpression,
+} from './value-sql.ts';
 
 /**
  * A column of labels or numbers from which statistics are computed, such as decisions, scores or weights. Attributes
@@ -87,8 +95,8 @@ function holdsText(relation: Relation, name: string, texts: ReadonlySet<string>)
   const kind = relation.columns.get(name);
   if (kind === undefined || kind === 'boolean' || !hasColumn(relation, name)) return undefined;
   if (!isNumeric(kind)) return isOneOf(relation, name, texts);
-  const numbers = numbersAmong(texts).map((value) => `CAST('${String(value)}' AS DOUBLE)`);
-  return numbers.length === 0 ? undefined : `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${numbers.join(', ')})`;
+  const numbers = numbersAmong(texts);
+  return numbers.length === 0 ? undefined : isOneNumber(numberExpression(relation, name), numbers);
 }
 
 /**
@@ -115,9 +123,7 @@ async function holdsGroup(
   }
   if (!isNumeric(kind)) return isOneOf(relation, name, new Set([...missing, ...labels]));
   if (labels.length === 0) return undefined;
-  return kind === 'fraction'
-    ? `CAST(${quoteIdentifier(name)} AS DOUBLE) IN (${labels.map((label) => `CAST('${label}' AS DOUBLE)`).join(', ')})`
-    : isOneOf(relation, name, labels);
+  return kind === 'fraction' ? isOneNumber(numberExpression(relation, name), labels) : isOneOf(relation, name, labels);
 }
 
 /**

@@ -70,6 +70,11 @@ export function isOneOf({ csv }: Relation, name: string, labels: Iterable<string
   return `${textExpression(name)} IN (${cells.map(quoteLiteral).join(', ')})`;
 }
 
+/** Returns the SQL condition that a float64 equals one of some numbers. */
+export function isOneNumber(expression: string, numbers: readonly (number | string)[]): string {
+  return `${expression} IN (${numbers.map((value) => `CAST('${String(value)}' AS DOUBLE)`).join(', ')})`;
+}
+
 /** Matches the labels that {@link canonicalLabel} reads as numbers. */
 const NUMBER_LABEL = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][+-]?[0-9]{1,9})?[ \\t]*';
 
@@ -78,14 +83,12 @@ const NUMBER_LABEL = '[ \\t]*-?(0|[1-9][0-9]*)?([.][0-9]*)?([eE][+-]?[0-9]{1,9})
  * -99. As float64, different labels may be the same number, so the labels that are found must be compared.
  */
 export function mayBeNumber(relation: Relation, name: string, numbers: readonly number[]): string {
-  const isOneOf = (number: string): string =>
-    `${number} IN (${numbers.map((value) => `CAST('${String(value)}' AS DOUBLE)`).join(', ')})`;
-  if (isNumeric(columnKind(relation, name))) return isOneOf(`CAST(${quoteIdentifier(name)} AS DOUBLE)`);
+  if (isNumeric(columnKind(relation, name))) return isOneNumber(numberExpression(relation, name), numbers);
   const text = textExpression(name);
   // Without the mark for spreadsheets.
   const label = relation.csv === undefined ? text : `regexp_replace(${text}, '^''-', '-')`;
   const number = `TRY_CAST(trim(${label}, E' \\t') AS DOUBLE)`;
-  return `(regexp_full_match(${label}, '${NUMBER_LABEL}') AND (${number} IS NULL OR isinf(${number}) OR ${isOneOf(number)}))`;
+  return `(regexp_full_match(${label}, '${NUMBER_LABEL}') AND (${number} IS NULL OR isinf(${number}) OR ${isOneNumber(number, numbers)}))`;
 }
 
 /** Returns a SQL condition that is true if the number with the given name is not missing. */

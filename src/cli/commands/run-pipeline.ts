@@ -106,8 +106,7 @@ async function run(
   ]);
   const { threshold, classWeight, ...how } = request;
   const { csv, json, outputDir } = options;
-  const found = findConfigFile();
-  const inputs = [csv, options.config ?? (found && path.relative('', found))];
+  const inputs = [csv, options.config ?? pathFromHere(findConfigFile())];
   await assertOutputs([options.junit], inputs, [outputDir]);
   const isShown = json === true || outputDir !== undefined;
   const findProvenance = startProvenance(isShown, { call, options, inputs, variables: VARIABLES });
@@ -174,4 +173,8 @@ async function describe(result: WorkflowResult): Promise<ReportDocument> {
     sections: sections.slice(0, 1),
     made: [],
   };
+}
+
+function pathFromHere(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : path.relative('', file);
 }
