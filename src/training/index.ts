@@ -47,6 +47,7 @@ export {
   RegularizedFairnessTrainer,
   type RegularizedFairnessTrainerOptions,
 } from './networks/regularized-fairness-trainer.ts';
+export type { NetworkFactory } from './networks/user-network.ts';
 
 // Reductions
 export {

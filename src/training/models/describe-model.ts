@@ -13,6 +13,7 @@ import { LagrangianFairnessTrainer } from '../networks/lagrangian-fairness-train
 import type { NetworkTask } from '../networks/network-task.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
+import { isSavedLayers, type SavedLayers } from '../networks/user-network.ts';
 import { cut, type LossRange } from '../reductions/constraint-names.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import { REDUCTIONS_DEFAULTS } from '../reductions/reductions-options.ts';
@@ -121,7 +122,7 @@ export interface ModelParts {
   /**
    * The user's own TensorFlow.js model, which is saved unchanged instead of layers that are built from a description.
    */
-  readonly userModel?: LayersModel;
+  readonly userModel?: LayersModel | SavedLayers;
   /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;
   readonly constraint: Readonly<Record<string, unknown>> | null;
@@ -206,14 +207,19 @@ function describeTrainer(model: LagrangianFairnessTrainer | RegularizedFairnessT
   const network = model.state?.network;
   if (network === undefined) throw notFitted(model.constructor.name);
   const isLagrangian = model instanceof LagrangianFairnessTrainer;
-  const { task } = network;
+  const { task, layers } = network;
+  const saved = isSavedLayers(layers)
+    ? ({ method: 'layers_model', layersFor: () => undefined, userModel: layers } as const)
+    : ({
+        method: isLagrangian ? 'lagrangian' : 'regularized',
+        layersFor: () => networkLayers(layers, task, network.target),
+      } as const);
   return {
-    method: isLagrangian ? 'lagrangian' : 'regularized',
+    ...saved,
     task,
     output: task === 'binary' ? 'probability of the positive label' : 'value',
     specs: network.specs,
     inputs: encodedWidth(network.specs),
-    layersFor: () => networkLayers(network.layers, task, network.target),
     json: null,
     constraint: isLagrangian
       ? { fairness: model.options.fairness, dp_tol: model.options.dpTol, eo_tol: model.options.eoTol }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import type { LayersModel, Tensor } from '@tensorflow/tfjs';
+import type { LayersModel } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
@@ -8,11 +8,12 @@ import { assertKnownOptions, invalidParameter, type OptionNames } from '../../in
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
 import type { Table } from '../../table/index.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedMatrix, encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
+import { encodedMatrix, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { type Matrix, readMatrix } from '../data/read-matrix.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { applyNetwork } from '../networks/fitted-network.ts';
+import { applyNetwork, type FittedNetwork } from '../networks/fitted-network.ts';
+import { loadLayers, type SavedLayers } from '../networks/user-network.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { givesValues, linearPart } from './describe-model.ts';
@@ -113,6 +114,8 @@ async function readWeights(folder: string, count: number): Promise<Float32Array>
 
 /** The schema of a user's model. TensorFlow.js checks the topology itself. */
 const userSchema = z.object({
+  format: z.string().default('layers-model'),
+  generatedBy: z.string().default(''),
   modelTopology: z.record(z.string(), z.unknown()),
   weightsManifest: z.tuple([
     z.object({
@@ -124,53 +127,58 @@ const userSchema = z.object({
   ]),
 });
 
-/** The number of rows per forward pass of a user's model. */
-const ROWS_AT_ONCE = 8192;
-
 /**
  * Reads a `LayersModel` of the user's own, and returns the predictor that applies it.
  * @throws {DataValidationError} if a file is damaged, or the model does not match the card
  */
 async function readUserModel(
   folder: string,
+  { task }: ModelCard,
   specs: readonly FeatureSpec[],
   { backend }: LoadModelOptions,
 ): Promise<Predictor> {
-  const json = parseModelFile(folder, TOPOLOGY_FILE, userSchema, await readModelJson(folder, TOPOLOGY_FILE));
+  const { format, generatedBy, modelTopology, weightsManifest } = parseModelFile(
+    folder,
+    TOPOLOGY_FILE,
+    userSchema,
+    await readModelJson(folder, TOPOLOGY_FILE),
+  );
   const bytes = await readModelFile(folder, WEIGHTS_FILE);
+  const layers: SavedLayers = {
+    format,
+    generatedBy,
+    modelTopology,
+    weightSpecs: weightsManifest[0].weights,
+    weightData: Uint8Array.from(bytes).buffer,
+  };
   const { tf } = await loadTensorflow({ backend });
-  const inputs = encodedWidth(specs);
   let model: LayersModel;
   try {
-    model = await tf.loadLayersModel(
-      tf.io.fromMemory({
-        modelTopology: json.modelTopology,
-        weightSpecs: json.weightsManifest[0].weights,
-        weightData: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer,
-      }),
-    );
+    model = await loadLayers(tf, layers);
   } catch (cause) {
     throw badModelFile(folder, TOPOLOGY_FILE, cause instanceof Error ? cause.message : String(cause), cause);
   }
   const [shape] = model.inputs.map((input) => input.shape);
+  model.dispose();
+  const inputs = encodedWidth(specs);
   if (shape?.[1] !== inputs) {
-    model.dispose();
     const problem = `it takes ${String(shape?.[1])} inputs, but the card describes ${String(inputs)}`;
     throw badModelFile(folder, TOPOLOGY_FILE, problem);
   }
+  return networkPredictor({ task, specs, layers }, backend);
+}
+
+/** Creates the predictor for a network whose output is a probability, or a value in the target's units. */
+function networkPredictor(
+  network: Pick<FittedNetwork, 'task' | 'specs' | 'layers'>,
+  backend: BackendChoice | undefined,
+): Predictor {
   return {
-    specs,
+    specs: network.specs,
     restored: undefined,
     async scores(table) {
-      const { tf: active } = await loadTensorflow({ backend });
-      if (table.rowCount === 0) return new Float64Array(0);
-      const x = active.tensor2d(encodeFeatures(table, specs), [table.rowCount, inputs]);
-      const outputs = model.predict(x, { batchSize: ROWS_AT_ONCE }) as Tensor;
-      try {
-        return Float64Array.from(await outputs.data());
-      } finally {
-        active.dispose([x, outputs]);
-      }
+      const { backend: used } = await loadTensorflow({ backend });
+      return applyNetwork({ ...network, target: { mean: 0, scale: 1 }, backend: used }, table);
     },
   };
 }
@@ -282,18 +290,11 @@ async function readPredictor(
     case 'regularized':
     case 'lagrangian':
       if (layers === undefined) throw badModelFile(folder, CARD_FILE, `files lacks ${TOPOLOGY_FILE}`);
-      return {
-        specs,
-        restored: undefined,
-        async scores(table) {
-          const { backend: used } = await loadTensorflow({ backend: options.backend });
-          return applyNetwork({ task: card.task, specs, layers, target: { mean: 0, scale: 1 }, backend: used }, table);
-        },
-      };
+      return networkPredictor({ task: card.task, specs, layers }, options.backend);
     case 'layers_model':
       // Damaged files are rejected before TensorFlow.js allocates the weights.
       await checkFiles(folder, card);
-      return readUserModel(folder, specs, options);
+      return readUserModel(folder, card, specs, options);
     case 'reductions': {
       const wrapper = await restore(folder, REDUCTIONS_FILE, (json) => ReductionsWrapper.fromJSON(json), specs);
       return reductionsPredictor(wrapper, specs);

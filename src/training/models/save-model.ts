@@ -7,6 +7,7 @@ import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import { tensorflowInUse, type Tf } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { saveLayers } from '../networks/user-network.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
 import {
   dataToJson,
@@ -143,7 +144,8 @@ export async function saveModel(
   assertKnownOptions('saveModel', description, MODEL_DESCRIPTION_NAMES);
   const parts = describeModel(model);
   const specs = featuresOf(parts, description.features);
-  if (description.constraint !== undefined && parts.userModel === undefined) {
+  const { userModel } = parts;
+  if (description.constraint !== undefined && (userModel === undefined || parts.constraint !== null)) {
     throw invalidParameter(
       'constraint',
       'be left out: this model knows its own',
@@ -151,7 +153,7 @@ export async function saveModel(
     );
   }
   const layers = parts.layersFor(encodedWidth(specs));
-  const hasLayers = layers !== undefined || parts.userModel !== undefined;
+  const hasLayers = layers !== undefined || userModel !== undefined;
   const attachments = Object.entries(description.attachments ?? {});
   const files = [
     ...(hasLayers ? [TOPOLOGY_FILE, WEIGHTS_FILE] : []),
@@ -164,7 +166,9 @@ export async function saveModel(
     folder,
     async (target) => {
       if (layers !== undefined) await writeLayers(tf, target, layers);
-      if (parts.userModel !== undefined) await writeModel(tf, target, parts.userModel);
+      if (userModel !== undefined) {
+        await writeModel(target, 'modelTopology' in userModel ? userModel : await saveLayers(tf, userModel));
+      }
       for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
       for (const [name, text] of attachments) await writeFile(path.join(target, name), text);
       card = Object.freeze({ ...card, checksums: await checksumsOf(target, files) });

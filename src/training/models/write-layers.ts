@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import type { LayersModel } from '@tensorflow/tfjs';
-
 import { checksumOf, withChecksum } from '../../io/checksum.ts';
 import type { Tf } from '../../tensor/index.ts';
 import type { LayerWeights } from '../networks/stacked-network.ts';
+import { saveLayers, type SavedLayers } from '../networks/user-network.ts';
 import { CARD_FILE } from './model-card.ts';
 
 /** The activations of layers. `hardSigmoid` is x / 5 + 1 / 2, clipped to [0, 1]. */
@@ -57,25 +56,21 @@ export async function writeLayers(tf: Tf, folder: string, layers: readonly Dense
         ]),
       );
     });
-    await writeModel(tf, folder, model);
+    await writeModel(folder, await saveLayers(tf, model));
   } finally {
     model.dispose();
   }
 }
 
 /** Writes a model's topology and weights in the files that plain `@tensorflow/tfjs` reads. */
-export async function writeModel(tf: Tf, folder: string, model: LayersModel): Promise<void> {
-  await model.save(
-    tf.io.withSaveHandler(async ({ modelTopology, weightSpecs, weightData, format, generatedBy }) => {
-      const weightsManifest = [{ paths: [WEIGHTS_FILE], weights: weightSpecs }];
-      await writeFile(
-        path.join(folder, TOPOLOGY_FILE),
-        toJsonText({ format, generatedBy, modelTopology, weightsManifest }),
-      );
-      await writeFile(path.join(folder, WEIGHTS_FILE), Buffer.from(tf.io.CompositeArrayBuffer.join(weightData)));
-      return { modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } };
-    }),
+export async function writeModel(folder: string, model: SavedLayers): Promise<void> {
+  const { format, generatedBy, modelTopology, weightSpecs, weightData } = model;
+  const weightsManifest = [{ paths: [WEIGHTS_FILE], weights: weightSpecs }];
+  await writeFile(
+    path.join(folder, TOPOLOGY_FILE),
+    toJsonText({ format, generatedBy, modelTopology, weightsManifest }),
   );
+  await writeFile(path.join(folder, WEIGHTS_FILE), Buffer.from(weightData));
 }
 
 /** Returns the SHA-256 of each file, for use in the card. */

@@ -13,6 +13,7 @@ import { type BatchRows, bceFromLogits, currentTensorflow, readTogether, type Tf
 import { assertValues } from '../data/fit-rows.ts';
 import { assertNonNegative } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
+import { logitsOf, outputActivation } from './user-network.ts';
 
 /** The error of a model's outputs: [n, 1] or a scalar, from targets [n, 1] and outputs [n, 1]. */
 export type OutputError = (targets: Tensor, outputs: Tensor) => Tensor;
@@ -116,9 +117,6 @@ export interface FairTraining {
 /** The smallest divisor for a sum of weights. */
 const TINY = 1e-30;
 
-/** Probabilities are clipped to this distance from 0 and 1 before a logit is computed, as in Keras. */
-const MARGIN = 1e-7;
-
 /**
  * Compiles your own TensorFlow.js model with a fairness penalty: the loss of each batch is the error plus eta times the
  * penalty of `FairnessRegularizerLoss`. Then train the model with `model.fit`.
@@ -191,7 +189,7 @@ function assertModel(model: LayersModel): void {
 
 function outputKind(model: LayersModel, isEntropy: boolean, given: ModelOutputKind | undefined): ModelOutputKind {
   if (given !== undefined) return oneOf('output', given, ['probability', 'logit', 'value']);
-  const activation = model.layers.at(-1)?.getConfig()['activation'];
+  const activation = outputActivation(model);
   if (activation === 'sigmoid') return 'probability';
   if (!isEntropy) return 'value';
   if (activation === 'linear') return 'logit';
@@ -200,12 +198,6 @@ function outputKind(model: LayersModel, isEntropy: boolean, given: ModelOutputKi
     `be 'probability' or 'logit', because the activation of the last layer is neither sigmoid nor linear`,
     given,
   );
-}
-
-/** Returns the logits of probabilities, which are first clipped. */
-function logitsOf(tf: Tf, probabilities: Tensor2D): Tensor2D {
-  const kept = tf.clipByValue(probabilities, MARGIN, 1 - MARGIN);
-  return tf.log(kept).sub(tf.log1p(kept.neg()));
 }
 
 /** Returns the weighted mean of an error per row; a scalar is returned as it is. */

@@ -9,14 +9,16 @@ import { encodeFeatureTensor, readRanges } from '../data/feature-tensors.ts';
 import { columnNames, featureMatrix } from '../data/tensor-rows.ts';
 import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
-import type { LayerWeights } from './stacked-network.ts';
+import type { LayerWeights, NetworkWeights } from './stacked-network.ts';
+import { isSavedLayers, loadLayers } from './user-network.ts';
 
 /** A trained network as plain data, with all information that is needed to apply the network. */
 export interface FittedNetwork {
   readonly task: NetworkTask;
   /** The encoding of table columns as the network's inputs. */
   readonly specs: readonly FeatureSpec[];
-  readonly layers: readonly LayerWeights[];
+  /** The weights of a plain network. A user's own network gives probabilities, or values in the target's units. */
+  readonly layers: NetworkWeights;
   /**
    * The mean and scale with which the targets of a regression were standardised, (y - mean) / scale; 0 and 1 for binary
    * targets.
@@ -33,6 +35,7 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
   const tf = await loadWhereFitted(network.backend);
   const x = encodeFeatures(table, network.specs);
   const outputs = await runNetwork(tf, network.layers, x, encodedWidth(network.specs));
+  if (isSavedLayers(network.layers)) return Float64Array.from(outputs);
   const { mean, scale } = network.target;
   return Float64Array.from(outputs, (output) => (network.task === 'binary' ? sigmoid(output) : mean + scale * output));
 }
@@ -49,16 +52,21 @@ export async function applyToTensor(network: FittedNetwork, given: TensorLike): 
     const x = featureMatrix(tf, keep, given);
     const names = columnNames(x.shape[1]);
     const columns = { names, ranges: await readRanges(tf, x, names) };
-    return tf.tidy((): Tensor1D => {
-      if (x.shape[0] === 0) return tf.tensor1d([], 'float32');
-      const weights = uploadLayers(tf, network.layers);
-      const outputs = createRowChunks(tf, { x }, ROWS_AT_ONCE).map((chunk) =>
-        forward(tf, weights, encodeFeatureTensor(tf, chunk, network.specs, columns)).reshape([1, -1]),
-      );
-      const { mean, scale } = network.target;
-      const flat: Tensor1D = outputs.flatten();
-      return network.task === 'binary' ? tf.sigmoid(flat) : flat.mul(scale).add(mean);
-    });
+    const runner = await createRunner(tf, network.layers);
+    try {
+      return tf.tidy((): Tensor1D => {
+        if (x.shape[0] === 0) return tf.tensor1d([], 'float32');
+        const outputs = createRowChunks(tf, { x }, ROWS_AT_ONCE).map((chunk) =>
+          runner.forward(encodeFeatureTensor(tf, chunk, network.specs, columns)).reshape([1, -1]),
+        );
+        const { mean, scale } = network.target;
+        const flat: Tensor1D = outputs.flatten();
+        if (isSavedLayers(network.layers)) return flat;
+        return network.task === 'binary' ? tf.sigmoid(flat) : flat.mul(scale).add(mean);
+      });
+    } finally {
+      runner.dispose();
+    }
   });
 }
 
@@ -95,21 +103,37 @@ function forward(tf: Tf, layers: readonly LayerTensors[], rows: Tensor2D): Tenso
   }, rows);
 }
 
-/** Returns the outputs of one network, [n], before any link function. */
-async function runNetwork(
-  tf: Tf,
-  layers: readonly LayerWeights[],
-  x: Float32Array,
-  inputs: number,
-): Promise<Float32Array> {
-  const rows = inputs === 0 ? 0 : x.length / inputs;
+/** A network on the tensor backend. */
+interface NetworkRunner {
+  /** Returns the outputs for rows [n, d], [n, 1]: before the link function if the network is plain. */
+  forward(rows: Tensor2D): Tensor2D;
+  dispose(): void;
+}
+
+async function createRunner(tf: Tf, layers: NetworkWeights): Promise<NetworkRunner> {
+  if (isSavedLayers(layers)) {
+    const model = await loadLayers(tf, layers);
+    return { forward: (rows) => model.apply(rows, { training: false }) as Tensor2D, dispose: () => model.dispose() };
+  }
   const weights = uploadLayers(tf, layers);
+  return {
+    forward: (rows) => forward(tf, weights, rows),
+    dispose() {
+      tf.dispose(weights.map(({ kernel, bias }) => ({ kernel, bias })));
+    },
+  };
+}
+
+/** Returns the outputs of one network, [n], before the link function if the network is plain. */
+async function runNetwork(tf: Tf, layers: NetworkWeights, x: Float32Array, inputs: number): Promise<Float32Array> {
+  const rows = inputs === 0 ? 0 : x.length / inputs;
+  const runner = await createRunner(tf, layers);
   const parts: Tensor2D[] = [];
   try {
     for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
       const size = Math.min(ROWS_AT_ONCE, rows - start);
       const part = x.subarray(start * inputs, (start + size) * inputs);
-      parts.push(tf.tidy(() => forward(tf, weights, tf.tensor2d(part, [size, inputs]))));
+      parts.push(tf.tidy(() => runner.forward(tf.tensor2d(part, [size, inputs]))));
     }
     if (parts.length === 0) return new Float32Array(0);
     // All outputs are downloaded from the device at once, regardless of the number of rows.
@@ -117,6 +141,7 @@ async function runNetwork(
     parts.push(complete);
     return await complete.data<'float32'>();
   } finally {
-    tf.dispose([...parts, ...weights.flatMap(({ kernel, bias }) => [kernel, bias])]);
+    tf.dispose(parts);
+    runner.dispose();
   }
 }

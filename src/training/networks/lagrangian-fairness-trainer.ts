@@ -77,12 +77,12 @@ export interface LagrangianFairnessTrainerOptions extends Omit<TrainerOptions, '
 
 /** {@link LagrangianFairnessTrainerOptions} with every default filled in. */
 export type FilledLagrangianOptions = FilledTrainerOptions &
-  Omit<FilledOptions<LagrangianFairnessTrainerOptions, 'backend'>, 'modelLr'>;
+  Omit<FilledOptions<LagrangianFairnessTrainerOptions, 'backend' | 'network'>, 'modelLr'>;
 
 const { lr: DEFAULT_LR, task, posWeight, ...OTHER_DEFAULTS } = TRAINER_DEFAULTS;
 
 /** The defaults of {@link LagrangianFairnessTrainerOptions}. */
-export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions, 'backend'> = {
+export const LAGRANGIAN_DEFAULTS: FilledOptions<LagrangianFairnessTrainerOptions, 'backend' | 'network'> = {
   ...OTHER_DEFAULTS,
   epochs: 50,
   patience: 10,

@@ -4,6 +4,8 @@ import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { encodedWidth } from '../data/feature-encoder.ts';
 import type { FittedNetwork } from './fitted-network.ts';
 import { NETWORK_TASKS } from './network-task.ts';
+import type { NetworkWeights } from './stacked-network.ts';
+import { isSavedLayers } from './user-network.ts';
 
 const numbers = z.array(z.number());
 
@@ -24,18 +26,31 @@ const featureSchema = z.union([
   z.object({ kind: z.literal('categorical'), name: z.string(), levels: z.array(z.string()) }),
 ]);
 
+/** The schema of a user's own network. TensorFlow.js checks the topology itself. */
+const savedLayersSchema = z.object({
+  format: z.string(),
+  generatedBy: z.string(),
+  modelTopology: z.record(z.string(), z.unknown()),
+  weightSpecs: z.array(
+    z.object({ name: z.string(), shape: z.array(z.int().min(0)), dtype: z.enum(['float32', 'int32', 'bool']) }),
+  ),
+  weightData: z.base64(),
+});
+
 /** The schema of a fitted network in JSON. */
 export const fittedNetworkSchema = z
   .object({
     task: z.enum(NETWORK_TASKS),
     specs: z.array(featureSchema).min(1),
-    layers: z.array(layerSchema).min(1),
+    layers: z.union([z.array(layerSchema).min(1), savedLayersSchema]),
     target: z.object({ mean: z.number(), scale: z.number().gt(0) }),
     backend: z.enum(TENSOR_BACKENDS),
   })
-  .refine(({ specs, layers }) => fitTogether([encodedWidth(specs), ...layers.map(({ outputs }) => outputs)], layers), {
-    error: 'the sizes of the layers do not chain from the features to one output',
-  });
+  .refine(
+    ({ specs, layers }) =>
+      !Array.isArray(layers) || fitTogether([encodedWidth(specs), ...layers.map(({ outputs }) => outputs)], layers),
+    { error: 'the sizes of the layers do not chain from the features to one output' },
+  );
 
 /**
  * Returns whether the shapes of layers fit together: each layer has as many inputs as the previous layer has outputs,
@@ -50,7 +65,7 @@ export function networkToJson(network: FittedNetwork): z.infer<typeof fittedNetw
   return {
     ...network,
     specs: network.specs.map((spec) => (spec.kind === 'numeric' ? spec : { ...spec, levels: [...spec.levels] })),
-    layers: network.layers.map((layer) => ({ ...layer, kernel: [...layer.kernel], bias: [...layer.bias] })),
+    layers: layersToJson(network.layers),
   };
 }
 
@@ -58,10 +73,26 @@ export function networkToJson(network: FittedNetwork): z.infer<typeof fittedNetw
 export function networkFromJson(json: z.infer<typeof fittedNetworkSchema>): FittedNetwork {
   return {
     ...json,
-    layers: json.layers.map((layer) => ({
-      ...layer,
-      kernel: Float32Array.from(layer.kernel),
-      bias: Float32Array.from(layer.bias),
-    })),
+    layers: layersFromJson(json.layers),
   };
+}
+
+type LayersJson = z.infer<typeof fittedNetworkSchema>['layers'];
+
+function layersToJson(layers: NetworkWeights): LayersJson {
+  if (isSavedLayers(layers)) {
+    return { ...layers, weightData: Buffer.from(layers.weightData).toString('base64') } as LayersJson;
+  }
+  return layers.map((layer) => ({ ...layer, kernel: [...layer.kernel], bias: [...layer.bias] }));
+}
+
+function layersFromJson(layers: LayersJson): NetworkWeights {
+  if (!Array.isArray(layers)) {
+    return { ...layers, weightData: Uint8Array.from(Buffer.from(layers.weightData, 'base64')).buffer };
+  }
+  return layers.map((layer) => ({
+    ...layer,
+    kernel: Float32Array.from(layer.kernel),
+    bias: Float32Array.from(layer.bias),
+  }));
 }

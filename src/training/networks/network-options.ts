@@ -2,6 +2,7 @@ import { type FilledOptions, invalidParameter, oneOf } from '../../internal/argu
 import { TRAINING_DEFAULTS } from '../../schemas/training-job.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import type { BackendChoice, BatchSize } from '../../tensor/index.ts';
+import type { NetworkFactory } from './user-network.ts';
 
 /** The names of the learning rate schedules. */
 export const SCHEDULES = ['constant', 'linear', 'cosine'] as const;
@@ -30,6 +31,13 @@ export interface NetworkOptions {
    */
   readonly hidden?: readonly number[] | undefined;
   /**
+   * A function that creates your own network in place of a plain one with `hidden` units: `(inputs, seed) => model`.
+   * `inputs` is the number of encoded features. Each network is trained on its own, by automatic differentiation, in one
+   * thread.
+   * @defaultValue none: a plain network
+   */
+  readonly network?: NetworkFactory | undefined;
+  /**
    * The number of epochs without a better validation loss after which training stops.
    * @defaultValue 5
    */
@@ -51,7 +59,7 @@ export interface NetworkOptions {
 }
 
 /** {@link NetworkOptions} with every default filled in. */
-export type FilledNetworkOptions = FilledOptions<NetworkOptions, 'backend'>;
+export type FilledNetworkOptions = FilledOptions<NetworkOptions, 'backend' | 'network'>;
 
 /** The defaults of {@link NetworkOptions}. */
 export const NETWORK_DEFAULTS: FilledNetworkOptions = {
@@ -59,6 +67,7 @@ export const NETWORK_DEFAULTS: FilledNetworkOptions = {
   lr: 1e-3,
   batchSize: 128,
   hidden: [32],
+  network: undefined,
   patience: 5,
   weightDecay: 0,
   schedule: 'constant',
@@ -79,6 +88,10 @@ export function checkNetworkOptions<Filled extends FilledNetworkOptions>(filled:
   requireInteger('epochs', epochs, 1);
   requireInteger('patience', patience, 1);
   assertOption('hidden', hidden, 'hold whole numbers of at least 1', [...hidden].every(isCount));
+  const isFunction = filled.network === undefined || typeof filled.network === 'function';
+  assertOption('network', filled.network, 'be a function that returns a TensorFlow.js model', isFunction);
+  const isAlone = filled.network === undefined || hidden === NETWORK_DEFAULTS.hidden;
+  assertOption('hidden', hidden, 'be left out if network is given', isAlone);
   assertOption('seed', seed, 'be a whole number', Number.isSafeInteger(seed));
   assertOption(lrName, lr, 'be above 0', lr > 0 && Number.isFinite(lr));
   const isDecay = weightDecay >= 0 && weightDecay < 1 / lr;

@@ -30,6 +30,7 @@ import {
 import { NETWORK_TASKS, type NetworkTask } from './network-task.ts';
 import type { Objective } from './objective.ts';
 import { trainNetworks } from './train-networks.ts';
+import type { NetworkFactory } from './user-network.ts';
 
 /** Options shared by all trainers of a single network. */
 export interface TrainerOptions extends NetworkOptions {
@@ -43,7 +44,7 @@ export interface TrainerOptions extends NetworkOptions {
 }
 
 /** {@link TrainerOptions} with every default filled in. */
-export type FilledTrainerOptions = FilledOptions<TrainerOptions, 'backend'>;
+export type FilledTrainerOptions = FilledOptions<TrainerOptions, 'backend' | 'network'>;
 
 /** The defaults of {@link TrainerOptions}. */
 export const TRAINER_DEFAULTS: FilledTrainerOptions = { ...NETWORK_DEFAULTS, task: 'binary', posWeight: 1 };
@@ -145,9 +146,10 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
   /** Returns the options as plain data. After `fit`, the result also contains the network. */
   toJSON(): EstimatorJson {
     const state = this.#state;
+    const { network, hidden, ...params } = this.options;
     return {
       kind: this.kind,
-      params: { ...this.options },
+      params: { ...params, ...(network === undefined ? { hidden } : { network: OWN_NETWORK }) },
       state: state === undefined ? null : { ...state, network: networkToJson(state.network) },
     };
   }
@@ -184,12 +186,26 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
     let objective: Kind | undefined;
     try {
       objective = this.objectiveOf(tf, rows);
-      const problem = { train: rows.train, validation: rows.validation, names: ['the network'], objective };
+      const { network: create } = this.options;
+      const problem = {
+        train: rows.train,
+        validation: rows.validation,
+        names: ['the network'],
+        objective,
+        network: create && { create, task, target: rows.target },
+      };
       const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
       const [layers = []] = trained.weights;
       const losses = trained.losses.map(([loss = NaN]) => loss);
       this.#state = Object.freeze({
-        network: Object.freeze({ task, specs: rows.specs, layers, target: rows.target, backend }),
+        network: Object.freeze({
+          task,
+          specs: rows.specs,
+          layers,
+          // A user's own network gives values in the target's units.
+          target: create === undefined ? rows.target : { mean: 0, scale: 1 },
+          backend,
+        }),
         history: Object.freeze([...this.historyOf(objective, losses)]),
         bestEpoch: trained.bestEpochs[0] ?? 0,
         batchSize: trained.batchSize,
@@ -218,12 +234,26 @@ function backendFailed(cause: unknown, backend: string): TrainingError {
   });
 }
 
+/** The value of the option `network` in JSON, which cannot hold a function. */
+const OWN_NETWORK = 'own';
+
+/** Replaces the function of {@link OWN_NETWORK} in a trainer that was restored from JSON. */
+const lostFactory: NetworkFactory = () => {
+  throw new TrainingError(
+    'JSON cannot hold the function for network, so this restored trainer cannot be fitted again.',
+    {
+      context: { parameter: 'network' },
+      suggestion: 'Fit a new trainer with the same options and network.',
+    },
+  );
+};
+
 /** The options in the JSON of every trainer. The trainer's constructor checks their values. */
 export const trainerParamsSchema = z.object({
   epochs: z.number(),
   lr: z.number(),
   batchSize: z.union([z.number(), z.literal('auto')]),
-  hidden: z.array(z.number()),
+  hidden: z.array(z.number()).optional(),
   patience: z.number(),
   weightDecay: z.number(),
   schedule: z.enum(SCHEDULES),
@@ -231,6 +261,10 @@ export const trainerParamsSchema = z.object({
   backend: z.enum(['auto', ...TENSOR_BACKENDS]).optional(),
   task: z.enum(NETWORK_TASKS),
   posWeight: z.number(),
+  network: z
+    .literal(OWN_NETWORK)
+    .transform(() => lostFactory)
+    .optional(),
 });
 
 /**

@@ -28,7 +28,7 @@ export interface RegularizedFairnessTrainerOptions extends TrainerOptions {
 }
 
 /** {@link RegularizedFairnessTrainerOptions} with every default filled in. */
-export type FilledRegularizedOptions = FilledOptions<RegularizedFairnessTrainerOptions, 'backend'>;
+export type FilledRegularizedOptions = FilledOptions<RegularizedFairnessTrainerOptions, 'backend' | 'network'>;
 
 const DEFAULTS: FilledRegularizedOptions = {
   ...NETWORK_DEFAULTS,

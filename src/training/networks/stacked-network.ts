@@ -14,6 +14,7 @@ import {
   stackedDenseGradients,
   type Tf,
 } from '../../tensor/index.ts';
+import type { SavedLayers } from './user-network.ts';
 
 /** The number of networks that are trained together, and their common shape. */
 export interface NetworkShape {
@@ -31,6 +32,34 @@ export interface LayerWeights {
   readonly outputs: number;
   readonly kernel: Float32Array;
   readonly bias: Float32Array;
+}
+
+/** The trained weights of one network: its layers, or a user's own model as plain data. */
+export type NetworkWeights = readonly LayerWeights[] | SavedLayers;
+
+/** k networks with the same inputs that are trained together. */
+export interface TrainableNetworks {
+  /** The weights and biases of each model, [k, m]. */
+  readonly parameters: Variable;
+  /** The number of rows per forward pass outside of training. */
+  readonly rowsAtOnce: number;
+  /**
+   * Runs all models on rows [n, d]. Call this method inside `tf.tidy`.
+   * @returns the outputs, [k, n]: logits, or the values of a regression
+   */
+  forward(x: Tensor2D): { readonly outputs: Tensor2D };
+  /**
+   * Runs all models on rows [n, d] for a step of training. Call this method inside `tf.tidy`.
+   * @param slopeOf returns the gradient with respect to the outputs, [k, n]
+   * @returns the outputs, and the gradient with respect to the parameters, [k, m]
+   */
+  learn(
+    x: Tensor2D,
+    slopeOf: (outputs: Tensor2D) => Tensor2D,
+  ): { readonly outputs: Tensor2D; readonly gradient: Tensor2D };
+  /** Converts the values of the parameters to the weights of each model. */
+  weightsOf(parameters: Float32Array): readonly NetworkWeights[] | Promise<readonly NetworkWeights[]>;
+  dispose(): void;
 }
 
 /** The outputs of all models, with a function that computes gradients from them. */
@@ -54,19 +83,14 @@ interface ForwardPass {
  *
  * All models start from the same weights, so that the trained models differ only because of their losses.
  */
-export interface StackedNetwork {
+export interface StackedNetwork extends TrainableNetworks {
   /**
    * The weights and biases of each model, [k, m]: the parameters of the first layer, then of the second layer, and so
    * on.
    */
   readonly parameters: Variable;
-  /** The number of rows per forward pass outside of training. */
-  readonly rowsAtOnce: number;
-  /** Runs all models on rows [n, d]. Call this method inside `tf.tidy`. */
   forward(x: Tensor2D): ForwardPass;
-  /** Converts the values of the parameters to the weights of each model. */
   weightsOf(parameters: Float32Array): LayerWeights[][];
-  dispose(): void;
 }
 
 /** One layer of all models: kernel [k, outputs, inputs], bias [k, outputs, 1]. */
@@ -76,7 +100,7 @@ interface StackedLayer {
 }
 
 /** The maximum number of rows per forward pass. */
-const MAX_ROWS_AT_ONCE = 8192;
+export const MAX_ROWS_AT_ONCE = 8192;
 
 /** Creates k networks with weights drawn uniformly from +-1/sqrt(inputs of the layer), as is the default in PyTorch. */
 export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random): StackedNetwork {
@@ -93,16 +117,21 @@ export function createStackedNetwork(tf: Tf, shape: NetworkShape, random: Random
   });
   const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
   const widest = k * Math.max(...widths.slice(1));
+  const forward = (x: Tensor2D): ForwardPass => {
+    const parts = splitParameters(parameters as unknown as Tensor2D, matrices);
+    const layers = sizes.map((_, layer): StackedLayer => {
+      const [kernel, bias] = parts.slice(2 * layer) as [Tensor3D, Tensor3D];
+      return { kernel, bias };
+    });
+    return runLayers(tf, layers, x, k);
+  };
   return {
     parameters,
     rowsAtOnce: Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest))),
-    forward(x) {
-      const parts = splitParameters(parameters as unknown as Tensor2D, matrices);
-      const layers = sizes.map((_, layer): StackedLayer => {
-        const [kernel, bias] = parts.slice(2 * layer) as [Tensor3D, Tensor3D];
-        return { kernel, bias };
-      });
-      return runLayers(tf, layers, x, k);
+    forward,
+    learn(x, slopeOf) {
+      const pass = forward(x);
+      return { outputs: pass.outputs, gradient: pass.gradient(slopeOf(pass.outputs)) };
     },
     weightsOf: (values) =>
       Array.from({ length: k }, (_, model) => {

@@ -5,10 +5,11 @@ import type { ProgressEvent } from '../../internal/progress.ts';
 import { loadTensorflow, type NetworkData, type TensorBackend } from '../../tensor/index.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
+import type { NetworkFactory } from './user-network.ts';
 
 /**
- * Networks that are trained together under one penalty. Unless the rows are tensors, a shard is plain data that can be
- * sent to another thread.
+ * Networks that are trained together under one penalty. Unless the rows are tensors or the network is the user's own, a
+ * shard is plain data that can be sent to another thread.
  */
 export interface SweepShard {
   readonly train: NetworkData;
@@ -17,18 +18,21 @@ export interface SweepShard {
   readonly spec: RegularizedSpec;
   readonly backend: TensorBackend;
   readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;
+  /** The user's own network, for a shard of one eta. It cannot be sent to another thread. */
+  readonly network?: NetworkFactory | undefined;
 }
 
 /** Trains one shard of a sweep in the current thread. */
 export async function trainShard(
-  { spec, backend, options, ...rows }: SweepShard,
+  { spec, backend, options, network: create, ...rows }: SweepShard,
   inThread: Pick<TrainNetworksOptions, 'onProgress' | 'signal'> = {},
 ): Promise<TrainedNetworks> {
   const { tf } = await loadTensorflow({ backend });
   const objective = createRegularizedObjective(tf, spec);
   try {
     const names = spec.etas.map((eta) => `eta ${String(eta)}`);
-    return await trainNetworks(tf, { ...rows, names, objective }, { ...options, ...inThread });
+    const network = create && { create, task: spec.task, target: { mean: 0, scale: 1 } };
+    return await trainNetworks(tf, { ...rows, names, objective, network }, { ...options, ...inThread });
   } finally {
     objective.dispose();
   }

@@ -26,7 +26,8 @@ import {
 import { eventCells } from './fairness-events.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts';
-import { createStackedNetwork, type LayerWeights, type StackedNetwork } from './stacked-network.ts';
+import { createStackedNetwork, type NetworkWeights, type TrainableNetworks } from './stacked-network.ts';
+import { createUserNetwork, type UserNetworkSpec } from './user-network.ts';
 
 /**
  * Returns the factor by which the learning rate is multiplied after a given share of the steps. The factor falls from 1
@@ -61,7 +62,7 @@ interface NetworkJudge {
 /** Scores each model by its mean loss on the validation rows. The rows stay on the network's device. */
 function judgeLosses(
   tf: Tf,
-  network: StackedNetwork,
+  network: TrainableNetworks,
   { validation, names }: NetworkProblem,
   { losses, maxRows }: LossJudge,
 ): NetworkJudge {
@@ -116,7 +117,7 @@ function inOrderOf(parts: readonly Int32Array[]): Int32Array | undefined {
 /** Scores one model by sums over all rows, which are computed on the network's device. */
 function judgeSums(
   tf: Tf,
-  network: StackedNetwork,
+  network: TrainableNetworks,
   { train, validation }: NetworkProblem,
   objective: SumsJudge,
 ): NetworkJudge {
@@ -179,7 +180,7 @@ function summedColumns(tf: Tf, rows: NetworkData): SummedColumns {
 }
 
 /** Options of {@link trainNetworks}, for any objective. */
-export interface TrainNetworksOptions extends Omit<FilledNetworkOptions, 'backend'> {
+export interface TrainNetworksOptions extends Omit<FilledNetworkOptions, 'backend' | 'network'> {
   readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -187,7 +188,7 @@ export interface TrainNetworksOptions extends Omit<FilledNetworkOptions, 'backen
 /** The result of training several networks together. */
 export interface TrainedNetworks {
   /** The weights of each model at its best epoch. */
-  readonly weights: readonly (readonly LayerWeights[])[];
+  readonly weights: readonly NetworkWeights[];
   /** The best epoch of each model, from 1. */
   readonly bestEpochs: readonly number[];
   /** The number of rows per step. */
@@ -236,7 +237,11 @@ export async function trainNetworks(
   };
   let step = 0;
   try {
-    const network = own(createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM)));
+    const network = own(
+      problem.network === undefined
+        ? createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM))
+        : await createUserNetwork(tf, problem.network, train.inputs, options.seed),
+    );
     const batches = own(createBatches(tf, train, batchSize));
     const judge = own(
       judgedBy.kind === 'sums'
@@ -254,9 +259,9 @@ export async function trainNetworks(
         const rate = options.lr * scheduleFactor(options.schedule, step++ / steps);
         tf.tidy(() => {
           const { x, ...rows } = batches.take(index);
-          const pass = network.forward(x);
-          adam.step(pass.gradient(objective.slope(pass.outputs, rows)), rate);
-          objective.afterStep?.(pass.outputs, rows);
+          const { outputs, gradient } = network.learn(x, (given) => objective.slope(given, rows));
+          adam.step(gradient, rate);
+          objective.afterStep?.(outputs, rows);
         });
         if (step % STEPS_AT_ONCE === 0) await nextTurn();
       }
@@ -287,7 +292,7 @@ const STEPS_AT_ONCE = 200;
 /** Reads the weights and the outputs for the held-out rows with one download from the device. */
 async function readResult(
   tf: Tf,
-  network: StackedNetwork,
+  network: TrainableNetworks,
   rows: NetworkData | undefined,
 ): Promise<Pick<TrainedNetworks, 'weights' | 'heldOut'>> {
   const chunks = rows && countRows(rows) > 0 ? createRowChunks(tf, rows, network.rowsAtOnce) : undefined;
@@ -300,7 +305,7 @@ async function readResult(
       outputs && !keepsOutputs ? [network.parameters, outputs] : [network.parameters],
     );
     const [parameters = new Float32Array(0), values = new Float32Array(0)] = read;
-    const weights = network.weightsOf(parameters);
+    const weights = await network.weightsOf(parameters);
     isRead = true;
     return { weights, heldOut: keepsOutputs && outputs ? outputs : values };
   } finally {
@@ -362,7 +367,7 @@ interface BestParameters {
 }
 
 /** Creates a store for the best parameters, which at first contains the current parameters. */
-function createBestParameters(tf: Tf, { parameters }: StackedNetwork): BestParameters {
+function createBestParameters(tf: Tf, { parameters }: TrainableNetworks): BestParameters {
   let best: Tensor = parameters.clone();
   return {
     take(flags) {
@@ -433,4 +438,6 @@ interface NetworkProblem {
   /** The name of each model in errors, for example "eta 0.5"; one name per model. */
   readonly names: readonly string[];
   readonly objective: Objective;
+  /** The user's own network, if there is one model; plain networks of `hidden` units if omitted. */
+  readonly network?: UserNetworkSpec | undefined;
 }

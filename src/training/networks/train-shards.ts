@@ -33,8 +33,10 @@ export async function trainShards(
   const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
   const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
   const threads = Math.min(shards.length, wanted);
-  // Tensors cannot be sent to another thread.
-  const canMove = shards.every(({ backend, train }) => traitsOf(backend).isOneThreaded && !areTensors(train));
+  // Tensors and functions cannot be sent to another thread.
+  const canMove = shards.every(
+    ({ backend, train, network }) => traitsOf(backend).isOneThreaded && !areTensors(train) && network === undefined,
+  );
   if (threads > 1 && canMove) return trainInThreads(shards, threads, report, options.signal);
   const trained: TrainedNetworks[] = [];
   try {

@@ -8,8 +8,16 @@ import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { networkLayers } from '../models/describe-model.ts';
 import { dataToJson, featureToJson, holdsOnlyNetworks, MODEL_KIND, SWEEP_KIND } from '../models/model-card.ts';
 import { networkFolder } from '../models/model-files.ts';
-import { checksumsOf, TOPOLOGY_FILE, WEIGHTS_FILE, writeCard, writeLayers } from '../models/write-layers.ts';
-import type { LayerWeights } from '../networks/stacked-network.ts';
+import {
+  checksumsOf,
+  TOPOLOGY_FILE,
+  WEIGHTS_FILE,
+  writeCard,
+  writeLayers,
+  writeModel,
+} from '../models/write-layers.ts';
+import type { NetworkWeights } from '../networks/stacked-network.ts';
+import { isSavedLayers } from '../networks/user-network.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import { pointToJson, type SweepInfo } from './pareto-sweep.ts';
 
@@ -21,7 +29,7 @@ const NETWORK_FILES = [TOPOLOGY_FILE, WEIGHTS_FILE];
 /** The networks of a sweep and their description. */
 interface SavedSweep {
   readonly specs: readonly FeatureSpec[];
-  readonly weights: readonly (readonly LayerWeights[])[];
+  readonly weights: readonly NetworkWeights[];
   readonly points: readonly ParetoPoint[];
   readonly info: SweepInfo;
   /** The number of training rows by group. */
@@ -40,8 +48,10 @@ export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): P
       for (const [index, point] of sweep.points.entries()) {
         const position = path.join(target, networkFolder(point.eta));
         await mkdir(position, { recursive: true });
-        await writeLayers(tf, position, networkLayers(sweep.weights[index] ?? [], 'binary'));
-        await writeCard(position, networkCard(tf, sweep, point, await checksumsOf(position, NETWORK_FILES)));
+        const weights = sweep.weights[index] ?? [];
+        if (isSavedLayers(weights)) await writeModel(position, weights);
+        else await writeLayers(tf, position, networkLayers(weights, 'binary'));
+        await writeCard(position, networkCard(tf, sweep, index, await checksumsOf(position, NETWORK_FILES)));
       }
       const networks = sweep.points.map(({ eta }) => networkFolder(eta));
       await writeCard(target, sweepCard(tf, sweep, networks));
@@ -53,12 +63,13 @@ export async function saveNetworks(tf: Tf, folder: string, sweep: SavedSweep): P
 function networkCard(
   tf: Tf,
   sweep: SavedSweep,
-  point: ParetoPoint,
+  index: number,
   checksums: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
+  const point = sweep.points[index] as ParetoPoint;
   return {
     kind: MODEL_KIND,
-    method: 'regularized',
+    method: isSavedLayers(sweep.weights[index] ?? []) ? 'layers_model' : 'regularized',
     output: 'probability of the positive label',
     files: NETWORK_FILES,
     checksums,

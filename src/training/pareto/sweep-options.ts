@@ -34,7 +34,7 @@ export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, '
 /** {@link SweepOptions} with every default filled in. */
 export type FilledSweepOptions = FilledOptions<
   SweepOptions,
-  'folds' | 'threads' | 'savePath' | 'modelPath' | 'onProgress' | 'signal' | 'backend'
+  'folds' | 'threads' | 'savePath' | 'modelPath' | 'onProgress' | 'signal' | 'backend' | 'network'
 >;
 
 const DEFAULTS: FilledSweepOptions = {

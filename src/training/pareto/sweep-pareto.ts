@@ -43,7 +43,7 @@ import { judgeCounts } from '../decision-quality.ts';
 import { describeRows } from '../jobs/job-result.ts';
 import { multiplicationsPerStep } from '../networks/network-options.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
-import type { LayerWeights } from '../networks/stacked-network.ts';
+import type { NetworkWeights } from '../networks/stacked-network.ts';
 import type { SweepShard } from '../networks/sweep-worker.ts';
 import { disposeOutputs, trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type FoundEtas } from './find-etas.ts';
@@ -325,7 +325,7 @@ type JudgeShard = (outputs: Outputs, rows: NetworkData, models: number) => Promi
 
 /** The networks of one split, with all information that is needed to apply them. */
 interface FittedNetworks extends FittedFeatures {
-  readonly weights: readonly (readonly LayerWeights[])[];
+  readonly weights: readonly NetworkWeights[];
   /** The decisions of each network on the held-out rows. */
   readonly judged: readonly JudgedOutputs[];
   /** The number of rows per step. */
@@ -358,7 +358,8 @@ async function fitPrepared(
   options: SweepPlan,
   judge: JudgeShard,
 ): Promise<FittedNetworks[]> {
-  const size = Math.min(traitsOf(backend).networksAtOnce, options.etas.length);
+  const { network } = options;
+  const size = network === undefined ? Math.min(traitsOf(backend).networksAtOnce, options.etas.length) : 1;
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );
@@ -379,7 +380,7 @@ async function fitPrepared(
         groupCount: train.groupCount,
         seed: options.seed,
       } as const;
-      return { train, validation, heldOut, spec, backend, options: { ...pickTraining(options), batchSize } };
+      return { train, validation, heldOut, spec, backend, network, options: { ...pickTraining(options), batchSize } };
     }),
   );
   const trained = await trainShards(shards, options);

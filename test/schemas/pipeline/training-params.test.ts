@@ -27,7 +27,7 @@ type CamelCase<Text extends string> = Text extends `${infer Head}_${infer First}
 type Keys<Schema extends z.ZodObject> = CamelCase<keyof z.output<Schema> & string>;
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : never) : never;
 
-/** Checked by the compiler: each method has every option of its trainer, except those that a workflow sets. */
+/** Checked by the compiler: each method has every option of its trainer, except functions and those that a workflow sets. */
 const KEYS_ARE_THE_TRAINERS: {
   readonly reductions: Same<
     Keys<typeof TRAINING_PARAMS.reductions>,
@@ -35,11 +35,11 @@ const KEYS_ARE_THE_TRAINERS: {
   >;
   readonly regularized: Same<
     Keys<typeof TRAINING_PARAMS.regularized>,
-    Exclude<keyof RegularizedFairnessTrainerOptions, 'seed' | 'task'>
+    Exclude<keyof RegularizedFairnessTrainerOptions, 'seed' | 'task' | 'network'>
   >;
   readonly lagrangian: Same<
     Keys<typeof TRAINING_PARAMS.lagrangian>,
-    Exclude<keyof LagrangianFairnessTrainerOptions, 'seed' | 'task'>
+    Exclude<keyof LagrangianFairnessTrainerOptions, 'seed' | 'task' | 'network'>
   >;
 } = { reductions: true, regularized: true, lagrangian: true };
 

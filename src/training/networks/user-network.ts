@@ -1,0 +1,237 @@
+import type { io, LayersModel, Tensor, Tensor2D, Variable } from '@tensorflow/tfjs';
+
+import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
+import { mostActivations, type Tf } from '../../tensor/index.ts';
+import type { StandardScore } from '../data/feature-encoder.ts';
+import type { NetworkTask } from './network-task.ts';
+import { MAX_ROWS_AT_ONCE, type NetworkWeights, type TrainableNetworks } from './stacked-network.ts';
+
+/**
+ * Creates an untrained network for encoded features: a new TensorFlow.js model with one input of shape [rows, inputs] and
+ * one output of shape [rows, 1]. The last layer has a sigmoid or a linear activation. A linear output is a logit or, for
+ * a regression, a value. Use the seed for the initial weights and for dropout, so that results can be repeated. Training
+ * disposes of the model.
+ */
+export type NetworkFactory = (inputs: number, seed: number) => LayersModel | Promise<LayersModel>;
+
+/** A user's own network as plain data. Its output is a probability, or a value in the target's units. */
+export interface SavedLayers {
+  readonly format: string;
+  readonly generatedBy: string;
+  readonly modelTopology: object;
+  readonly weightSpecs: readonly io.WeightsManifestEntry[];
+  readonly weightData: ArrayBuffer;
+}
+
+/** Returns whether the weights of a network are a user's own network. */
+export function isSavedLayers(weights: NetworkWeights): weights is SavedLayers {
+  return 'modelTopology' in weights;
+}
+
+/** Returns a model's topology and weights as plain data. */
+export async function saveLayers(tf: Tf, model: LayersModel): Promise<SavedLayers> {
+  const saved: SavedLayers[] = [];
+  await model.save(
+    tf.io.withSaveHandler(({ format = '', generatedBy = '', modelTopology = {}, weightSpecs = [], weightData }) => {
+      saved.push({
+        format,
+        generatedBy,
+        modelTopology,
+        weightSpecs,
+        weightData: tf.io.CompositeArrayBuffer.join(weightData),
+      });
+      return Promise.resolve({ modelArtifactsInfo: { dateSaved: new Date(0), modelTopologyType: 'JSON' as const } });
+    }),
+  );
+  return saved[0] as SavedLayers;
+}
+
+/** Creates the model of {@link saveLayers}. The caller disposes of it. */
+export async function loadLayers(
+  tf: Tf,
+  { modelTopology, weightSpecs, weightData }: SavedLayers,
+): Promise<LayersModel> {
+  return tf.loadLayersModel(tf.io.fromMemory({ modelTopology, weightSpecs: [...weightSpecs], weightData }));
+}
+
+/** How to create a user's own network. */
+export interface UserNetworkSpec {
+  readonly create: NetworkFactory;
+  readonly task: NetworkTask;
+  /** The standardisation of the targets, which the saved network reverses. */
+  readonly target: StandardScore;
+}
+
+/**
+ * Creates one network from a user's factory. Gradients are computed by automatic differentiation.
+ * @throws {ValueError} if the factory's result is not a network for these inputs
+ * @throws {TrainingError} if the factory fails
+ */
+export async function createUserNetwork(
+  tf: Tf,
+  spec: UserNetworkSpec,
+  inputs: number,
+  seed: number,
+): Promise<TrainableNetworks> {
+  const model = await createModel(spec.create, inputs, seed);
+  assertNetwork(model, inputs, spec.task);
+  const variables = model.trainableWeights.map((weight) => weight.read() as unknown as Variable);
+  const isProbability = outputActivation(model) === 'sigmoid';
+  const parameters = tf.tidy(() => tf.variable(flattened(tf, variables)));
+  let loaded: object = parameters.dataId;
+  /** Copies the parameters into the model, if they have changed. */
+  const load = (): void => {
+    if (loaded === parameters.dataId) return;
+    loaded = parameters.dataId;
+    tf.tidy(() => {
+      const parts = tf.split<Tensor>(
+        parameters.flatten(),
+        variables.map(({ size }) => size),
+      );
+      for (const [index, variable] of variables.entries()) {
+        variable.assign((parts[index] as Tensor).reshape(variable.shape));
+      }
+    });
+  };
+  /** Returns logits or values, [1, n]. */
+  const run = (x: Tensor2D, training: boolean): Tensor2D => {
+    const outputs = (model.apply(x, { training }) as Tensor).reshape<Tensor2D>([1, -1]);
+    return isProbability ? logitsOf(tf, outputs) : outputs;
+  };
+  return {
+    parameters,
+    rowsAtOnce: Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest(model)))),
+    forward(x) {
+      load();
+      return { outputs: run(x, false) };
+    },
+    learn(x, slopeOf) {
+      load();
+      const kept: Tensor[] = [];
+      // The value does not matter: the gradient with respect to the outputs is the objective's own.
+      const pull = tf.customGrad((outputs) => {
+        kept.push(tf.keep((outputs as Tensor).clone()));
+        return { value: tf.scalar(0), gradFunc: () => slopeOf(kept[0] as Tensor2D) };
+      });
+      try {
+        const { grads } = tf.variableGrads(() => pull(run(x, true)).asScalar(), variables);
+        const gradients = variables.map((variable) => grads[variable.name] ?? tf.zerosLike(variable));
+        return { outputs: (kept[0] as Tensor2D).clone(), gradient: flattened(tf, gradients) };
+      } finally {
+        tf.dispose(kept);
+      }
+    },
+    async weightsOf() {
+      load();
+      return [await saveWithLink(tf, model, spec)];
+    },
+    dispose() {
+      parameters.dispose();
+      model.dispose();
+    },
+  };
+}
+
+/** Joins tensors in one row, [1, m]. */
+function flattened(tf: Tf, tensors: readonly Tensor[]): Tensor2D {
+  return tf.concat(tensors.map((tensor) => tensor.flatten())).reshape([1, -1]);
+}
+
+/** Saves a model with a last layer that converts logits to probabilities, or standardised values to the target's units. */
+async function saveWithLink(
+  tf: Tf,
+  model: LayersModel,
+  { task, target: { mean, scale } }: UserNetworkSpec,
+): Promise<SavedLayers> {
+  const isBinary = task === 'binary';
+  if (isBinary && outputActivation(model) === 'sigmoid') return saveLayers(tf, model);
+  const link = isBinary ? tf.layers.activation({ activation: 'sigmoid' }) : tf.layers.dense({ units: 1 });
+  const outputs = link.apply(model.outputs) as LayersModel['outputs'];
+  try {
+    if (!isBinary) {
+      tf.tidy(() => {
+        link.setWeights([tf.tensor2d([[scale]]), tf.tensor1d([mean])]);
+      });
+    }
+    return await saveLayers(tf, tf.model({ inputs: model.inputs, outputs }));
+  } finally {
+    // The other layers belong to the model.
+    link.dispose();
+  }
+}
+
+/** Models that a factory returned before. Training changes and disposes of a model. */
+const used = new WeakSet<LayersModel>();
+
+async function createModel(create: NetworkFactory, inputs: number, seed: number): Promise<LayersModel> {
+  try {
+    const model = await create(inputs, seed);
+    if (typeof model !== 'object' || !used.has(model)) return model;
+  } catch (cause) {
+    if (FairnessToolkitError.isInstance(cause)) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TrainingError(`The function for network failed with ${String(inputs)} inputs: ${reason}`, {
+      context: { parameter: 'network', inputs },
+      suggestion: 'It is called as network(inputs, seed), and returns a new TensorFlow.js model.',
+      cause,
+    });
+  }
+  throw invalidParameter('network', 'return a new model each time', 'the same model twice');
+}
+
+function assertNetwork(model: LayersModel, inputs: number, task: NetworkTask): void {
+  const shapesOf = (symbols: LayersModel['inputs'] | undefined): string =>
+    (symbols ?? []).map(({ shape }) => `[${shape.map((side) => side ?? 'rows').join(', ')}]`).join(', ');
+  const wanted = `[rows, ${String(inputs)}] and [rows, 1]`;
+  const found = isLayersModel(model) ? `${shapesOf(model.inputs)} and ${shapesOf(model.outputs)}` : typeof model;
+  const reject = (required: string, received: string): never => {
+    if (isLayersModel(model)) model.dispose();
+    throw invalidParameter('network', required, received);
+  };
+  if (found !== wanted) {
+    reject(`return a LayersModel with one input and one output, of shapes ${wanted}`, found);
+  }
+  used.add(model);
+  const activation = outputActivation(model);
+  const isLinear = activation === 'linear';
+  if (!isLinear && (activation !== 'sigmoid' || task === 'regression')) {
+    const allowed = task === 'regression' ? 'a linear activation' : 'a sigmoid or a linear activation';
+    reject(`return a model whose last layer has ${allowed}`, activation ?? 'no activation');
+  }
+  const other = model.layers.find((layer) => layer.trainable && layer.nonTrainableWeights.length > 0);
+  if (other !== undefined) {
+    const required = 'return a model without running averages, as in batch normalisation (layer normalisation works)';
+    reject(required, `the layer '${other.name}'`);
+  }
+  if (model.trainableWeights.length === 0) reject('return a model with weights to train', 'none');
+}
+
+function isLayersModel(model: unknown): model is LayersModel {
+  return typeof model === 'object' && model !== null && 'outputs' in model && 'trainableWeights' in model;
+}
+
+/** Returns the activation of the layer that computes a model's output; undefined if it does not tell. */
+export function outputActivation({ outputs }: LayersModel): string | undefined {
+  const activation = outputs[0]?.sourceLayer.getConfig()['activation'];
+  return typeof activation === 'string' ? activation : undefined;
+}
+
+/** Probabilities are clipped to this distance from 0 and 1 before a logit is computed, as in Keras. */
+const MARGIN = 1e-7;
+
+/** Returns the logits of probabilities, which are first clipped. */
+export function logitsOf(tf: Tf, probabilities: Tensor2D): Tensor2D {
+  const kept = tf.clipByValue(probabilities, MARGIN, 1 - MARGIN);
+  return tf.log(kept).sub(tf.log1p(kept.neg()));
+}
+
+/** Returns the largest number of values that a layer computes for a row. */
+function widest({ layers }: LayersModel): number {
+  const sizes = layers.flatMap((layer) =>
+    [layer.getOutputAt(0)]
+      .flat()
+      .map(({ shape }) => shape.slice(1).reduce<number>((size, side) => size * (side ?? 1), 1)),
+  );
+  return Math.max(1, ...sizes);
+}
