@@ -3,8 +3,8 @@ import path from 'node:path';
 
 import { checksumOf, withChecksum } from '../../io/checksum.ts';
 import type { Tf } from '../../tensor/index.ts';
-import type { LayerWeights } from '../networks/stacked-network.ts';
-import { saveLayers, type SavedLayers } from '../networks/user-network.ts';
+import type { LayerWeights, SavedLayers } from '../networks/network-weights.ts';
+import { saveLayers } from '../networks/user-network.ts';
 import { CARD_FILE } from './model-card.ts';
 
 /** The activations of layers. `hardSigmoid` is x / 5 + 1 / 2, clipped to [0, 1]. */

@@ -9,8 +9,8 @@ import { encodeFeatureTensor, readRanges } from '../data/feature-tensors.ts';
 import { columnNames, featureMatrix } from '../data/tensor-rows.ts';
 import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
-import type { LayerWeights, NetworkWeights } from './stacked-network.ts';
-import { isSavedLayers, loadLayers } from './user-network.ts';
+import { type LayerWeights, type NetworkWeights, isSavedLayers } from './network-weights.ts';
+import { loadLayers } from './user-network.ts';
 
 /** A trained network as plain data, with all information that is needed to apply the network. */
 export interface FittedNetwork {

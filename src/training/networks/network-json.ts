@@ -4,8 +4,7 @@ import { TENSOR_BACKENDS } from '../../tensor/index.ts';
 import { encodedWidth } from '../data/feature-encoder.ts';
 import type { FittedNetwork } from './fitted-network.ts';
 import { NETWORK_TASKS } from './network-task.ts';
-import type { NetworkWeights } from './stacked-network.ts';
-import { isSavedLayers } from './user-network.ts';
+import { type NetworkWeights, isSavedLayers } from './network-weights.ts';
 
 const numbers = z.array(z.number());
 

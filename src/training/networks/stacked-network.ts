@@ -14,7 +14,7 @@ import {
   stackedDenseGradients,
   type Tf,
 } from '../../tensor/index.ts';
-import type { SavedLayers } from './user-network.ts';
+import type { LayerWeights, NetworkWeights } from './network-weights.ts';
 
 /** The number of networks that are trained together, and their common shape. */
 export interface NetworkShape {
@@ -25,17 +25,6 @@ export interface NetworkShape {
   /** The number of units of each hidden layer of one model. */
   readonly hidden: readonly number[];
 }
-
-/** The weights of one layer: kernel [inputs, outputs] and bias [outputs], row-major. */
-export interface LayerWeights {
-  readonly inputs: number;
-  readonly outputs: number;
-  readonly kernel: Float32Array;
-  readonly bias: Float32Array;
-}
-
-/** The trained weights of one network: its layers, or a user's own model as plain data. */
-export type NetworkWeights = readonly LayerWeights[] | SavedLayers;
 
 /** k networks with the same inputs that are trained together. */
 export interface TrainableNetworks {

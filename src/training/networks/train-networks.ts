@@ -26,7 +26,8 @@ import {
 import { eventCells } from './fairness-events.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts';
-import { createStackedNetwork, type NetworkWeights, type TrainableNetworks } from './stacked-network.ts';
+import { createStackedNetwork, type TrainableNetworks } from './stacked-network.ts';
+import type { NetworkWeights } from './network-weights.ts';
 import { createUserNetwork, type UserNetworkSpec } from './user-network.ts';
 
 /**

@@ -1,11 +1,12 @@
-import type { io, LayersModel, Tensor, Tensor2D, Variable } from '@tensorflow/tfjs';
+import type { LayersModel, Tensor, Tensor2D, Variable } from '@tensorflow/tfjs';
 
 import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import { mostActivations, type Tf } from '../../tensor/index.ts';
 import type { StandardScore } from '../data/feature-encoder.ts';
 import type { NetworkTask } from './network-task.ts';
-import { MAX_ROWS_AT_ONCE, type NetworkWeights, type TrainableNetworks } from './stacked-network.ts';
+import type { SavedLayers } from './network-weights.ts';
+import { MAX_ROWS_AT_ONCE, type TrainableNetworks } from './stacked-network.ts';
 
 /**
  * Creates an untrained network for encoded features: a new TensorFlow.js model with one input of shape [rows, inputs] and
@@ -14,20 +15,6 @@ import { MAX_ROWS_AT_ONCE, type NetworkWeights, type TrainableNetworks } from '.
  * disposes of the model.
  */
 export type NetworkFactory = (inputs: number, seed: number) => LayersModel | Promise<LayersModel>;
-
-/** A user's own network as plain data. Its output is a probability, or a value in the target's units. */
-export interface SavedLayers {
-  readonly format: string;
-  readonly generatedBy: string;
-  readonly modelTopology: object;
-  readonly weightSpecs: readonly io.WeightsManifestEntry[];
-  readonly weightData: ArrayBuffer;
-}
-
-/** Returns whether the weights of a network are a user's own network. */
-export function isSavedLayers(weights: NetworkWeights): weights is SavedLayers {
-  return 'modelTopology' in weights;
-}
 
 /** Returns a model's topology and weights as plain data. */
 export async function saveLayers(tf: Tf, model: LayersModel): Promise<SavedLayers> {

@@ -16,8 +16,7 @@ import {
   writeLayers,
   writeModel,
 } from '../models/write-layers.ts';
-import type { NetworkWeights } from '../networks/stacked-network.ts';
-import { isSavedLayers } from '../networks/user-network.ts';
+import { type NetworkWeights, isSavedLayers } from '../networks/network-weights.ts';
 import type { ParetoPoint } from './pareto-points.ts';
 import { pointToJson, type SweepInfo } from './pareto-sweep.ts';
 

@@ -43,7 +43,7 @@ import { judgeCounts } from '../decision-quality.ts';
 import { describeRows } from '../jobs/job-result.ts';
 import { multiplicationsPerStep } from '../networks/network-options.ts';
 import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
-import type { NetworkWeights } from '../networks/stacked-network.ts';
+import type { NetworkWeights } from '../networks/network-weights.ts';
 import type { SweepShard } from '../networks/sweep-worker.ts';
 import { disposeOutputs, trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type FoundEtas } from './find-etas.ts';

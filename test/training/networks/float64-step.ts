@@ -2,7 +2,7 @@ import { createRandom } from '../../../src/internal/random.ts';
 import type { FairnessEvent } from '../../../src/training/networks/fairness-events.ts';
 import type { NetworkTask } from '../../../src/training/networks/network-task.ts';
 import type { FairnessPenaltyName } from '../../../src/training/networks/penalties.ts';
-import type { LayerWeights } from '../../../src/training/networks/stacked-network.ts';
+import type { LayerWeights } from '../../../src/training/networks/network-weights.ts';
 
 /** A batch of rows in float64, written row by row as in the definitions. */
 export interface PlainBatch {

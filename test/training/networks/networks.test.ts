@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { createRandom } from '../../../src/internal/random.ts';
 import { createAdam, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
 import { createAdversary } from '../../../src/training/networks/penalties.ts';
-import { createStackedNetwork, type LayerWeights } from '../../../src/training/networks/stacked-network.ts';
+import { createStackedNetwork } from '../../../src/training/networks/stacked-network.ts';
+import type { LayerWeights } from '../../../src/training/networks/network-weights.ts';
 import { createPatience, rowParts, scheduleFactor } from '../../../src/training/networks/train-networks.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
