@@ -12,6 +12,7 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 export interface CliRun {
   readonly code: number | null;
   readonly stdout: string;
+  /** Without the lines about progress. */
   readonly stderr: string;
 }
 
@@ -59,7 +60,7 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
     child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
     child.on('error', reject);
     child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
+      resolve({ code, stdout, stderr: withoutProgress(stderr) });
     });
     child.stdin.end(options.input ?? '');
   });
@@ -82,7 +83,7 @@ async function runHere(args: readonly string[], { cwd, terminal, input = '' }: C
   try {
     if (cwd !== undefined) process.chdir(cwd);
     await runCommandLine(args);
-    return { code: endedWith(), stdout: stdout.text(), stderr: stderr.text() };
+    return { code: endedWith(), stdout: stdout.text(), stderr: withoutProgress(stderr.text()) };
   } finally {
     process.chdir(folder);
     process.exitCode = exitCode;
@@ -92,6 +93,11 @@ async function runHere(args: readonly string[], { cwd, terminal, input = '' }: C
     stdout.release();
     stderr.release();
   }
+}
+
+/** Removes the lines about progress, which a command prints every ten seconds, that is only on a busy machine. */
+function withoutProgress(stderr: string): string {
+  return stderr.replaceAll(/^(?:Running|.+: \d+ of \d+ \(\d+%\)), \d.*\n/gm, '');
 }
 
 function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
