@@ -57,13 +57,8 @@ describe('evenhand predict', () => {
   }
 
   it('shows its progress in rows', async () => {
-    process.env['EVENHAND_PROGRESS_SECONDS'] = '0';
-    try {
-      const args = ['predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('shown.csv')];
-      expect((await runCli(args)).stderr).to.match(/^writing rows: 0 of 534 \(0%\)/m);
-    } finally {
-      delete process.env['EVENHAND_PROGRESS_SECONDS'];
-    }
+    const args = ['predict', '--model', at('lagrangian'), '--csv', at('wages.csv'), '--out-csv', at('shown.csv')];
+    expect((await runCli(args, { progressSeconds: 0 })).stderr).to.match(/^writing rows: 0 of 534 \(0%\)/m);
   });
 
   it('keeps the rows unchanged, byte for byte', async () => {

@@ -169,13 +169,6 @@ describe('a command without progress', () => {
 describe('the progress of a command', () => {
   const folder = useTemporaryFolder();
 
-  before(() => {
-    process.env['EVENHAND_PROGRESS_SECONDS'] = '0';
-  });
-  after(() => {
-    delete process.env['EVENHAND_PROGRESS_SECONDS'];
-  });
-
   it('counts the comparisons of ab-test: each measure between the groups of each attribute', async () => {
     const rows = Array.from(
       { length: 400 },
@@ -184,7 +177,7 @@ describe('the progress of a command', () => {
     writeFileSync(path.join(folder(), 'arms.csv'), ['arm,sex,revenue,approved', ...rows].join('\n'));
     const { stderr } = await runCli(
       ['ab-test', '--csv', 'arms.csv', '--arm', 'arm', '--control', 'a', '--outcome', 'approved', '--sensitive', 'sex', '--sensitive', 'revenue', '--business', 'revenue'], // prettier-ignore
-      { cwd: folder() },
+      { cwd: folder(), progressSeconds: 0 },
     );
     // Two attributes, each with the selection rate and the business metric.
     expect(stderr.match(/^comparing groups: \d of \d/gm)).to.deep.equal([0, 1, 2, 3].map((done) => `comparing groups: ${done} of 4`)); // prettier-ignore

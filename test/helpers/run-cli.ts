@@ -12,7 +12,6 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../dist/cli/program.js');
 export interface CliRun {
   readonly code: number | null;
   readonly stdout: string;
-  /** Without the lines about progress. */
   readonly stderr: string;
 }
 
@@ -24,6 +23,11 @@ export interface CliRunOptions {
   readonly env?: Record<string, string>;
   /** The terminal that stdout is; without it, stdout is a pipe. */
   readonly terminal?: { readonly columns: number; readonly colours: boolean };
+  /**
+   * The seconds between two lines about progress, in this process.
+   * @defaultValue 3600, so that a busy machine prints none
+   */
+  readonly progressSeconds?: number;
   /** The content of standard input. */
   readonly input?: string | Uint8Array;
   /**
@@ -60,44 +64,47 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
     child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
     child.on('error', reject);
     child.on('close', (code) => {
-      resolve({ code, stdout, stderr: withoutProgress(stderr) });
+      resolve({ code, stdout, stderr });
     });
     child.stdin.end(options.input ?? '');
   });
 }
 
 /** Runs the command line in this process with substituted streams. */
-async function runHere(args: readonly string[], { cwd, terminal, input = '' }: CliRunOptions): Promise<CliRun> {
+async function runHere(
+  args: readonly string[],
+  { cwd, terminal, input = '', progressSeconds = 3600 }: CliRunOptions,
+): Promise<CliRun> {
   const { runCommandLine } = (await import(PROGRAM)) as typeof import('../../src/cli/program.ts');
   const { setLogLevel } = (await import(LOGGER)) as typeof import('../../src/internal/logger.ts');
   const folder = process.cwd();
   const { exitCode } = process;
-  const { EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend, FORCE_COLOR: colours } = process.env;
+  const { EVENHAND_LOG_LEVEL, EVENHAND_TF_BACKEND, EVENHAND_PROGRESS_SECONDS, FORCE_COLOR } = process.env;
   const stdout = captureStream('stdout', terminal?.columns);
   const stderr = captureStream('stderr');
   const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
   Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([Buffer.from(input as string)]) });
   const force = terminal === undefined ? undefined : String(Number(terminal.colours));
-  setVariables({ EVENHAND_LOG_LEVEL: undefined, EVENHAND_TF_BACKEND: 'wasm', FORCE_COLOR: force });
+  setVariables({
+    EVENHAND_LOG_LEVEL: undefined,
+    EVENHAND_TF_BACKEND: 'wasm',
+    EVENHAND_PROGRESS_SECONDS: String(progressSeconds),
+    FORCE_COLOR: force,
+  });
   process.exitCode = undefined;
   try {
     if (cwd !== undefined) process.chdir(cwd);
     await runCommandLine(args);
-    return { code: endedWith(), stdout: stdout.text(), stderr: withoutProgress(stderr.text()) };
+    return { code: endedWith(), stdout: stdout.text(), stderr: stderr.text() };
   } finally {
     process.chdir(folder);
     process.exitCode = exitCode;
     setLogLevel('silent');
-    setVariables({ EVENHAND_LOG_LEVEL: level, EVENHAND_TF_BACKEND: backend, FORCE_COLOR: colours });
+    setVariables({ EVENHAND_LOG_LEVEL, EVENHAND_TF_BACKEND, EVENHAND_PROGRESS_SECONDS, FORCE_COLOR });
     if (stdin !== undefined) Object.defineProperty(process, 'stdin', stdin);
     stdout.release();
     stderr.release();
   }
-}
-
-/** Removes the lines about progress, which a command prints every ten seconds, that is only on a busy machine. */
-function withoutProgress(stderr: string): string {
-  return stderr.replaceAll(/^(?:Running|.+: \d+ of \d+ \(\d+%\)), \d.*\n/gm, '');
 }
 
 function setVariables(variables: Readonly<Record<string, string | undefined>>): void {
