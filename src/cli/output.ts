@@ -2,6 +2,7 @@ import { WriteStream } from 'node:tty';
 
 import type { TextLayout } from '../document/document-to-text.ts';
 import type { ReportDocument } from '../document/report-document.ts';
+import { wrapText } from '../document/text-width.ts';
 import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
 /** The options common to all commands. */
@@ -67,7 +68,15 @@ export function remark(text: string, { quiet }: OutputOptions): void {
 /** Prints an important line on stderr, also with --quiet. */
 export function warn(text: string): void {
   clearTransientLine();
-  process.stderr.write(`${withoutControls(asOneLine(text))}\n`);
+  process.stderr.write(`${fitLine(withoutControls(asOneLine(text)))}\n`);
+}
+
+/** Breaks a line at spaces to fit the terminal that stderr is. Otherwise, the line stays whole, so that it can be searched. */
+export function fitLine(
+  line: string,
+  { isTTY, columns }: Pick<WriteStream, 'isTTY' | 'columns'> = process.stderr,
+): string {
+  return isTTY && columns > 0 ? wrapText(line, columns).join('\n') : line;
 }
 
 /** Returns whether logged warnings appear on stderr, so that a command need not repeat them. */

@@ -7,7 +7,7 @@ import { exitCodeOf } from './exit-codes.ts';
 import { addClosingHelp, fitHelp } from './help-layout.ts';
 import { typedFlagsOf } from './option-aliases.ts';
 import { insteadOfRepeating, isRepeatable } from './option-parsers.ts';
-import { clearTransientLine, withoutControls } from './output.ts';
+import { clearTransientLine, fitLine, withoutControls } from './output.ts';
 
 /** A command of the program. */
 interface CommandEntry {
@@ -149,9 +149,11 @@ Run 'evenhand COMMAND --help' for the options and examples of a command.`,
     refuseRepeats(command);
     fitHelp(command);
     command.exitOverride().configureOutput({
-      // Commander prints an error and its suggestion on two lines; this program prints each error on one line.
+      // Commander prints an error and its suggestion on two lines; this program prints each error on one line, which only
+      // a terminal wraps.
       outputError: (text, write) => {
-        write(`${asSentence(text)}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.\n`);
+        const line = `${asSentence(text)}${hintFor(text, command)} Run '${callOf(command)} --help' for the options.`;
+        write(`${fitLine(line)}\n`);
       },
     });
   }
@@ -206,14 +208,14 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Formats an error on one line: first the problem, then the fix. The stack is included only for internal errors. */
+/** Formats an error on one line, unless stderr is a narrow terminal: first the problem, then the fix. The stack is included only for internal errors. */
 function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
     const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;
     const named = renameParameters(text, (name) => optionOf(name, command), parametersIn(error.context));
     const typed = typedFlagsOf(command);
     const asTyped = named.replaceAll(/(?<![\w-])--[a-z][\w-]*/g, (flag) => typed.get(flag) ?? flag);
-    return `error: ${oneLine(asTyped.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`;
+    return fitLine(`error: ${oneLine(asTyped.replaceAll(/\bThe (--[a-z][\w-]*) parameter\b/g, '$1'))}`);
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `internal error: ${text}\nThis is a bug in evenhand. Please report it with the command that you ran.`;

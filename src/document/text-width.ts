@@ -1,7 +1,7 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
 /** Splits text into units that a reader sees as one character, such as a letter with its combining marks. */
-const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
 
 /** Matches characters that occupy no terminal column. */
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Surrogate}]*$/u;
@@ -18,7 +18,8 @@ export function displayWidth(text: string): number {
 }
 
 function charactersOf(text: string): string[] {
-  return Array.from(SEGMENTER.segment(text), ({ segment }) => segment);
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function characterWidth(character: string): number {

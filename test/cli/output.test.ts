@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 
-import { asOneLine, jsonText, terminalLayout, withoutControls } from '../../src/cli/output.ts';
+import { asOneLine, fitLine, jsonText, terminalLayout, withoutControls } from '../../src/cli/output.ts';
 
 describe('text from data on a terminal', () => {
   const steering: readonly (readonly [title: string, text: string, shown: string])[] = [
@@ -50,6 +50,17 @@ describe('the layout of results', () => {
       width: Infinity,
       colours: false,
     });
+  });
+
+  it('breaks an error at spaces in a terminal, and keeps it on one line elsewhere', () => {
+    const line = "error: unknown option '--force'. Run 'evenhand predict --help' for the options.";
+    expect(fitLine(line, { isTTY: true, columns: 40 }).split('\n')).to.deep.equal([
+      "error: unknown option '--force'. Run",
+      "'evenhand predict --help' for the",
+      'options.',
+    ]);
+    expect(fitLine(line, { isTTY: true, columns: 0 })).to.equal(line);
+    expect(fitLine(line, { isTTY: false, columns: 40 })).to.equal(line);
   });
 
   // no-color.org and the documentation of Node.js: FORCE_COLOR has precedence over NO_COLOR.
