@@ -53,7 +53,8 @@ async function sweep(backend: TensorBackend, etas: readonly number[], units: num
     );
     const seconds = (performance.now() - start) / 1000;
     const decisions: (Uint8Array | Float64Array)[] = [];
-    for (const eta of etas) decisions.push(await (await loadModel(modelPath, { eta, backend: 'wasm' })).predict(test as Table));
+    for (const eta of etas)
+      decisions.push(await (await loadModel(modelPath, { eta, backend: 'wasm' })).predict(test as Table));
     return { seconds, decisions };
   } finally {
     rmSync(folder, { recursive: true });

@@ -141,13 +141,12 @@ export async function calibrateHeldOut(
   const { state, states, ...held } = isDeviceTensor(scores)
     ? await holdOutOnDevice(scores, y, options, task)
     : holdOut(await readCalibrationRows(scores, y, options), task);
-  // Spreading a union of results loses which fields belong together.
   return Object.freeze({
     ...held,
     calibrator: GroupFairnessCalibrator.ofState(settings, state),
     ...plan,
     warnings: Object.freeze([...state.warnings, ...remarks(state, states, plan.folds)]),
-  }) as HeldOutCalibration | HeldOutTensors;
+  });
 }
 
 /** Calibrates held-out rows on the host. */
