@@ -1,27 +1,20 @@
 import path from 'node:path';
 
-import type { LayersModel, Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { LayersModel, Tensor } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
-import { type Keep, withTensors } from '../../metrics/reduce/tensors/row-states.ts';
-import type { Table } from '../../table/index.ts';
-import { type BackendChoice, currentTensorflow, loadTensorflow, type Tf } from '../../tensor/index.ts';
-import { encodedMatrix, encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
-import { encodeFeatureTensor, readRanges } from '../data/feature-tensors.ts';
-import { type Matrix, readMatrix } from '../data/read-matrix.ts';
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { type BackendChoice, currentTensorflow, loadTensorflow } from '../../tensor/index.ts';
+import { encodedWidth, encodeFeatures, type FeatureSpec } from '../data/feature-encoder.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
-import { readPredictTensor } from '../estimators/estimator-rows.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { tensorScores } from '../estimators/fitting/tensor-design.ts';
-import { applyNetwork, applyToTensor, type FittedNetwork } from '../networks/fitted-network.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
-import { withoutTensors } from '../reductions/oracle.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { givesValues, linearPart } from './describe-model.ts';
-import { CARD_FILE, cardSchema, featureFromJson, isPlainFeature, type ModelCard, SWEEP_KIND } from './model-card.ts';
+import { linearPart } from './describe-model.ts';
+import { CARD_FILE, cardSchema, featureFromJson, type ModelCard, SWEEP_KIND } from './model-card.ts';
 import {
   badModelFile,
   networkFolder,
@@ -30,6 +23,7 @@ import {
   readModelFile,
   readModelJson,
 } from './model-files.ts';
+import { encodeTensor, estimatorPredictor, networkPredictor, reductionsPredictor } from './predictors.ts';
 import { ESTIMATOR_FILE, REDUCTIONS_FILE } from './save-model.ts';
 import { type Predictor, SavedModel } from './saved-model.ts';
 import {
@@ -295,7 +289,7 @@ async function readPredictor(
     case 'regularized':
     case 'lagrangian':
       if (layers === undefined) throw badModelFile(folder, CARD_FILE, `files lacks ${TOPOLOGY_FILE}`);
-      return networkPredictor({ task: card.task, specs, layers, target: { mean: 0, scale: 1 } }, options);
+      return networkPredictor({ task: card.task, specs, layers, target: { mean: 0, scale: 1 } }, options.backend);
     case 'layers_model':
       // Damaged files are rejected before TensorFlow.js allocates the weights.
       await checkFiles(folder, card);
@@ -361,96 +355,4 @@ function assertLayers(
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
     problem(`its activations do not match a ${task} network`);
   }
-}
-
-/** Creates the predictor for a network. */
-function networkPredictor(network: Omit<FittedNetwork, 'backend'>, { backend }: LoadModelOptions): Predictor {
-  const { specs } = network;
-  return {
-    specs,
-    restored: undefined,
-    async scores(table) {
-      const { backend: used } = await loadTensorflow({ backend });
-      return applyNetwork({ ...network, backend: used }, table);
-    },
-    tensorScores: (x) => applyToTensor(network, x, namesOf(specs)),
-  };
-}
-
-/** Creates the predictor for a mixture, which draws decisions at random. */
-function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly FeatureSpec[]): Predictor {
-  const areValues = givesValues(wrapper.toJSON());
-  return {
-    specs,
-    restored: wrapper,
-    async scores(table) {
-      const x = await inputsOf(table, specs);
-      return areValues ? wrapper.predictMean(x) : wrapper.predictProba(x);
-    },
-    tensorScores: (x) => withInputs(x, specs, (_, inputs) => wrapper.predictMeanTensor(inputs)),
-    draw: async (table, { seed, randomization }) =>
-      wrapper.predict(await inputsOf(table, specs), { seed, randomization }),
-    tensorDraw: (x, { seed, randomization }) =>
-      withInputs(x, specs, (_, inputs) => wrapper.predictTensor(inputs, { seed, randomization })),
-  };
-}
-
-/** Creates the predictor for an estimator, or for the best estimator of a grid search. */
-function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[]): Predictor {
-  const part = linearPart(estimator);
-  const isRegression = part?.predicts === 'values';
-  return {
-    specs,
-    restored: estimator,
-    async scores(table) {
-      const x = await inputsOf(table, specs);
-      return isRegression ? Float64Array.from(await estimator.predict(x)) : estimator.predictProba(x);
-    },
-    tensorScores: (x) =>
-      withInputs(x, specs, async (tf, inputs) => {
-        if (part === undefined) throw withoutTensors(estimator);
-        const { coefficients, intercept, predicts } = part;
-        // The intercept of a constant predictor is its probability minus 0.5.
-        if (coefficients === null) return tf.fill([inputs.shape[0]], intercept + 0.5);
-        const scores = await tensorScores(tf, inputs, { coefficients, intercept });
-        if (predicts === 'values') return scores;
-        try {
-          return tf.sigmoid(scores);
-        } finally {
-          scores.dispose();
-        }
-      }),
-  };
-}
-
-/** Returns the inputs of a model. Columns without encoding are passed on in float64 precision. */
-async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
-  if (specs.every(isPlainFeature)) return readMatrix(table.select(namesOf(specs)));
-  return encodedMatrix(table, specs);
-}
-
-/** Calls a function with the inputs of a model on the device, which are finite. */
-function withInputs(
-  x: Tensor2D,
-  specs: readonly FeatureSpec[],
-  work: (tf: Tf, inputs: Tensor2D) => Promise<Tensor1D>,
-): Promise<Tensor1D> {
-  const tf = currentTensorflow();
-  return withTensors(tf, async (keep) =>
-    work(
-      tf,
-      specs.every(isPlainFeature) ? await readPredictTensor(tf, keep, x) : await encodeTensor(tf, keep, x, specs),
-    ),
-  );
-}
-
-/** Encodes the columns of a tensor, whose order is that of the encoding. */
-async function encodeTensor(tf: Tf, keep: Keep, x: Tensor2D, specs: readonly FeatureSpec[]): Promise<Tensor2D> {
-  const names = namesOf(specs);
-  const ranges = await readRanges(tf, x, names);
-  return keep(tf.tidy(() => encodeFeatureTensor(tf, x, specs, { names, ranges })));
-}
-
-function namesOf(specs: readonly FeatureSpec[]): string[] {
-  return specs.map(({ name }) => name);
 }

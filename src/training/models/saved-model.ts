@@ -1,11 +1,11 @@
-import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { DataValidationError, ValueError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, nearestNames, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
-import { isDeviceTensor, MISSING_LABEL, Table, type TensorLike } from '../../table/index.ts';
-import { currentTensorflow, groupColumnSums, type Slice, type Tf } from '../../tensor/index.ts';
+import { isDeviceTensor, Table, type TensorLike } from '../../table/index.ts';
+import { currentTensorflow, type Tf } from '../../tensor/index.ts';
 import type { FeatureSpec } from '../data/feature-encoder.ts';
 import { isTableSource, type MatrixSource } from '../data/read-matrix.ts';
 import { columnNames, featureMatrix } from '../data/tensor-rows.ts';
@@ -15,6 +15,7 @@ import { featureTable } from '../networks/fit-inputs.ts';
 import type { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import type { Randomization } from '../reductions/mixture.ts';
 import type { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
+import { describeGaps, describeTensorGaps } from './describe-gaps.ts';
 import type { ModelCard } from './model-card.ts';
 
 /** Options of {@link SavedModel.predict}. */
@@ -175,8 +176,7 @@ export class SavedModel {
   async describeGaps(x: MatrixSource): Promise<string[]> {
     const { specs } = this.#predictor;
     if (!isDeviceTensor(x)) return describeGaps(await this.#read(x), specs);
-    const counts = await this.#withColumns(x, countMissing);
-    return specs.flatMap((spec, column) => numericGaps(spec, counts[column] ?? 0));
+    return this.#withColumns(x, (tf, columns) => describeTensorGaps(tf, columns, specs));
   }
 
   #assertOptions({ threshold, seed, randomization }: SavedModelPredictOptions): void {
@@ -274,59 +274,4 @@ export function assertColumns(table: Table, names: readonly string[]): void {
       suggestion: `Provide the columns on which the model was trained. The rows have ${String(table.columnNames.length)}: ${table.columnNames.slice(0, 8).join(', ')}${table.columnNames.length > 8 ? ', …' : ''}.`,
     },
   );
-}
-
-/** Describes values that did not occur in training, with one sentence per problem. */
-function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
-  return specs.flatMap((spec) => {
-    if (spec.kind === 'categorical') return categoricalGaps(table, spec).map((gap) => describeGap(spec, gap));
-    const { values } = table.numeric(spec.name);
-    return numericGaps(
-      spec,
-      values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0),
-    );
-  });
-}
-
-function numericGaps(spec: FeatureSpec, missing: number): string[] {
-  if (missing === 0 || (spec.kind === 'numeric' && spec.marksMissing)) return [];
-  return [describeGap(spec, `${rows(missing)} no value, though all training rows had one; the mean is used`)];
-}
-
-function describeGap({ name }: FeatureSpec, gap: string): string {
-  return `feature '${name}': ${gap}`;
-}
-
-/** Counts the missing values of each column, [columns], on the device; empty without rows. */
-async function countMissing(tf: Tf, x: Tensor2D): Promise<number[]> {
-  if (x.shape[0] === 0) return [];
-  return withTensors(tf, async (keep) => {
-    const columns = (tf.unstack(x, 1) as Tensor1D[]).map(keep);
-    const [first] = columns as [Tensor1D];
-    const cells = { rows: x.shape[0], cells: 1, codesOf: (slice: Slice) => tf.zeros<Rank.R1>([slice(first).size], 'int32') }; // prettier-ignore
-    const sums = await groupColumnSums(tf, cells, columns.length, (slice) =>
-      columns.map((column) => tf.isNaN(slice(column)).cast<Tensor1D>('float32')),
-    );
-    return sums.map(([count = 0]) => count);
-  });
-}
-
-function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical' }): string[] {
-  const { codes, labels } = table.categorical(spec.name);
-  const known = new Set(spec.levels);
-  const isKnown = labels.map((label) => known.has(label));
-  const marksMissing = known.has(MISSING_LABEL);
-  let [unknown, missing] = [0, 0];
-  for (const code of codes) {
-    if (code < 0) missing++;
-    else if (isKnown[code] === false) unknown++;
-  }
-  return [
-    ...(unknown > 0 ? [`${rows(unknown)} a text without a column in the encoding`] : []),
-    ...(missing > 0 && !marksMissing ? [`${rows(missing)} no value, though all training rows had one`] : []),
-  ];
-}
-
-function rows(count: number): string {
-  return count === 1 ? '1 row has' : `${count.toLocaleString('en-US')} rows have`;
 }
