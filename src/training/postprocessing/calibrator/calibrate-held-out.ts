@@ -92,7 +92,8 @@ type HostScores = Exclude<ColumnSource, TensorLike>;
  *
  * If the scores are a tensor, the split, the fits and the calibration run on its device, and the results are tensors.
  * The folds are the same as for arrays. The host reads the number of rows of each group and label, and what the fits
- * read (see `GroupFairnessCalibrator.fit`). Per calibrator, each fit and each calibration goes through all rows.
+ * read (see `GroupFairnessCalibrator.fit`). The fit and the calibration of each fold pass over
+ * all rows.
  * @param scores [rows], from 0 to 1
  * @param y [rows], 0 or 1
  * @throws {ValueError} if folds or trainSize is out of range, if both are given, or if the seed is not a whole number
