@@ -8,6 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { loadData } from '../../src/io/index.ts';
+import type { Table } from '../../src/table/index.ts';
 import type { TensorBackend } from '../../src/tensor/index.ts';
 import { loadModel, sweepPareto } from '../../src/training/index.ts';
 import { ADULT_FEATURES, ADULT_TASK } from '../adult-task.ts';
@@ -53,7 +54,7 @@ async function sweep(backend: TensorBackend, etas: readonly number[], units: num
     const seconds = (performance.now() - start) / 1000;
     const decisions: (Uint8Array | Float64Array)[] = [];
     for (const eta of etas)
-      decisions.push(await (await loadModel(modelPath, { eta, backend: 'wasm' })).predict(test as never));
+      decisions.push(await (await loadModel(modelPath, { eta, backend: 'wasm' })).predict(test as Table));
     return { seconds, decisions };
   } finally {
     rmSync(folder, { recursive: true });

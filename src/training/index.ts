@@ -115,6 +115,7 @@ export {
   calibrateHeldOut,
   type CalibrateHeldOutOptions,
   type HeldOutCalibration,
+  type HeldOutTensors,
 } from './postprocessing/calibrator/calibrate-held-out.ts';
 export { calibrateTable, type CalibrateTableOptions } from './postprocessing/calibrator/calibrate-table.ts';
 export {

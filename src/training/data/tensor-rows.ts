@@ -108,7 +108,7 @@ export async function readTensorRows(tf: Tf, source: TensorRowSource, options: T
     const groups = await readGroupCodes(tf, keep, source.sensitive, options.labels);
     assertSameLength({ X: n, y: y.size, sensitive: groups.codes.size, sampleWeight: weights?.size });
     assertRows(n);
-    assertCountable(tf, n);
+    assertCountable(tf, n, 'X');
     const largest = await checkValues(tf, { y, weights, codes: groups.codes }, options);
     const { labels } = groups;
     const { isBinary } = options;
@@ -214,14 +214,18 @@ function labelOf(code: string, labels: readonly string[]): string {
   );
 }
 
-function assertCountable(tf: Tf, rows: number): void {
+/** @throws {DataValidationError} if the backend cannot count the rows of an argument exactly */
+export function assertCountable(tf: Tf, rows: number, name: string): void {
   const most = largestExactInteger(tf);
   if (rows <= most) return;
-  throw new DataValidationError(`X has ${String(rows)} rows; this backend counts at most ${String(most)} exactly.`, {
-    code: 'data-too-large',
-    context: { rows, most },
-    suggestion: 'Use a sample of the rows, or another backend.',
-  });
+  throw new DataValidationError(
+    `${name} has ${String(rows)} rows; this backend counts at most ${String(most)} exactly.`,
+    {
+      code: 'data-too-large',
+      context: { rows, most },
+      suggestion: 'Use a sample of the rows, or another backend.',
+    },
+  );
 }
 
 /** The columns that determine a row's stratum. */
@@ -271,7 +275,7 @@ function strataOf(tf: Tf, { y, weights, codes }: StratumColumns, cells: number, 
 }
 
 /** Repeats each code as often as it counts. */
-function repeated(counts: Float64Array): Int32Array {
+export function repeated(counts: Float64Array): Int32Array {
   const codes = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
   let start = 0;
   for (const [code, count] of counts.entries()) codes.fill(code, start, (start += count));

@@ -6,19 +6,16 @@ import { z } from 'zod';
 import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { checkFile, warnOfNoChecksum } from '../../io/checksum.ts';
-import type { Table } from '../../table/index.ts';
 import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedMatrix, encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
-import { type Matrix, readMatrix } from '../data/read-matrix.ts';
+import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import type { Estimator } from '../estimators/estimator.ts';
-import { applyNetwork, type FittedNetwork } from '../networks/fitted-network.ts';
-import { loadLayers } from '../networks/user-network.ts';
 import type { SavedLayers } from '../networks/network-weights.ts';
+import { loadLayers } from '../networks/user-network.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { givesValues, linearPart } from './describe-model.ts';
-import { CARD_FILE, cardSchema, featureFromJson, isPlainFeature, type ModelCard, SWEEP_KIND } from './model-card.ts';
+import { linearPart } from './describe-model.ts';
+import { CARD_FILE, cardSchema, featureFromJson, type ModelCard, SWEEP_KIND } from './model-card.ts';
 import {
   badModelFile,
   networkFolder,
@@ -27,6 +24,7 @@ import {
   readModelFile,
   readModelJson,
 } from './model-files.ts';
+import { estimatorPredictor, networkPredictor, reductionsPredictor } from './predictors.ts';
 import { ESTIMATOR_FILE, REDUCTIONS_FILE } from './save-model.ts';
 import { type Predictor, SavedModel } from './saved-model.ts';
 import {
@@ -166,23 +164,11 @@ async function readUserModel(
     const problem = `it takes ${String(shape?.[1])} inputs, but the card describes ${String(inputs)}`;
     throw badModelFile(folder, TOPOLOGY_FILE, problem);
   }
-  return networkPredictor({ task, specs, layers }, backend);
+  return networkPredictor({ task, specs, layers, target: PLAIN_TARGET }, backend);
 }
 
-/** Creates the predictor for a network whose output is a probability, or a value in the target's units. */
-function networkPredictor(
-  network: Pick<FittedNetwork, 'task' | 'specs' | 'layers'>,
-  backend: BackendChoice | undefined,
-): Predictor {
-  return {
-    specs: network.specs,
-    restored: undefined,
-    async scores(table) {
-      const { backend: used } = await loadTensorflow({ backend });
-      return applyNetwork({ ...network, target: { mean: 0, scale: 1 }, backend: used }, table);
-    },
-  };
-}
+/** The target of a saved network, which gives probabilities, or values in the target's units. */
+const PLAIN_TARGET = { mean: 0, scale: 1 };
 
 const sweep = z.object({ kind: z.literal(SWEEP_KIND), networks: z.array(z.string()) });
 
@@ -221,7 +207,8 @@ export interface LoadModelOptions {
    */
   readonly eta?: number | undefined;
   /**
-   * The backend that computes a network. Estimators and reductions do not use tensors.
+   * The backend that computes a network for arrays and tables. Estimators and reductions compute these without tensors.
+   * Tensors are computed on the active backend.
    * @defaultValue EVENHAND_TF_BACKEND, else 'auto'
    */
   readonly backend?: BackendChoice | undefined;
@@ -291,7 +278,7 @@ async function readPredictor(
     case 'regularized':
     case 'lagrangian':
       if (layers === undefined) throw badModelFile(folder, CARD_FILE, `files lacks ${TOPOLOGY_FILE}`);
-      return networkPredictor({ task: card.task, specs, layers }, options.backend);
+      return networkPredictor({ task: card.task, specs, layers, target: PLAIN_TARGET }, options.backend);
     case 'layers_model':
       // Damaged files are rejected before TensorFlow.js allocates the weights.
       await checkFiles(folder, card);
@@ -357,38 +344,4 @@ function assertLayers(
   if (!areRelu || last?.activation !== (task === 'binary' ? 'sigmoid' : 'linear')) {
     problem(`its activations do not match a ${task} network`);
   }
-}
-
-/** Creates the predictor for a mixture, which draws decisions at random. */
-function reductionsPredictor(wrapper: ReductionsWrapper, specs: readonly FeatureSpec[]): Predictor {
-  const areValues = givesValues(wrapper.toJSON());
-  return {
-    specs,
-    restored: wrapper,
-    async scores(table) {
-      const x = await inputsOf(table, specs);
-      return areValues ? wrapper.predictMean(x) : wrapper.predictProba(x);
-    },
-    draw: async (table, { seed, randomization }) =>
-      wrapper.predict(await inputsOf(table, specs), { seed, randomization }),
-  };
-}
-
-/** Creates the predictor for an estimator, or for the best estimator of a grid search. */
-function estimatorPredictor(estimator: Estimator, specs: readonly FeatureSpec[]): Predictor {
-  const isRegression = linearPart(estimator)?.predicts === 'values';
-  return {
-    specs,
-    restored: estimator,
-    async scores(table) {
-      const x = await inputsOf(table, specs);
-      return isRegression ? Float64Array.from(await estimator.predict(x)) : estimator.predictProba(x);
-    },
-  };
-}
-
-/** Returns the inputs of a model. Columns without encoding are passed on in float64 precision. */
-async function inputsOf(table: Table, specs: readonly FeatureSpec[]): Promise<Matrix> {
-  if (specs.every(isPlainFeature)) return readMatrix(table.select(specs.map(({ name }) => name)));
-  return encodedMatrix(table, specs);
 }

@@ -43,14 +43,18 @@ export async function applyNetwork(network: FittedNetwork, table: Table): Promis
 /**
  * Applies a network to each row of a tensor of features, on the device of the tensor. Only the ranges of the columns are
  * read. The caller disposes of the result.
+ * @param names the names of the columns, x0, x1 and so on by default
  * @returns [rows], float32
  * @throws {DataValidationError} if a column of the network is missing or text, or if a value is infinite
  */
-export async function applyToTensor(network: FittedNetwork, given: TensorLike): Promise<Tensor1D> {
+export async function applyToTensor(
+  network: Omit<FittedNetwork, 'backend'>,
+  given: TensorLike,
+  names: readonly string[] = columnNames(given.shape[1]),
+): Promise<Tensor1D> {
   const tf = currentTensorflow();
   return withTensors(tf, async (keep) => {
     const x = featureMatrix(tf, keep, given);
-    const names = columnNames(x.shape[1]);
     const columns = { names, ranges: await readRanges(tf, x, names) };
     const runner = await createRunner(tf, network.layers);
     try {

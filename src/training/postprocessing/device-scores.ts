@@ -3,7 +3,13 @@ import type { Tensor1D } from '@tensorflow/tfjs';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { ColumnSource, SensitiveSource } from '../../table/index.ts';
 import { cellTables, type Tf } from '../../tensor/index.ts';
-import { assertSimilarWeights, type DeviceColumn, type DeviceRows, readDeviceRows } from '../data/device-rows.ts';
+import {
+  assertSimilarWeights,
+  type DeviceCodes,
+  type DeviceColumn,
+  type DeviceRows,
+  readDeviceRows,
+} from '../data/device-rows.ts';
 import { assertRows, withoutWeight } from '../data/fit-rows.ts';
 import type { ScoreColumns } from './score-blocks.ts';
 
@@ -24,6 +30,8 @@ export interface DeviceScores extends ScoreColumns {
   readonly rows: number;
   /** One entry per group code. Groups that have only rows with weight 0 have no rows. */
   readonly counts: readonly GroupCounts[];
+  /** The group of each row, also of rows with weight 0. */
+  readonly given: DeviceCodes;
 }
 
 /** The arguments of a fit, of which the scores are a tensor. */
@@ -64,7 +72,7 @@ export async function readDeviceScores(
     weights === undefined || columns.sampleWeight?.min !== 0
       ? groups.codes
       : keep(tf.tidy(() => tf.where<Tensor1D>(weights.greater(0), groups.codes, tf.fill([rows], labels.length))));
-  const given = {
+  const scored = {
     scores: columnOf(columns, 'scores'),
     y: columnOf(columns, 'y'),
     weights,
@@ -72,7 +80,16 @@ export async function readDeviceScores(
     codes,
     groups: labels.length,
   };
-  return { ...given, rows, counts: await countGroups(tf, given, labels) };
+  return { ...scored, rows, counts: await countGroups(tf, scored, labels), given: groups };
+}
+
+/**
+ * Excludes some rows.
+ * @param isKept [rows], bool
+ */
+export async function keepRows(tf: Tf, keep: Keep, all: DeviceScores, isKept: Tensor1D): Promise<DeviceScores> {
+  const codes = keep(tf.tidy(() => tf.where<Tensor1D>(isKept, all.codes, tf.fill([all.rows], all.groups))));
+  return { ...all, codes, counts: await countGroups(tf, { ...all, codes }, all.given.labels) };
 }
 
 function columnOf<Name extends string>(columns: DeviceRows<Name>['columns'], name: Name): Tensor1D {

@@ -4,9 +4,9 @@ import { ValueError } from '../../exceptions/index.ts';
 import { createRandom, mix } from '../../internal/random.ts';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { isDeviceTensor, type TensorLike } from '../../table/index.ts';
-import { currentTensorflow } from '../../tensor/index.ts';
+import { currentTensorflow, floorFloat32 } from '../../tensor/index.ts';
 import { withFixedTensor } from '../data/fixed-tensor.ts';
-import { type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import type { Matrix } from '../data/read-matrix.ts';
 import { readPredictTensor } from '../estimators/estimator-rows.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { absorb, uniformOf } from '../murmur-hash.ts';
@@ -53,14 +53,7 @@ export interface Mixture {
 }
 
 /** Computes the sum over predictors of weight x prediction, [rows]. Each prediction is clipped to the range. */
-export async function mixtureMeans(mixture: Mixture, X: MatrixSource, range: LossRange): Promise<Float64Array> {
-  const means = await (isDeviceTensor(X) ? tensorMeans(mixture, X, range) : hostMeans(mixture, X, range));
-  // Because of rounding, weights may sum to 1 + 1e-16.
-  return means.map((mean) => cut(mean, range));
-}
-
-async function hostMeans(mixture: Mixture, X: MatrixSource, range: LossRange): Promise<Float64Array> {
-  const x = await readMatrix(X);
+export async function mixtureMeans(mixture: Mixture, x: Matrix, range: LossRange): Promise<Float64Array> {
   const means = new Float64Array(x.rows);
   for (const { weight, predictor } of partsOf(mixture)) {
     const predictions = await askPredictions(predictor, x, mixture.predicts);
@@ -68,12 +61,20 @@ async function hostMeans(mixture: Mixture, X: MatrixSource, range: LossRange): P
       (means[row] as number) += weight * cut(predictions[row] as number, range);
     }
   }
-  return means;
+  // Because of rounding, weights may sum to 1 + 1e-16.
+  return means.map((mean) => cut(mean, range));
 }
 
-function tensorMeans(mixture: Mixture, X: TensorLike, [low, high]: LossRange): Promise<Float64Array> {
+/** Computes {@link mixtureMeans} on the device of X: [rows] float32. The caller disposes of the result. */
+export async function tensorMeans(mixture: Mixture, X: TensorLike, [low, high]: LossRange): Promise<Tensor1D> {
   const tf = currentTensorflow();
-  return sumOnDevice(mixture, X, ({ weight }, predictions) => tf.clipByValue(predictions, low, high).mul(weight));
+  const clip = (values: Tensor1D): Tensor1D => tf.clipByValue(values, low, high);
+  const sum = await sumOnDevice(mixture, X, ({ weight }, predictions) => clip(predictions).mul(weight));
+  try {
+    return clip(sum);
+  } finally {
+    sum.dispose();
+  }
 }
 
 /**
@@ -82,40 +83,55 @@ function tensorMeans(mixture: Mixture, X: TensorLike, [low, high]: LossRange): P
  */
 export async function mixtureDraws(
   mixture: Mixture,
-  X: Matrix | TensorLike,
+  x: Matrix,
   uniform: (row: number) => number,
 ): Promise<Float64Array> {
+  const picks = drawParts(mixture, x.rows, uniform);
+  const predictions: ArrayLike<number>[] = [];
+  for (const { predictor } of partsOf(mixture)) predictions.push(await askPredictions(predictor, x, mixture.predicts));
+  return Float64Array.from(picks, (pick, row) => predictions[pick]?.[row] as number);
+}
+
+/**
+ * Draws predictions on the device of X, [rows] float32: for values like {@link mixtureDraws}; otherwise decisions, which
+ * are 1 with the probability of {@link tensorMeans}. The caller disposes of the result.
+ */
+export async function tensorDraws(
+  mixture: Mixture,
+  X: TensorLike,
+  uniform: (row: number) => number,
+): Promise<Tensor1D> {
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) => {
+    const rows = X.shape[0] ?? 0;
+    if (mixture.predicts === 'values') {
+      const picked = keep(tf.tensor1d(Float32Array.from(drawParts(mixture, rows, uniform))));
+      return sumOnDevice(mixture, X, ({ index }, predictions) =>
+        predictions.mul(picked.equal(index).cast<Tensor1D>('float32')),
+      );
+    }
+    const probabilities = keep(await tensorMeans(mixture, X, [0, 1]));
+    const drawn = keep(tf.tensor1d(Float32Array.from({ length: rows }, (_, row) => floorFloat32(uniform(row)))));
+    return tf.tidy(() => drawn.less(probabilities).cast<Tensor1D>('float32'));
+  });
+}
+
+/** Draws the predictor of each row: its index among the predictors that are called. */
+function drawParts(mixture: Mixture, rows: number, uniform: (row: number) => number): Int32Array {
   const parts = partsOf(mixture);
-  const rows = isDeviceTensor(X) ? (X.shape[0] ?? 0) : X.rows;
-  const picks = Int32Array.from({ length: rows }, (_, row) => {
+  return Int32Array.from({ length: rows }, (_, row) => {
     let left = uniform(row);
     const picked = parts.findIndex(({ weight }) => (left -= weight) < 0);
     return picked < 0 ? parts.length - 1 : picked;
   });
-  if (isDeviceTensor(X)) return tensorDraws(mixture, X, picks);
-  const predictions: ArrayLike<number>[] = [];
-  for (const { predictor } of parts) predictions.push(await askPredictions(predictor, X, mixture.predicts));
-  return Float64Array.from(picks, (pick, row) => predictions[pick]?.[row] as number);
 }
 
-async function tensorDraws(mixture: Mixture, X: TensorLike, picks: Int32Array): Promise<Float64Array> {
-  const tf = currentTensorflow();
-  const picked = tf.tensor1d(Float32Array.from(picks));
-  try {
-    return await sumOnDevice(mixture, X, ({ index }, predictions) =>
-      predictions.mul(picked.equal(index).cast<Tensor1D>('float32')),
-    );
-  } finally {
-    picked.dispose();
-  }
-}
-
-/** Adds up a term per predictor on the device, and reads the sums. */
+/** Adds up a term per predictor on the device. The caller disposes of the sum. */
 async function sumOnDevice(
   mixture: Mixture,
   X: TensorLike,
   term: (part: Part, predictions: Tensor1D) => Tensor1D,
-): Promise<Float64Array> {
+): Promise<Tensor1D> {
   const tf = currentTensorflow();
   return withTensors(tf, async (keep) => {
     const checked = await readPredictTensor(tf, keep, X);
@@ -128,9 +144,10 @@ async function sumOnDevice(
           sum = tf.tidy(() => before.add<Tensor1D>(term(part, predictions)));
           tf.dispose([before, predictions]);
         }
-        return Float64Array.from(await sum.data());
-      } finally {
+        return sum;
+      } catch (error) {
         sum.dispose();
+        throw error;
       }
     });
   });

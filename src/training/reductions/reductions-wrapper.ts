@@ -1,11 +1,14 @@
+import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
 import { TrainingError } from '../../exceptions/index.ts';
 import { assertKnownOptions, invalidParameter, oneOf, type OptionNames } from '../../internal/arguments.ts';
-import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
-import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { type ColumnSource, isDeviceTensor, type TensorLike } from '../../table/index.ts';
+import { type Matrix, type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { fittedOr } from '../estimators/estimator-rows.ts';
 import { fromStoredParams } from '../estimators/estimator-state.ts';
 import type { Estimator, EstimatorJson } from '../estimators/estimator.ts';
 import { type PredictionKind, predictionKind } from './oracle.ts';
+import type { LossRange } from './constraint-names.ts';
 import { copyOptions } from './constraint-options.ts';
 import { exponentiatedGradient } from './exponentiated-gradient.ts';
 import {
@@ -14,6 +17,8 @@ import {
   mixtureMeans,
   type Randomization,
   RANDOMIZATIONS,
+  tensorDraws,
+  tensorMeans,
   uniformsFor,
 } from './mixture.ts';
 import { type Multipliers, reductionFit, type ReductionFit, type ReductionIteration } from './reduction-fit.ts';
@@ -140,7 +145,7 @@ export class ReductionsWrapper {
     if (constraint.constraint === 'bounded_group_loss' && constraint.loss !== 'zero_one') {
       throw invalidParameter('loss', "be 'zero_one' for probabilities; use predict or predictMean", constraint.loss);
     }
-    return mixtureMeans(this.#mixture, X, [0, 1]);
+    return this.#means(X);
   }
 
   /**
@@ -158,7 +163,16 @@ export class ReductionsWrapper {
         constraint.constraint,
       );
     }
-    return mixtureMeans(this.#mixture, X, constraint.range);
+    return this.#means(X);
+  }
+
+  /**
+   * Returns the values of `predictProba`, or of `predictMean` for values, as a tensor on the device of X, [rows]
+   * float32. Dispose of it after use.
+   * @throws {TrainingError} before `fit`
+   */
+  async predictMeanTensor(X: Tensor2D): Promise<Tensor1D> {
+    return tensorMeans(this.#mixture, X, this.#range);
   }
 
   /**
@@ -168,13 +182,22 @@ export class ReductionsWrapper {
    */
   async predict(X: MatrixSource, options: RandomizedPredictOptions = {}): Promise<Uint8Array | Float64Array> {
     assertKnownOptions('ReductionsWrapper.predict', options, RANDOMIZED_PREDICT_OPTION_NAMES);
-    const seed = parseSeed(options.seed ?? this.#settings.seed);
-    const randomization = oneOf('randomization', options.randomization ?? this.#settings.randomization, RANDOMIZATIONS);
-    const x = isDeviceTensor(X) ? X : await readMatrix(X);
-    const uniform = uniformsFor(x, randomization, seed);
-    if (this.#predicts === 'values') return mixtureDraws(this.#mixture, x, uniform);
+    const areValues = this.#predicts === 'values';
+    if (isDeviceTensor(X)) {
+      const drawn = await readAndDispose(tensorDraws(this.#mixture, X, this.#uniforms(X, options)));
+      return areValues ? drawn : Uint8Array.from(drawn);
+    }
+    const x = await readMatrix(X);
+    const uniform = this.#uniforms(x, options);
+    if (areValues) return mixtureDraws(this.#mixture, x, uniform);
     const probabilities = await mixtureMeans(this.#mixture, x, [0, 1]);
     return Uint8Array.from(probabilities, (probability, row) => Number(uniform(row) < probability));
+  }
+
+  /** Returns the predictions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
+  async predictTensor(X: Tensor2D, options: RandomizedPredictOptions = {}): Promise<Tensor1D> {
+    assertKnownOptions('ReductionsWrapper.predictTensor', options, RANDOMIZED_PREDICT_OPTION_NAMES);
+    return tensorDraws(this.#mixture, X, this.#uniforms(X, options));
   }
 
   /**
@@ -282,6 +305,22 @@ export class ReductionsWrapper {
     return wrapper;
   }
 
+  async #means(X: MatrixSource): Promise<Float64Array> {
+    if (isDeviceTensor(X)) return readAndDispose(tensorMeans(this.#mixture, X, this.#range));
+    return mixtureMeans(this.#mixture, await readMatrix(X), this.#range);
+  }
+
+  #uniforms(x: Matrix | TensorLike, options: RandomizedPredictOptions): (row: number) => number {
+    const seed = parseSeed(options.seed ?? this.#settings.seed);
+    const randomization = oneOf('randomization', options.randomization ?? this.#settings.randomization, RANDOMIZATIONS);
+    return uniformsFor(x, randomization, seed);
+  }
+
+  get #range(): LossRange {
+    const { constraint } = this.#settings;
+    return constraint.constraint === 'bounded_group_loss' ? constraint.range : [0, 1];
+  }
+
   get #predicts(): PredictionKind {
     return predictionKind(this.#settings.constraint);
   }
@@ -289,5 +328,15 @@ export class ReductionsWrapper {
   get #mixture(): Mixture {
     const { predictors, weights } = this.result;
     return { predictors, weights, predicts: this.#predicts };
+  }
+}
+
+/** Reads a tensor of predictions and disposes of it. */
+async function readAndDispose(tensor: Promise<Tensor1D>): Promise<Float64Array> {
+  const predictions = await tensor;
+  try {
+    return Float64Array.from(await predictions.data());
+  } finally {
+    predictions.dispose();
   }
 }

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 
 import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { VERSION } from '../../../src/internal/version.ts';
+import { countReads, loadTensorflow } from '../../../src/tensor/index.ts';
 import { adaptEstimator } from '../../../src/training/estimators/adapt-estimator.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
 import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
@@ -13,12 +14,15 @@ import { LogisticRegression } from '../../../src/training/estimators/logistic-re
 import { MlLogisticRegression } from '../../../src/training/estimators/ml-logistic-regression.ts';
 import type { SavableModel } from '../../../src/training/models/describe-model.ts';
 import { loadModel } from '../../../src/training/models/load-model.ts';
+import type { SavedModel } from '../../../src/training/models/saved-model.ts';
 import { type ModelDescription, saveModel } from '../../../src/training/models/save-model.ts';
 import { LagrangianFairnessTrainer } from '../../../src/training/networks/lagrangian-fairness-trainer.ts';
 import { RegularizedFairnessTrainer } from '../../../src/training/networks/regularized-fairness-trainer.ts';
 import { GridSearchReduction } from '../../../src/training/reductions/grid-search-reduction.ts';
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
+import { onDevice } from '../../helpers/on-device.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { describeOn, TESTED_BACKENDS } from '../../helpers/software-gpu.ts';
 import { makeRows, matrixOf } from './made-rows.ts';
 import { encodeByHand, predictWithPlainTfjs, readCard } from './plain-tfjs.ts';
 
@@ -469,5 +473,273 @@ describe('saved models', () => {
     for (const name of readdirSync(first)) {
       expect(readFileSync(path.join(first, name)).equals(readFileSync(path.join(second, name))), name).to.equal(true);
     }
+  });
+});
+
+/** The two numbers of the rows in float32, with the missing ages as NaN. */
+const numbers = {
+  age: Float32Array.from(rows.records, ({ age }) => Number(age ?? NaN)),
+  priors: Float32Array.from(rows.records, ({ priors }) => Number(priors)),
+};
+/** The same numbers, standardised and without missing values. */
+const complete = Array.from(matrix, (row) => Array.from(Float32Array.from(row)));
+const names = ['age', 'priors'];
+
+/** A saved model, with features that it accepts. */
+interface TensorCase {
+  readonly save: (location: string) => Promise<unknown>;
+  /** Whether the model accepts missing values. */
+  readonly acceptsMissing?: boolean;
+  /** The tolerance between float32 and float64. */
+  readonly close?: number;
+}
+
+const saved = (name: string, more: ModelDescription = {}) => {
+  return async (location: string): Promise<unknown> =>
+    saveModel(await (cases[name] as Case).fit(), location, { features: names, ...more });
+};
+
+const tensorCases: Readonly<Record<string, TensorCase>> = {
+  'a lagrangian network': {
+    save: async (location) =>
+      saveModel(
+        await new LagrangianFairnessTrainer({ ...network, modelLr: 0.01 }).fit(numbers, rows.y, { sensitive }),
+        location,
+      ),
+    acceptsMissing: true,
+  },
+  'a regression by a network': {
+    save: async (location) =>
+      saveModel(
+        await new RegularizedFairnessTrainer({ ...network, task: 'regression' }).fit(numbers, rows.values, {
+          sensitive,
+        }),
+        location,
+      ),
+    acceptsMissing: true,
+    close: 1e-2,
+  },
+  'a logistic regression': { save: saved('a logistic regression') },
+  'a logistic regression of encoded features': {
+    save: async (location) => {
+      const known = numbers.age.map((age) => (Number.isNaN(age) ? 0 : (age - 40) / 12));
+      const x = Array.from(known, (age, row) => [age, Number(age === 0), numbers.priors[row] ?? NaN]);
+      await saveModel(await new LogisticRegression(exact).fit(x, rows.y), location, {
+        features: [
+          { kind: 'numeric', name: 'age', mean: 40, scale: 12, marksMissing: true },
+          { kind: 'numeric', name: 'priors', mean: 0, scale: 1, marksMissing: false },
+        ],
+      });
+    },
+    acceptsMissing: true,
+  },
+  'an ml logistic regression': { save: saved('an ml logistic regression') },
+  'a linear regression, with a threshold': { save: saved('a linear regression', { decisionThreshold: 1000 }), close: 1e-2 },
+  'a constant': { save: (location) => saveModel(new ConstantClassifier(0.3), location, { features: names }) },
+  'reductions': { save: saved('reductions, a randomised mixture of logistic regressions') },
+  'reductions of linear regressions': {
+    save: saved('reductions, a randomised mixture of linear regressions that decide from 0.5'),
+  },
+  'reductions of values': {
+    save: saved('reductions of values, a mixture of linear regressions cut to a range'),
+    close: 1e-2,
+  },
+  'a grid search': { save: saved('a grid search') },
+  'your own network': { save: saved('your own network'), acceptsMissing: true },
+  'your own network of values': { save: saved('your own network of values'), acceptsMissing: true },
+}; // prettier-ignore
+
+describe('saved models of tensors', () => {
+  const models = new Map<string, string>();
+  before('save each model once', async () => {
+    for (const [title, { save }] of Object.entries(tensorCases)) {
+      const location = path.join(folder(), `tensors-${String(models.size)}`);
+      await save(location);
+      models.set(title, location);
+    }
+  });
+  const load = (title: string): Promise<SavedModel> => loadModel(models.get(title) as string, { backend: 'cpu' });
+
+  /** Uploads features, [rows, columns], with the caller's own import of TensorFlow.js. */
+  const upload = ({ age, priors }: typeof numbers): tf.Tensor2D =>
+    tf.tidy(() => tf.stack([tf.tensor1d(age), tf.tensor1d(priors)], 1) as tf.Tensor2D);
+  const without = {
+    age: Float32Array.from(complete, ([age = NaN]) => age),
+    priors: Float32Array.from(complete, ([, priors = NaN]) => priors),
+  };
+
+  for (const backend of TESTED_BACKENDS) {
+    describeOn(backend, `on ${backend}`, () => {
+      onDevice(backend);
+
+      for (const [title, { acceptsMissing = false, close = 1e-5 }] of Object.entries(tensorCases)) {
+        it(`${title}: scores and predictions equal those of arrays and are tensors`, async () => {
+          const model = await load(title);
+          const given = acceptsMissing ? numbers : without;
+          const scores = await model.scores(given);
+          const predictions = await model.predict(given);
+          await loadTensorflow({ backend });
+          const x = upload(given);
+          const held = tf.memory().numTensors;
+          const found: readonly tf.Tensor1D[] = [await model.scores(x), await model.predict(x)];
+          expect(tf.memory().numTensors).to.equal(held + 2);
+          for (const tensor of found) expect([tensor.dtype, tensor.shape]).to.deep.equal(['float32', [scores.length]]);
+          const [own, decided] = [await (found[0] as tf.Tensor).data(), await (found[1] as tf.Tensor).data()];
+          scores.forEach((score, row) => {
+            expect(own[row], `row ${String(row)}`).to.be.closeTo(score, close);
+          });
+          // A score within the tolerance of a threshold may be decided differently.
+          const others = predictions.filter((one, row) => Math.abs(one - (decided[row] ?? NaN)) > close).length;
+          expect(others).to.be.at.most(model.isRandomized ? 0 : 1);
+          if (model.card.task === 'binary') {
+            const p = await model.predictProba(x);
+            expect(await p.data()).to.deep.equal(own);
+            p.dispose();
+          }
+          tf.dispose([x, ...found]);
+        });
+      }
+
+      it('a threshold decides on the device, and a seed draws as for arrays', async () => {
+        const model = await load('reductions');
+        const x = upload(without);
+        for (const options of [{ threshold: 0.4 }, { seed: 9 }, {}]) {
+          const decided = await model.predict(x, options);
+          expect([...(await decided.data())]).to.deep.equal([...(await model.predict(without, options))]);
+          decided.dispose();
+        }
+        x.dispose();
+      });
+
+      it('no rows give no scores', async () => {
+        for (const title of Object.keys(tensorCases)) {
+          const model = await load(title);
+          const x = tf.zeros<tf.Rank.R2>([0, 2]);
+          const found = [await model.scores(x), await model.predict(x)];
+          expect(
+            found.map(({ shape }) => shape),
+            title,
+          ).to.deep.equal([[0], [0]]);
+          expect(await model.describeGaps(x)).to.deep.equal([]);
+          tf.dispose([x, ...found]);
+        }
+      });
+    });
+  }
+
+  describe('on wasm alone', () => {
+    onDevice('wasm');
+    let tensors = 0;
+    beforeEach(() => {
+      tensors = tf.memory().numTensors;
+    });
+    afterEach('leaves only the tensors of the models', () => {
+      expect(tf.memory().numTensors).to.equal(tensors);
+    });
+
+    it('what is read does not depend on the number of rows', async () => {
+      const small = upload(without);
+      for (const title of Object.keys(tensorCases)) {
+        const model = await load(title);
+        tensors = tf.memory().numTensors - 1;
+        const readsOf = async (times: number): Promise<number[]> => {
+          const x = small.tile<tf.Tensor2D>([times, 1]);
+          const { reads, values } = await countReads(tf, async () => {
+            tf.dispose([await model.scores(x), await model.predict(x)]);
+          });
+          x.dispose();
+          return [reads, values];
+        };
+        const few = await readsOf(25);
+        expect(few[1], title).to.be.below(400);
+        expect(await readsOf(125), title).to.deep.equal(few);
+      }
+      small.dispose();
+    });
+
+    it('columns x0 and x1 are found by name, and other columns are not used', async () => {
+      const trainer = new RegularizedFairnessTrainer(network);
+      // The second column never varies, so the network has the columns x0 and x2.
+      const wide = complete.map(([age = NaN, priors = NaN]) => [age, 7, priors]);
+      await trainer.fit(wide, rows.y, { sensitive });
+      const location = path.join(folder(), 'tensor-wide');
+      await saveModel(trainer, location);
+      const model = await loadModel(location);
+      expect(model.columns).to.deep.equal(['x0', 'x2']);
+      const x = tf.tensor2d(wide.map(([age = NaN, , priors = NaN]) => [age, Infinity, priors]));
+      const [scores, expected] = [await model.scores(x), await model.scores(wide)];
+      expectClose(await scores.data(), expected);
+      const narrow = tf.zeros<tf.Rank.R2>([3, 2]);
+      const error = (await errorOf(model.scores(narrow))) as DataValidationError;
+      expect(error.message).to.match(/needs the columns 'x0', 'x2', but .* 2 columns are named x0, x1/);
+      tf.dispose([x, scores, narrow]);
+    });
+
+    it('the columns of a tensor or matrix have the order of the card if the features have names', async () => {
+      const model = await load('a logistic regression');
+      expect(await model.scores(complete)).to.deep.equal(await model.scores(without));
+      for (const wrong of [tf.zeros<tf.Rank.R2>([3, 3]), [[1, 2, 3]]]) {
+        const error = (await errorOf(model.scores(wrong as tf.Tensor2D))) as DataValidationError;
+        expect(error).to.be.instanceOf(DataValidationError);
+        expect(error.code).to.equal('unknown-column');
+        expect(error.message).to.equal(
+          "The model needs the columns 'age', 'priors', but a tensor or matrix has no names: its 3 columns are named x0, x1, x2.",
+        );
+        expect(error.suggestion).to.match(/exactly these 2 columns, in this order, or a table with columns of these names/); // prettier-ignore
+        if (wrong instanceof tf.Tensor) wrong.dispose();
+      }
+    });
+
+    it('counts missing values on the device', async () => {
+      const model = await load('a lagrangian network');
+      const location = path.join(folder(), 'no-missing');
+      await saveModel(await new RegularizedFairnessTrainer(network).fit(without, rows.y, { sensitive }), location);
+      const strict = await loadModel(location);
+      tensors = tf.memory().numTensors;
+      const x = upload(numbers);
+      const missing = numbers.age.filter(Number.isNaN).length;
+      const { reads, result } = await countReads(tf, () => strict.describeGaps(x));
+      expect(result).to.deep.equal([
+        `feature 'age': ${String(missing)} rows have no value, though all training rows had one; the mean is used`,
+      ]);
+      expect(result).to.deep.equal(await strict.describeGaps(numbers));
+      expect(reads).to.equal(1);
+      expect(await model.describeGaps(x)).to.deep.equal([]);
+      x.dispose();
+    });
+
+    const unusable: readonly (readonly [string, string, () => tf.Tensor, object, RegExp])[] = [
+      ['a disposed tensor', 'reductions', () => { const x = tf.zeros([2, 2]); x.dispose(); return x; }, {}, /X is a tensor that has been disposed/],
+      ['one dimension', 'your own network', () => tf.zeros([2]), {}, /X must be a 2-D tensor, \[rows, features\]; got one of shape \[2\]/],
+      ['an infinite value', 'a lagrangian network', () => tf.tensor2d([[1, 2], [3, -Infinity]]), {}, /'priors' must be finite, but row 2 holds -Infinity/],
+      ['a value far outside the training rows', 'a lagrangian network', () => tf.tensor2d([[1e30, 2]]), {}, /'age' holds .*far outside/],
+      ['a missing value that the model cannot use', 'a logistic regression', () => tf.tensor2d([[1, NaN]]), {}, /X must be finite, but holds NaN/],
+      ['draws by a hash of the row', 'reductions', () => tf.zeros([2, 2]), { randomization: 'row' }, /hashes features on the host, but X is a tensor/],
+      ['an option without effect', 'a grid search', () => tf.zeros([2, 2]), { seed: 1 }, /not randomised/],
+    ]; // prettier-ignore
+    for (const [title, name, make, options, message] of unusable) {
+      it(`rejects ${title}`, async () => {
+        const model = await load(name);
+        tensors = tf.memory().numTensors;
+        const x = make();
+        const error = await errorOf(model.predict(x as tf.Tensor2D, options));
+        expect((error as Error).message).to.match(message);
+        x.dispose();
+      });
+    }
+
+    it('rejects tensors for a model that reads text, and probabilities of values', async () => {
+      const location = path.join(folder(), 'texts');
+      const trainer = await new RegularizedFairnessTrainer(network).fit(columns, rows.y, { sensitive });
+      await saveModel(trainer, location);
+      const [model, values] = [await loadModel(location), await load('a linear regression, with a threshold')];
+      tensors = tf.memory().numTensors;
+      const x = tf.zeros<tf.Rank.R2>([2, 3]);
+      const error = (await errorOf(model.scores(x))) as DataValidationError;
+      expect(error.message).to.match(/needs the columns 'age', 'job', 'priors'/);
+      expect(error.suggestion).to.match(/'job' holds texts, so give a table/);
+      expect(await errorOf(values.predictProba(x))).to.be.instanceOf(ValueError);
+      x.dispose();
+    });
   });
 });

@@ -237,6 +237,10 @@ for (const backend of TESTED_BACKENDS) {
           expect(await model.predict(x)).to.deep.equal(
             options.constraint === 'bounded_group_loss' ? await model.predict(x) : await host.predict(features),
           );
+          const onDevice = [await model.predictTensor(x), await model.predictMeanTensor(x)];
+          const read = await Promise.all(onDevice.map(async (tensor) => [...(await tensor.data())]));
+          tf.dispose(onDevice);
+          expect(read).to.deep.equal([[...(await model.predict(x))], [...own]]);
         });
       });
     }

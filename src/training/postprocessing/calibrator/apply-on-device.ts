@@ -58,7 +58,8 @@ async function countUnseen(
   }
 }
 
-function applyMaps(tf: Tf, state: CalibratorState, scores: Tensor1D, { labels, codes }: DeviceCodes): Tensor1D {
+/** Calibrates scores with the map of each row's group, [rows] float32. Call it inside `tf.tidy`. */
+export function applyMaps(tf: Tf, state: CalibratorState, scores: Tensor1D, { labels, codes }: DeviceCodes): Tensor1D {
   if (scores.size === 0) return scores.clone();
   const ownOf = new Map(state.groups.map(({ label, map }) => [label, map]));
   const maps = labels.map((label) => ownOf.get(label) ?? state.pooled);

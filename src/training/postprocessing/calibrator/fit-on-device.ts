@@ -38,42 +38,69 @@ interface DeviceFit {
 }
 
 /**
- * Fits a calibrator on the device of its scores. The device computes sums per group, and only these are read. `platt`
- * and `temperature` take their Newton steps for all groups at once.
+ * Fits a calibrator on the device of its scores, like {@link fitDeviceScores}.
  * @param scores a tensor, [rows]
  * @throws {DataValidationError} under the conditions of `readDeviceScores`, or if all rows have the same label
  * @throws {TrainingError} if the steps of `platt` do not converge
  */
-export async function fitOnDevice(
+export function fitOnDevice(
+  scores: ColumnSource,
+  y: ColumnSource,
+  options: CalibrationRowOptions,
+  settings: CalibratorSettings,
+): Promise<CalibratorState> {
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) =>
+    fitDeviceScores(tf, keep, await readCalibrationTensors(tf, keep, scores, y, options), settings),
+  );
+}
+
+/**
+ * Reads rows for fitting a calibrator on the device of their scores.
+ * @throws {DataValidationError} under the conditions of `readDeviceScores`
+ */
+export async function readCalibrationTensors(
+  tf: Tf,
+  keep: Keep,
   scores: ColumnSource,
   y: ColumnSource,
   { groups, sampleWeight, positiveLabel }: CalibrationRowOptions,
+): Promise<DeviceScores> {
+  assertGroupsGiven(groups);
+  return readDeviceScores(tf, keep, {
+    scores: { source: scores, must: 'unit' },
+    y,
+    positiveLabel,
+    sampleWeight,
+    groups: { groups },
+  });
+}
+
+/**
+ * Fits a calibrator to rows on the device. The device computes sums per group, and only these are read. `platt` and
+ * `temperature` take their Newton steps for all groups at once.
+ * @throws {DataValidationError} if all rows have the same label
+ * @throws {TrainingError} if the steps of `platt` do not converge
+ */
+export async function fitDeviceScores(
+  tf: Tf,
+  keep: Keep,
+  rows: DeviceScores,
   settings: CalibratorSettings,
 ): Promise<CalibratorState> {
-  assertGroupsGiven(groups);
-  const tf = currentTensorflow();
-  return withTensors(tf, async (keep) => {
-    const rows = await readDeviceScores(tf, keep, {
-      scores: { source: scores, must: 'unit' },
-      y,
-      positiveLabel,
-      sampleWeight,
-      groups: { groups },
-    });
-    const counts = rows.counts.map(({ weight, yes, ...own }) => ({ ...own, positiveRate: yes / weight }));
-    const total = sumOf(rows.counts.map(({ weight }) => weight));
-    const all: LabelCounts = {
-      n: sumOf(counts.map(({ n }) => n)),
-      positives: sumOf(counts.map(({ positives }) => positives)),
-      positiveRate: sumOf(rows.counts.map(({ yes }) => yes)) / total,
-    };
-    assertBothLabels(all);
-    const margin = await deviceMargin(tf, rows);
-    const isOwn = counts.map((own) => whyPooled(own, settings.minSamples) === null);
-    const { pooled, own } = await fitMaps({ tf, keep, rows, margin, isOwn }, settings);
-    const groupsFitted = counts.map((group, code) => ({ ...group, own: own[code] })).filter(({ n }) => n > 0);
-    return calibratorState({ ...all, margin, pooled }, groupsFitted, settings.minSamples);
-  });
+  const counts = rows.counts.map(({ weight, yes, ...own }) => ({ ...own, positiveRate: yes / weight }));
+  const total = sumOf(rows.counts.map(({ weight }) => weight));
+  const all: LabelCounts = {
+    n: sumOf(counts.map(({ n }) => n)),
+    positives: sumOf(counts.map(({ positives }) => positives)),
+    positiveRate: sumOf(rows.counts.map(({ yes }) => yes)) / total,
+  };
+  assertBothLabels(all);
+  const margin = await deviceMargin(tf, rows);
+  const isOwn = counts.map((own) => whyPooled(own, settings.minSamples) === null);
+  const { pooled, own } = await fitMaps({ tf, keep, rows, margin, isOwn }, settings);
+  const groupsFitted = counts.map((group, code) => ({ ...group, own: own[code] })).filter(({ n }) => n > 0);
+  return calibratorState({ ...all, margin, pooled }, groupsFitted, settings.minSamples);
 }
 
 function fitMaps(fit: DeviceFit, { method, input }: CalibratorSettings): Promise<FittedMaps> {

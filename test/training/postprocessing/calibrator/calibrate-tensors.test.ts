@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import { createRandom } from '../../../../src/internal/random.ts';
 import { countReads, loadTensorflow } from '../../../../src/tensor/index.ts';
 import {
+  calibrateHeldOut,
+  type CalibrateHeldOutOptions,
   GroupFairnessCalibrator,
   type GroupFairnessCalibratorOptions,
   measureCalibration,
@@ -66,6 +68,21 @@ const METHODS: readonly GroupFairnessCalibratorOptions[] = [
   { method: 'isotonic' },
 ];
 
+/** How rows are held out, with the rows of each case. */
+const HELD_OUT: readonly (readonly [title: string, split: Partial<CalibrateHeldOutOptions>, shape: Shape])[] = [
+  ['five folds', {}, { rows: 3000, groups: 12 }],
+  ['three folds, deciles, weights, some of them 0', { folds: 3 }, { rows: 1000, distinct: 10, isWeighted: true }],
+  ['a train size', { trainSize: 0.6, seed: 3 }, { rows: 1500, isWeighted: true }],
+  ['one fold', { folds: 1 }, { rows: 500 }],
+  ['groups that are small in some folds', { folds: 4, minSamples: 30 }, { rows: 900, groups: 40 }],
+];
+
+/** The cases on backends on which each test takes longer. */
+const FEW_HELD_OUT: typeof HELD_OUT = [
+  ['two folds', { folds: 2 }, { rows: 400, groups: 3 }],
+  ['a train size', { trainSize: 0.6 }, { rows: 400, distinct: 10, isWeighted: true }],
+];
+
 /** Returns all numbers of a value, in order. */
 function numbersIn(value: unknown): number[] {
   if (typeof value === 'number') return [value];
@@ -113,6 +130,7 @@ describe('calibration of tensors with other labels', () => {
 for (const backend of TESTED_BACKENDS) {
   // The logarithm of a GPU has an absolute error of 5e-7.
   const tolerance = backend === 'webgpu' ? 2e-5 : 1e-6;
+  const heldOut = backend === 'wasm' ? HELD_OUT : backend === 'webgpu' ? FEW_HELD_OUT.slice(1) : FEW_HELD_OUT;
   describeOn(backend, `calibration of tensors, on ${backend}`, () => {
     let tensors = 0;
     before(async () => {
@@ -148,8 +166,62 @@ for (const backend of TESTED_BACKENDS) {
           });
         }
 
+        for (const [title, split, shape] of heldOut) {
+          it(`calibrates held-out rows as arrays: ${title}`, async () => {
+            const rows = drawRows(shape);
+            const how = { ...options, ...split };
+            const expected = await calibrateHeldOut(rows.scores, rows.y, {
+              ...how,
+              groups: rows.groups,
+              sampleWeight: rows.weights,
+            });
+            const { scores, y, groups, weights } = toTensors(rows);
+            const held = tf.memory().numTensors;
+            const found = await calibrateHeldOut(scores, y, { ...how, groups, sampleWeight: weights });
+            expect(tf.memory().numTensors).to.equal(held + (found.foldOf === null ? 2 : 3));
+            const [calibrated, indices, foldOf] = [
+              await found.calibrated.data(),
+              await found.rows.data(),
+              await found.foldOf?.data(),
+            ];
+            expect([found.calibrated.dtype, found.rows.dtype]).to.deep.equal(['float32', 'int32']);
+            tf.dispose([found.calibrated, found.rows, found.foldOf ?? [], scores, y, groups, weights ?? []]);
+            expect([...indices]).to.deep.equal([...expected.rows]);
+            expect(foldOf && [...foldOf]).to.deep.equal(expected.foldOf ? [...expected.foldOf] : undefined);
+            expected.calibrated.forEach((value, row) => {
+              expect(calibrated[row], String(row)).to.be.closeTo(value, tolerance);
+            });
+            const { folds, trainSize, seed, warnings } = expected;
+            expect(found).to.deep.include({ folds, trainSize, seed, warnings });
+            expect(found.calibrator.fallbacks).to.deep.equal(expected.calibrator.fallbacks);
+            const counts = (calibrator: GroupFairnessCalibrator): unknown => calibrator.describe().toColumns()['n'];
+            expect(counts(found.calibrator)).to.deep.equal(counts(expected.calibrator));
+          });
+        }
+
         // The other backends would take long, and read the same.
         if (backend !== 'wasm' && backend !== 'node') return;
+        it('reads as much for held-out rows of 10,000 rows as of five times as many', async () => {
+          const few = drawRows({ rows: 10_000, distinct: 50, groups: 3 });
+          const readsOf = async (times: number): Promise<readonly [reads: number, values: number]> => {
+            const { scores, y, groups } = toTensors(few);
+            const [tiled, labels, codes] = [scores, y, groups].map((column) => column.tile([times])) as [tf.Tensor1D, tf.Tensor1D, tf.Tensor1D]; // prettier-ignore
+            const { reads, values } = await countReads(tf, async () => {
+              const found = await calibrateHeldOut(tiled, labels, { ...options, folds: 3, groups: codes });
+              tf.dispose([found.calibrated, found.rows, found.foldOf ?? []]);
+            });
+            tf.dispose([scores, y, groups, tiled, labels, codes]);
+            return [reads, values];
+          };
+          const [reads, values] = await readsOf(1);
+          const [moreReads, moreValues] = await readsOf(5);
+          expect(reads).to.be.below(150);
+          expect(values).to.be.below(4000);
+          // Each of the four fits may take one or two more steps.
+          expect(moreReads).to.be.at.most(reads + 8);
+          expect(moreValues).to.be.at.most(1.1 * values);
+        });
+
         it('reads as much for 10,000 rows as for ten times as many', async () => {
           const few = drawRows({ rows: 10_000, distinct: 50 });
           const readsOf = async (times: number): Promise<readonly number[]> => {
@@ -171,6 +243,64 @@ for (const backend of TESTED_BACKENDS) {
         });
       });
     }
+
+    describe('held-out rows', () => {
+      const rows = drawRows({ rows: 300, groups: 2 });
+      const failure = async (promise: Promise<unknown>): Promise<string> =>
+        promise.then(
+          () => 'no error',
+          (error: unknown) => (error as Error).message,
+        );
+
+      it('reject what arrays reject, with the same errors', async () => {
+        const { scores, y, groups } = toTensors(rows);
+        const cases: readonly (readonly [string, tf.Tensor, Float32Array, Partial<CalibrateHeldOutOptions>, RegExp])[] = [
+          ['one label', tf.ones([300]), new Float32Array(300).fill(1), {}, /y is 1 in every row/],
+          ['more folds than rows', y, rows.y, { folds: 301 }, /301 folds need at least 301 rows; there are 300/],
+          ['a train size without training rows', y, rows.y, { trainSize: 0.001 }, /train size of 0.001 leaves no rows to fit on/],
+          ['one positive row', tf.tidy(() => tf.oneHot([3], 300).reshape([300])), rows.y.map((_, row) => Number(row === 3)), { folds: 3 }, /Without fold \d of 3, the rows have only one label/],
+          ['folds and a train size', y, rows.y, { folds: 2, trainSize: 0.5 }, /folds parameter must be left out/],
+        ]; // prettier-ignore
+        for (const [title, labels, onHost, options, message] of cases) {
+          const found = await failure(calibrateHeldOut(scores, labels, { ...options, groups }));
+          expect(found, title).to.match(message);
+          expect(await failure(calibrateHeldOut(rows.scores, onHost, { ...options, groups: rows.groups }))).to.equal(
+            found,
+          );
+        }
+        tf.dispose([scores, y, groups, ...cases.map(([, labels]) => labels)]);
+      });
+
+      it('reject tensors of another shape, disposed tensors and missing values', async () => {
+        const { scores, y, groups } = toTensors(rows);
+        const wide = y.reshape([300, 1]);
+        const missing = tf.tensor1d(rows.scores.map((score, row) => (row === 7 ? NaN : score)));
+        const gone = scores.clone();
+        gone.dispose();
+        expect(await failure(calibrateHeldOut(scores, wide, { groups }))).to.match(/y has shape \[300, 1\]; expected \[300\]/); // prettier-ignore
+        expect(await failure(calibrateHeldOut(missing, y, { groups }))).to.match(/scores must lie in \[0, 1\], but holds NaN at index 7/); // prettier-ignore
+        expect(await failure(calibrateHeldOut(gone, y, { groups }))).to.match(/scores is a tensor that has been disposed/); // prettier-ignore
+        expect(await failure(calibrateHeldOut(scores, y, { groups, sampleWeight: new Float32Array(300) }))).to.match(/sampleWeight is 0 in every row/); // prettier-ignore
+        tf.dispose([scores, y, groups, wide, missing]);
+      });
+
+      it('accept labels and groups that are arrays, and report progress', async () => {
+        const { scores, y, groups } = toTensors(rows);
+        const seen: number[] = [];
+        const labels = Array.from(rows.groups, (code) => (code === 0 ? 'few' : 'many'));
+        const found = await calibrateHeldOut(scores, rows.y, {
+          groups: labels,
+          onProgress: ({ done, total }) => seen.push(done / total),
+        });
+        const expected = await calibrateHeldOut(rows.scores, rows.y, { groups: labels });
+        const calibrated = await found.calibrated.data();
+        expected.calibrated.forEach((value, row) => {
+          expect(calibrated[row]).to.be.closeTo(value, tolerance);
+        });
+        expect([seen.length, seen.at(-1)]).to.deep.equal([6, 1]);
+        tf.dispose([scores, y, groups, found.calibrated, found.rows, found.foldOf ?? []]);
+      });
+    });
 
     describe('measures of calibration', () => {
       /** On multiples of 2^-14, the histograms of a device are exact. */

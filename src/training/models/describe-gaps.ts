@@ -1,0 +1,67 @@
+import type { Rank, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
+import { MISSING_LABEL, type Table } from '../../table/index.ts';
+import { groupColumnSums, type Slice, type Tf } from '../../tensor/index.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+
+/** Describes values of a table that did not occur in training, with one sentence per problem. */
+export function describeGaps(table: Table, specs: readonly FeatureSpec[]): string[] {
+  return specs.flatMap((spec) => {
+    if (spec.kind === 'categorical') return categoricalGaps(table, spec).map((gap) => describeGap(spec, gap));
+    const { values } = table.numeric(spec.name);
+    return numericGaps(
+      spec,
+      values.reduce((sum, value) => sum + Number(Number.isNaN(value)), 0),
+    );
+  });
+}
+
+/** Describes missing values of columns on the device, [rows, specs.length], like {@link describeGaps}. */
+export async function describeTensorGaps(tf: Tf, x: Tensor2D, specs: readonly FeatureSpec[]): Promise<string[]> {
+  const counts = await countMissing(tf, x);
+  return specs.flatMap((spec, column) => numericGaps(spec, counts[column] ?? 0));
+}
+
+function numericGaps(spec: FeatureSpec, missing: number): string[] {
+  if (missing === 0 || (spec.kind === 'numeric' && spec.marksMissing)) return [];
+  return [describeGap(spec, `${rows(missing)} no value, though all training rows had one; the mean is used`)];
+}
+
+function describeGap({ name }: FeatureSpec, gap: string): string {
+  return `feature '${name}': ${gap}`;
+}
+
+/** Counts the missing values of each column, [columns], on the device; empty without rows. */
+async function countMissing(tf: Tf, x: Tensor2D): Promise<number[]> {
+  if (x.shape[0] === 0) return [];
+  return withTensors(tf, async (keep) => {
+    const columns = (tf.unstack(x, 1) as Tensor1D[]).map(keep);
+    const [first] = columns as [Tensor1D];
+    const cells = { rows: x.shape[0], cells: 1, codesOf: (slice: Slice) => tf.zeros<Rank.R1>([slice(first).size], 'int32') }; // prettier-ignore
+    const sums = await groupColumnSums(tf, cells, columns.length, (slice) =>
+      columns.map((column) => tf.isNaN(slice(column)).cast<Tensor1D>('float32')),
+    );
+    return sums.map(([count = 0]) => count);
+  });
+}
+
+function categoricalGaps(table: Table, spec: FeatureSpec & { kind: 'categorical' }): string[] {
+  const { codes, labels } = table.categorical(spec.name);
+  const known = new Set(spec.levels);
+  const isKnown = labels.map((label) => known.has(label));
+  const marksMissing = known.has(MISSING_LABEL);
+  let [unknown, missing] = [0, 0];
+  for (const code of codes) {
+    if (code < 0) missing++;
+    else if (isKnown[code] === false) unknown++;
+  }
+  return [
+    ...(unknown > 0 ? [`${rows(unknown)} a text without a column in the encoding`] : []),
+    ...(missing > 0 && !marksMissing ? [`${rows(missing)} no value, though all training rows had one`] : []),
+  ];
+}
+
+function rows(count: number): string {
+  return count === 1 ? '1 row has' : `${count.toLocaleString('en-US')} rows have`;
+}
