@@ -60,8 +60,7 @@ export async function addPredictions(
   written: Table,
   options: SavedModelPredictOptions,
 ): Promise<PredictedTable> {
-  const predictions = await model.predict(rows, options);
-  const scores = await model.scores(rows);
+  const { scores, predictions } = await model.predictWithScores(rows, options);
   const isOverridden = model.isRandomized && (options.threshold ?? model.card.decision_threshold) !== null;
   const scoreColumn = freeName('score', written.columnNames);
   const predictionColumn = freeName('prediction', written.columnNames);

@@ -151,22 +151,48 @@ export class SavedModel {
     x: MatrixSource,
     options: SavedModelPredictOptions = {},
   ): Promise<Uint8Array | Float64Array | Tensor1D> {
+    const { draws, threshold } = this.#ruleOf(options);
+    if (!isDeviceTensor(x)) {
+      const table = await this.#read(x);
+      const { draw } = this.#predictor;
+      if (draws && draw !== undefined) return draw(table, options);
+      return decideBy(await this.#predictor.scores(table), threshold);
+    }
+    return this.#onDevice(x, async (tf, columns) => {
+      const { tensorDraw } = this.#predictor;
+      if (draws && tensorDraw !== undefined) return tensorDraw(columns, options);
+      const scores = await this.#predictor.tensorScores(columns);
+      return threshold === undefined ? scores : decideTensor(tf, scores, threshold);
+    });
+  }
+
+  /**
+   * Returns the {@link SavedModel.scores} and the predictions of {@link SavedModel.predict}. The rows are scored once.
+   * Random decisions are drawn separately.
+   * @throws {ValueError} under the conditions of `predict`
+   * @throws {DataValidationError} under the conditions of `scores`
+   */
+  async predictWithScores(
+    x: MatrixSource,
+    options: SavedModelPredictOptions = {},
+  ): Promise<{ readonly scores: Float64Array; readonly predictions: Uint8Array | Float64Array }> {
+    const { draws, threshold } = this.#ruleOf(options);
+    const table = await this.#read(x);
+    const { draw } = this.#predictor;
+    const scores = await this.#predictor.scores(table);
+    return {
+      scores,
+      predictions: draws && draw !== undefined ? await draw(table, options) : decideBy(scores, threshold),
+    };
+  }
+
+  /** Returns whether decisions are drawn, and the threshold of decisions that are not; undefined for values. */
+  #ruleOf(options: SavedModelPredictOptions): { readonly draws: boolean; readonly threshold: number | undefined } {
     assertKnownOptions('SavedModel.predict', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
     this.#assertOptions(options);
-    const { draw, tensorDraw } = this.#predictor;
     const chosen = options.threshold ?? this.card.decision_threshold ?? undefined;
     const threshold = chosen ?? (this.card.task === 'binary' ? 0.5 : undefined);
-    if (isDeviceTensor(x)) {
-      return this.#onDevice(x, async (tf, columns) => {
-        if (tensorDraw !== undefined && chosen === undefined) return tensorDraw(columns, options);
-        const scores = await this.#predictor.tensorScores(columns);
-        return threshold === undefined ? scores : decideTensor(tf, scores, threshold);
-      });
-    }
-    const table = await this.#read(x);
-    if (draw !== undefined && chosen === undefined) return draw(table, options);
-    const scores = await this.#predictor.scores(table);
-    return threshold === undefined ? scores : decide(scores, threshold);
+    return { draws: this.isRandomized && chosen === undefined, threshold };
   }
 
   /**
@@ -251,6 +277,11 @@ function withoutNames(found: readonly string[], specs: readonly FeatureSpec[], p
           : `The column '${text.name}' holds texts, so give a table with columns of these names.`,
     },
   );
+}
+
+/** Returns decisions, or without a threshold the scores, which are values. */
+function decideBy(scores: Float64Array, threshold: number | undefined): Uint8Array | Float64Array {
+  return threshold === undefined ? scores : decide(scores, threshold);
 }
 
 /**

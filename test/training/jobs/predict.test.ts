@@ -10,7 +10,8 @@ import { predictFile, predictTable } from '../../../src/training/jobs/predict-ta
 import { trainReductions } from '../../../src/training/jobs/train-reductions.ts';
 import { loadModel } from '../../../src/training/models/load-model.ts';
 import { saveModel } from '../../../src/training/models/save-model.ts';
-import type { SavedModel } from '../../../src/training/models/saved-model.ts';
+import { plainFeatures } from '../../../src/training/models/model-card.ts';
+import { type Predictor, SavedModel } from '../../../src/training/models/saved-model.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { encodeByHand, predictWithPlainTfjs, readCard } from '../models/plain-tfjs.ts';
 import { errorOf, makeSource } from './made-source.ts';
@@ -36,6 +37,24 @@ describe('predictions for tables and files', () => {
     expect(table.columnNames).to.deep.equal(['x', 'noise', 'job', 's', 'y', 'score', 'prediction']);
     expect(new Set(table.numeric('prediction').values)).to.deep.equal(new Set([0, 1]));
     expect(warnings).to.deep.equal([]);
+  });
+
+  it('need one pass over the rows if decisions are not random', async () => {
+    let passes = 0;
+    const predictor: Predictor = {
+      specs: plainFeatures(['x']),
+      restored: undefined,
+      scores: (table) => {
+        passes++;
+        return Promise.resolve(table.numeric('x').values);
+      },
+      tensorScores: () => Promise.reject(new Error('the rows are not tensors')),
+    };
+    const counted = new SavedModel({ ...model.card, decision_threshold: 0.3 }, predictor);
+    const { table } = await predictTable(counted, { x: [0.2, 0.3, 0.9] });
+    expect(passes).to.equal(1);
+    expect([...table.numeric('score').values]).to.deep.equal([0.2, 0.3, 0.9]);
+    expect([...table.numeric('prediction').values]).to.deep.equal([0, 1, 1]);
   });
 
   it('keep columns of the same name, whatever their case, and report the names of the new ones', async () => {
