@@ -37,7 +37,8 @@ const SCALE = 4;
  *
  * The penalty is the groups' entropy minus the adversary's cross-entropy. This difference is a lower bound of the
  * mutual information of score and group, in nats. The difference is 0 if a score carries no information about the
- * group. The models minimise the penalty (gradient reversal). The adversary is updated after each step of the models.
+ * group. The models minimise the penalty (gradient reversal). The adversary is updated with each batch, from the same
+ * scores.
  *
  * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
  */

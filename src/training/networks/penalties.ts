@@ -65,9 +65,10 @@ const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, shares }
 };
 
 /**
- * Computes the gradient of {@link absoluteCorrelation}. A group with weight a, and weight b outside, has var(z) = a b and
- * cov(p, z) = a b d, where d = sum_i h_i p_i is the difference between the mean scores inside and outside. With s^2 =
- * var(p) + 1e-7, t^2 = a b + 1e-7 and the mean m of p, the derivative of |corr| = a b |d| / (s t) with respect to p_i is
+ * Computes the gradient of {@link absoluteCorrelation}. A group with weight a, and weight b outside, has var(z) = a b
+ * and cov(p, z) = a b d, where d = sum_i h_i p_i is the difference between the mean scores inside and outside, with the
+ * group's contrasts h. With the mean m of p, s^2 = var(p) + 1e-7 and t^2 = a b + 1e-7, the derivative of |corr| = a b
+ * |d| / (s t) with respect to p_i is
  *
  *     sign(d) a b h_i / (s t) - |corr| w_i (p_i - m) / s^2
  *
