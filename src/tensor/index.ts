@@ -60,7 +60,9 @@ export {
 } from './ops/soft-rates.ts';
 export {
   type Activation,
+  columnSums,
   rectifierGradient,
+  rowSums,
   sharedDense,
   sharedDenseGradients,
   stackedDense,

@@ -160,9 +160,9 @@ for (const backend of TESTED_BACKENDS) {
       const [n, d, m] = [7, 5, 4];
       const [x, w, b, up] = [numbers(d * n), numbers(m * d), numbers(m), numbers(m * n)];
       const out = tf.tidy(() => {
-        const rows = tf.tensor2d(x, [d, n]);
+        const rows = tf.tensor2d(transpose(x, d, n), [n, d]);
         const value = sharedDense(tf, rows, tf.tensor2d(w, [m, d]), tf.tensor2d(b, [m, 1]));
-        return [value, ...sharedDenseGradients(tf, rows.transpose(), tf.tensor2d(up, [m, n]))];
+        return [value, ...sharedDenseGradients(tf, rows, tf.tensor2d(up, [m, n]))];
       });
       const [value, kernelGradient, biasGradient] = await Promise.all(out.map((tensor) => tensor.data()));
       tf.dispose(out);

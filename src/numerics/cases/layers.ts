@@ -46,8 +46,8 @@ const SHARED_CASES: readonly NumericsCase[] = SHARED.flatMap(([n, d, units]) => 
     tensorCase({ op: 'sharedDense', name: sizes, tolerance: sumOf(d) + roundings(1) }, () => {
       const [x, w, b] = [uniform(1, d * n), uniform(2, units * d), uniform(3, units)];
       return {
-        ask: (tf) => sharedDense(tf, tf.tensor2d(x, [d, n]), tf.tensor2d(w, [units, d]), tf.tensor2d(b, [units, 1])),
-        expected: layer(w, x, b, units, d, n),
+        ask: (tf) => sharedDense(tf, tf.tensor2d(x, [n, d]), tf.tensor2d(w, [units, d]), tf.tensor2d(b, [units, 1])),
+        expected: layer(w, turned(x, n, d), b, units, d, n),
       };
     }),
     tensorCase({ op: 'sharedDenseGradients', name: sizes, tolerance: sumOf(n), reads: 2 }, () => {
@@ -269,11 +269,11 @@ export const TRAINING_CASES: readonly NumericsCase[] = [
     const first = x.slice(0, 7 * 257);
     return {
       ask: (tf) => [
-        sharedDense(tf, tf.tensor2d(first, [7, 257]), tf.tensor2d(w, [6, 7]), tf.tensor2d(b, [6, 1]), 'relu'),
+        sharedDense(tf, tf.tensor2d(first, [257, 7]), tf.tensor2d(w, [6, 7]), tf.tensor2d(b, [6, 1]), 'relu'),
         stackedDense(tf, tf.tensor3d(x, [2, 7, 257]), tf.tensor3d(w, [2, 3, 7]), tf.tensor3d(b, [2, 3, 1]), 'relu'),
       ],
       expected: [
-        layer(w, first, b, 6, 7, 257),
+        layer(w, turned(first, 257, 7), b, 6, 7, 257),
         ofModels(2, (model) => layer(partOf(w, model, 2), partOf(x, model, 2), partOf(b, model, 2), 3, 7, 257)),
       ].map((sums) => each(sums, (sum) => Math.max(0, sum))),
     };

@@ -12,18 +12,24 @@ export type Activation = 'none' | 'relu';
  * contiguous and need no transpose. The right operand of every product has few columns. This matters on wasm, where the
  * right operand is packed for each product: for many columns, packing takes longer than the product itself.
  *
- * @param x the inputs, [d, n], the same rows for all models
+ * @param rows the inputs, [n, d], the same rows for all models
  * @param w the weights, [k q, d]
  * @param b the biases, [k q, 1]
  * @returns the outputs, [k q, n]
  */
-export function sharedDense(tf: Tf, x: Tensor2D, w: Tensor2D, b: Tensor2D, activation: Activation = 'none'): Tensor2D {
-  return activated(tf, tf.matMul(w, x), b, activation);
+export function sharedDense(
+  tf: Tf,
+  rows: Tensor2D,
+  w: Tensor2D,
+  b: Tensor2D,
+  activation: Activation = 'none',
+): Tensor2D {
+  return activated(tf, timesTransposed(tf, w, rows), b, activation);
 }
 
 /**
  * Computes the gradients of {@link sharedDense} with respect to w and b, given the gradient with respect to its output,
- * [k q, n]. `rows` is x transposed.
+ * [k q, n].
  */
 export function sharedDenseGradients(tf: Tf, rows: Tensor2D, flow: Tensor2D): [w: Tensor2D, b: Tensor2D] {
   return [tf.matMul(flow, rows), rowSums(tf, flow)];
@@ -57,7 +63,7 @@ export function stackedDenseGradients(
     const ofW = tf.matMul(z, flow.reshape<Tensor3D>([k, n, 1])).reshape<Tensor3D>(w.shape);
     return [ofW, b, w.reshape<Tensor3D>([k, -1, 1]).mul(flow)];
   }
-  return [timesTransposed(tf, flow, z), b, tf.matMul(w.transpose([0, 2, 1]), flow)];
+  return [timesTransposed(tf, flow, z), b, transposedTimes(tf, w, flow)];
 }
 
 /**
@@ -87,10 +93,19 @@ function activated<T extends Tensor>(tf: Tf, sums: T, bias: Tensor, activation: 
   });
 }
 
-/** Sums over the rows of [units, rows]. On wasm, a product with ones takes a tenth of the time of `sum`. */
-function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
+/**
+ * Computes the sum of each row of a matrix, [n, 1]. On wasm, a product with ones takes a tenth of the time of `sum`. On
+ * a device, such a product would upload the ones each time.
+ */
+export function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
   if (isOnDevice(tf)) return values.sum(1, true);
   return tf.matMul(values, tf.ones([(values as Tensor).shape[1] as number, 1]));
+}
+
+/** Computes the sum of each column of a matrix, [1, d], like {@link rowSums}. */
+export function columnSums(tf: Tf, values: Tensor2D): Tensor2D {
+  if (isOnDevice(tf)) return values.sum(0, true);
+  return tf.matMul(tf.ones([1, values.shape[0]]), values);
 }
 
 /**
@@ -102,5 +117,11 @@ function rowSums(tf: Tf, values: Tensor2D): Tensor2D {
  */
 export function timesTransposed<T extends Tensor2D | Tensor3D>(tf: Tf, a: T, b: T): T {
   if (isOnDevice(tf)) return tf.matMul(a, b, false, true);
+  // Not a reshape, even if b has one row: on wasm, a product reuses what it prepared for another shape of the same data.
   return tf.matMul(a, b.transpose(b.rank === 3 ? [0, 2, 1] : [1, 0]));
+}
+
+/** Computes a product with the first operand transposed, [.., d, m] of [.., n, d] and [.., n, m]. */
+function transposedTimes(tf: Tf, a: Tensor3D, b: Tensor3D): Tensor3D {
+  return isOnDevice(tf) ? tf.matMul(a, b, true, false) : tf.matMul(a.transpose([0, 2, 1]), b);
 }

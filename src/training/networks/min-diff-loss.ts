@@ -3,7 +3,8 @@ import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
-import { correlations, KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './penalties.ts';
+import { KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './mmd.ts';
+import { correlations } from './penalties.ts';
 
 /** Options of {@link MinDiffLoss}. */
 export interface MinDiffLossOptions {

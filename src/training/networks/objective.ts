@@ -46,8 +46,8 @@ export interface SumsJudge {
 /** The objective minimised by k networks that are trained together. */
 export interface Objective {
   /**
-   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]. Call this method inside
-   * `tf.tidy`.
+   * Returns the gradient of each model's loss on a batch with respect to its outputs, [k, n]. An objective with its own
+   * parameters may then update them. Call this method inside `tf.tidy`.
    */
   slope(outputs: Tensor2D, batch: BatchRows): Tensor2D;
   /**

@@ -1,20 +1,39 @@
-import type { Scalar, Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
+import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
-import { createRandom } from '../../internal/random.ts';
-import {
-  type BatchRows,
-  createAdam,
-  joinParameters,
-  largestGap,
-  type MatrixShape,
-  softRates,
-  splitParameters,
-  squaredGapSlope,
-  stackedDense,
-  type Tf,
-  timesTransposed,
-} from '../../tensor/index.ts';
-import { MIN_SHARE } from './fairness-events.ts';
+import { fusedMap, largestGap, softRates, squaredGapSlope, type Tf, timesTransposed } from '../../tensor/index.ts';
+import { createAdversary } from './adversary.ts';
+import { groupContrasts } from './group-contrasts.ts';
+import { mmdGradient, mmdOfGroups } from './mmd.ts';
+import type { FairnessPenalty, PenaltyBatch, PenaltyContext, PenaltyGradient, PenaltyInUse } from './penalty.ts';
+
+/**
+ * Computes the sum over groups of |cov(score, indicator of the group)|: |mean(p z_g) - mean(p) mean(z_g)|.
+ */
+const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
+  const together = tf.matMul(scores, membership);
+  const separate = tf.matMul(scores, shares).mul(membership.sum(0, true));
+  return together.sub(separate).abs().sum<Tensor1D>(1);
+};
+
+/**
+ * Computes the gradient of {@link covariance}: for each row, the sum over groups of the row's contribution to the
+ * covariance times the covariance's sign.
+ */
+const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
+  const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
+  return timesTransposed(tf, signs(tf, tf.matMul(scores, centred)), centred);
+};
+
+/** Returns the sign of each value: 1, -1, or 0 for 0. `tf.sign` is not used, because on wasm it returns 0 below 1e-6. */
+function signs(tf: Tf, values: Tensor2D): Tensor2D {
+  return fusedMap(tf, {
+    name: 'signs',
+    shape: values.shape,
+    inputs: { values },
+    wgsl: 'value = select(0.0, 1.0, values > 0.0) - select(0.0, 1.0, values < 0.0);',
+    plain: () => tf.step(values).sub(tf.step(values.neg())),
+  });
+}
 
 /** The value added to variances, so that the gradient of a standard deviation of 0 stays finite. */
 const VARIANCE_FLOOR = 1e-7;
@@ -45,64 +64,54 @@ const absoluteCorrelation: FairnessPenalty = (tf, { scores, membership, shares }
   return sum.div(present.sum().maximum(1));
 };
 
-/** A batch, with the models' scores. */
-export interface PenaltyBatch extends BatchRows {
-  /** The scores of k models for each row, [k, n]: probabilities, or the values of a regression. */
-  readonly scores: Tensor2D;
-}
-
-/** Computes the penalty of each of k models, [k]. The result is differentiable with respect to the scores. */
-type FairnessPenalty = (tf: Tf, batch: PenaltyBatch) => Tensor1D;
-
 /**
- * Computes the gradient of a penalty, summed over the models, with respect to the scores, [k, n], by an explicit
- * formula. This is much faster than automatic differentiation.
+ * Computes the gradient of {@link absoluteCorrelation}. A group with weight a, and weight b outside, has var(z) = a b
+ * and cov(p, z) = a b d, where d = sum_i h_i p_i is the difference between the mean scores inside and outside, with the
+ * group's contrasts h. With the mean m of p, s^2 = var(p) + 1e-7 and t^2 = a b + 1e-7, the derivative of |corr| = a b
+ * |d| / (s t) with respect to p_i is
+ *
+ *     sign(d) a b h_i / (s t) - |corr| w_i (p_i - m) / s^2
+ *
+ * for a row of weight w_i. If d is exactly 0, as for constant scores, the gradient is 0.
  */
-type PenaltyGradient = (tf: Tf, batch: PenaltyBatch) => Tensor2D;
-
-/** A penalty during training. It may have its own parameters, which are trained together with the models. */
-interface PenaltyInUse {
-  /** Returns the penalty of each model, [k]. */
-  value(batch: PenaltyBatch): Tensor1D;
-  /**
-   * Returns the gradient of the models' penalties with respect to their scores, [k, n]. Call this method inside
-   * `tf.tidy`.
-   */
-  slope(batch: PenaltyBatch): Tensor2D;
-  /** Updates the penalty's own parameters from a batch. Call this method inside `tf.tidy`. */
-  learn?(batch: PenaltyBatch): void;
-  readonly maxRows?: number;
-  dispose?(): void;
-}
-
-/** The inputs for creating a penalty with trainable parameters. */
-interface PenaltyContext {
-  /** The number of models, k. */
-  readonly models: number;
-  /** The number of groups, g. */
-  readonly groupCount: number;
-  readonly seed: number;
-}
-
-/**
- * Computes the sum over groups of |cov(score, indicator of the group)|: |mean(p z_g) - mean(p) mean(z_g)|.
- */
-const covariance: FairnessPenalty = (tf, { scores, membership, shares }) => {
-  const together = tf.matMul(scores, membership);
-  const separate = tf.matMul(scores, shares).mul(membership.sum(0, true));
-  return together.sub(separate).abs().sum<Tensor1D>(1);
-};
-
-/**
- * Computes the gradient of {@link covariance}: for each row, the sum over groups of the row's contribution to the
- * covariance times the covariance's sign.
- */
-const covarianceGradient: PenaltyGradient = (tf, { scores, membership, shares }) => {
-  const centred = membership.sub<Tensor2D>(shares.mul(membership.sum(0, true)));
-  const covariances: Tensor2D = tf.matMul(scores, centred);
-  // `sign` is not used, because on wasm it returns 0 for values below 1e-6.
-  const signs = tf.step(covariances).sub<Tensor2D>(tf.step(covariances.neg()));
-  return timesTransposed(tf, signs, centred);
+const correlationGradient: PenaltyGradient = (tf, batch) => {
+  const { scores, shares } = batch;
+  const { contrasts, inside, outside, count } = groupContrasts(tf, batch);
+  const [k, groups] = [scores.shape[0], contrasts.shape[1]];
+  const centred = scores.sub<Tensor2D>(tf.matMul(scores, shares));
+  const differences: Tensor2D = tf.matMul(centred, contrasts);
+  const variances = tf.matMul(centred.square<Tensor2D>(), shares).add<Tensor2D>(VARIANCE_FLOOR);
+  const slopes = fusedMap(tf, {
+    name: 'correlation_slopes',
+    shape: differences.shape,
+    inputs: { differences, variances, inside, outside, count },
+    numbers: { floor: VARIANCE_FLOOR },
+    wgsl: `
+      let direction = select(0.0, 1.0, differences > 0.0) - select(0.0, 1.0, differences < 0.0);
+      let spread = inside * outside;
+      value = direction * spread / (sqrt(variances * (spread + floor)) * count);`,
+    plain: () => {
+      const spread = inside.mul<Tensor2D>(outside);
+      const scale = spread.div<Tensor2D>(spread.add(VARIANCE_FLOOR).sqrt().mul(count));
+      return signs(tf, differences).mul(scale).div<Tensor2D>(variances.sqrt());
+    },
+  });
+  const direct: Tensor2D = timesTransposed(tf, slopes, contrasts);
+  const penalties = tf.matMul(slopes.reshape([k, 1, groups]), differences.reshape([k, groups, 1]));
+  const inputs = {
+    direct,
+    penalties: penalties.reshape<Tensor2D>([k, 1]),
+    variances,
+    centred,
+    weights: shares.reshape<Tensor2D>([1, -1]),
+  };
+  return fusedMap(tf, {
+    name: 'correlation_gradient',
+    shape: scores.shape,
+    inputs,
+    wgsl: 'value = direct - penalties / variances * weights * centred;',
+    plain: () => direct.sub(centred.mul(inputs.weights).mul(inputs.penalties.div(variances))),
+  });
 };
 
 /** Computes the largest squared difference between two groups' mean scores. */
@@ -130,140 +139,6 @@ const equalizedOdds: FairnessPenalty = overLabels(meanGap);
 /** Computes the gradient of {@link equalizedOdds}. */
 const equalizedOddsGradient: PenaltyGradient = overLabels(meanGapGradient);
 
-/**
- * Computes the gradient of a penalty, summed over the models, with respect to the scores, [k, n], by automatic
- * differentiation.
- */
-export function automaticGradient(tf: Tf, value: (batch: PenaltyBatch) => Tensor1D, batch: PenaltyBatch): Tensor2D {
-  const sum = (scores: Tensor): Scalar => value({ ...batch, scores: scores as Tensor2D }).sum();
-  return tf.grad(sum)(batch.scores) as Tensor2D;
-}
-
-/** The kernels of {@link mmd}, which measure the similarity of two predictions. */
-export const MMD_KERNELS = ['gaussian', 'laplacian'] as const;
-
-/** One of {@link MMD_KERNELS}. */
-export type MmdKernel = (typeof MMD_KERNELS)[number];
-
-/** The distance at which a kernel has the value 1/e. */
-export const KERNEL_LENGTH = 0.1;
-
-/** The maximum number of rows that are compared with each other at once, outside of training batches. */
-const ROWS_OF_KERNEL = 512;
-
-/**
- * Computes the squared maximum mean discrepancy of two weighted samples: mean k(a, a) - 2 mean k(a, b) + mean k(b, b).
- * The means include the diagonal. Several predictors and several pairs of samples are computed at once.
- * @param points [k, n, f], the predictions of k models
- * @param contrasts [n, c], one column per pair of samples: the weights of the first sample minus the weights of the
- *   second sample; the weights of each sample sum to 1
- * @returns [k, c]
- */
-export function mmd(
-  tf: Tf,
-  points: Tensor3D,
-  contrasts: Tensor2D,
-  kernel: MmdKernel = 'gaussian',
-  length = KERNEL_LENGTH,
-): Tensor2D {
-  const [k, n, features] = points.shape;
-  // Features are processed one at a time, so that the largest tensor is [k, n, n].
-  const distances = Array.from({ length: features }, (_, feature) => {
-    const one = features === 1 ? points : points.slice([0, 0, feature], [k, n, 1]);
-    const difference = one.sub<Tensor3D>(one.transpose([0, 2, 1]));
-    return kernel === 'gaussian' ? difference.square<Tensor3D>() : difference.abs<Tensor3D>();
-  }).reduce((sum, distance) => sum.add<Tensor3D>(distance));
-  const alike = distances.div(kernel === 'gaussian' ? -(length ** 2) : -length).exp();
-  const weighted = tf.matMul(alike.reshape<Tensor2D>([k * n, n]), contrasts).reshape([k, n, -1]);
-  return weighted.mul(contrasts.expandDims(0)).sum(1);
-}
-
-/**
- * Computes the MinDiff penalty: the distance between each group's scores and the scores of all other rows, averaged
- * over the groups present. The distance is the squared maximum mean discrepancy (Gaussian kernel of length 0.1). For
- * two groups, the penalty equals the discrepancy between the groups. The cost is quadratic in the number of rows.
- * Source: Prost et al. 2019.
- */
-const mmdOfGroups: FairnessPenalty = (tf, { scores, membership, shares }) => {
-  const inside = membership.sum<Tensor2D>(0, true);
-  const outside = shares.sum().sub<Tensor2D>(inside);
-  const present = inside.greater(0).logicalAnd(outside.greater(MIN_SHARE)).cast<Tensor2D>('float32');
-  const contrasts = membership
-    .div(inside.maximum(MIN_SHARE))
-    .sub<Tensor2D>(shares.sub(membership).div(outside.maximum(MIN_SHARE)))
-    .mul<Tensor2D>(present);
-  const discrepancies = mmd(tf, scores.expandDims<Tensor3D>(2), contrasts);
-  return discrepancies.sum<Tensor1D>(1).div(present.sum().maximum(1));
-};
-
-/** The number of units of an adversary's hidden layer. */
-const HIDDEN = 16;
-
-/**
- * The learning rate of an adversary. It is usually higher than the learning rate of the models, so that an adversary
- * adapts quickly when its model changes.
- */
-const RATE = 1e-2;
-
-const WEIGHT_STREAM = 3;
-
-/**
- * Creates an adversary for each model: a small network that predicts a row's group from the model's score.
- *
- * The penalty is the groups' entropy minus the adversary's cross-entropy. This difference is a lower bound of the
- * mutual information of score and group, in nats. The difference is 0 if a score carries no information about the
- * group. The models minimise the penalty (gradient reversal). The adversary is updated after each step of the models.
- *
- * Sources: Ganin et al. 2016; Zhang, Lemoine and Mitchell 2018, without their projection of gradients.
- */
-export function createAdversary(tf: Tf, { models: k, groupCount: g, seed }: PenaltyContext): PenaltyInUse {
-  const random = createRandom(seed, WEIGHT_STREAM);
-  const shapes: MatrixShape[] = [
-    { rows: HIDDEN, columns: 1 },
-    { rows: HIDDEN, columns: 1 },
-    { rows: g, columns: HIDDEN },
-    { rows: g, columns: 1 },
-  ];
-  const drawn = shapes.flatMap(({ rows, columns }) =>
-    Array.from({ length: rows * columns }, () => random.normal() / Math.sqrt(columns)),
-  );
-  // All adversaries start from the same weights. The models also start from the same weights.
-  const parameters = tf.tidy(() => tf.variable(tf.tensor2d(drawn, [1, drawn.length], 'float32').tile([k, 1])));
-  const adam = createAdam(tf, parameters);
-  const weights = (): Tensor[] => splitParameters(parameters as unknown as Tensor2D, shapes);
-
-  /** Returns the cross-entropy of the adversaries' predictions, [k]. */
-  const error = (weights: readonly Tensor[], { scores, membership }: PenaltyBatch): Tensor1D => {
-    const [w1, b1, w2, b2] = weights as [Tensor3D, Tensor3D, Tensor3D, Tensor3D];
-    // The scores are centred and scaled, so that the adversary can separate probabilities that are close to each other.
-    const z = scores.sub(0.5).mul(4).reshape<Tensor3D>([k, 1, -1]);
-    const logits = stackedDense(tf, tf.relu(stackedDense(tf, z, w1, b1)), w2, b2);
-    const shifted = logits.sub(logits.max(1, true));
-    const logs = shifted.sub(shifted.exp().sum(1, true).log());
-    return logs.mul(membership.transpose().expandDims(0)).sum<Tensor1D>([1, 2]).neg();
-  };
-  const value = (batch: PenaltyBatch): Tensor1D => {
-    const sums = batch.membership.sum(0);
-    const total = sums.sum();
-    const shares = sums.div(total.maximum(1e-12));
-    const entropy = shares.mul(shares.maximum(1e-12).log()).sum().neg().mul(total);
-    return entropy.sub<Tensor1D>(error(weights(), batch));
-  };
-  return {
-    value,
-    slope: (batch) => automaticGradient(tf, value, batch),
-    learn(batch) {
-      const fixed = { ...batch, scores: batch.scores.clone() };
-      const gradients = tf.grads((...given: Tensor[]) => error(given, fixed).sum())(weights());
-      adam.step(joinParameters(tf, gradients, k), RATE);
-    },
-    dispose() {
-      parameters.dispose();
-      adam.dispose();
-    },
-  };
-}
-
 /** The names of the penalties. */
 export const FAIRNESS_PENALTIES = [
   'covariance',
@@ -289,12 +164,17 @@ export const PLAIN_PENALTIES: Readonly<Record<PlainPenaltyName, FairnessPenalty>
   correlation: absoluteCorrelation,
 };
 
-/** The gradients that have an explicit formula. The other penalties are differentiated automatically. */
-const PENALTY_GRADIENTS: Readonly<Partial<Record<PlainPenaltyName, PenaltyGradient>>> = {
+/** The explicit gradients of the plain penalties. */
+const PENALTY_GRADIENTS: Readonly<Record<PlainPenaltyName, PenaltyGradient>> = {
   covariance: covarianceGradient,
   mean_gap: meanGapGradient,
   equalized_odds: equalizedOddsGradient,
+  mmd: mmdGradient,
+  correlation: correlationGradient,
 };
+
+/** The maximum number of rows that are compared with each other at once, outside of training batches. */
+const ROWS_OF_KERNEL = 512;
 
 /** Returns the maximum number of rows for a penalty whose cost is quadratic in the number of rows. */
 export function maxRowsOf(name: FairnessPenaltyName): number | undefined {
@@ -304,10 +184,10 @@ export function maxRowsOf(name: FairnessPenaltyName): number | undefined {
 /** Creates a penalty for a group of models. */
 export function createPenalty(tf: Tf, name: FairnessPenaltyName, context: PenaltyContext): PenaltyInUse {
   if (name === 'adversarial') return createAdversary(tf, context);
-  const value = (batch: PenaltyBatch): Tensor1D => PLAIN_PENALTIES[name](tf, batch);
   const maxRows = maxRowsOf(name);
-  const written = PENALTY_GRADIENTS[name];
-  const gradient = (batch: PenaltyBatch): Tensor2D =>
-    written === undefined ? automaticGradient(tf, value, batch) : written(tf, batch);
-  return maxRows === undefined ? { value, slope: gradient } : { value, slope: gradient, maxRows };
+  return {
+    value: (batch) => PLAIN_PENALTIES[name](tf, batch),
+    slope: (batch) => PENALTY_GRADIENTS[name](tf, batch),
+    ...(maxRows === undefined ? {} : { maxRows }),
+  };
 }

@@ -29,9 +29,6 @@ export function createRegularizedObjective(tf: Tf, spec: RegularizedSpec): Objec
       const penaltyGradient = penalty.slope({ ...rows, scores });
       return addPenaltyGradient(tf, task, { error, penaltyGradient, scores, etas });
     },
-    ...(penalty.learn === undefined
-      ? {}
-      : { afterStep: (outputs, rows) => penalty.learn?.({ ...rows, scores: scoresOf(tf, task, outputs) }) }),
     judge: {
       kind: 'losses',
       losses(outputs, rows) {

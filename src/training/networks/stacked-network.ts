@@ -145,11 +145,7 @@ function runLayers(tf: Tf, layers: readonly StackedLayer[], rows: Tensor2D, k: n
   const activation = (layer: number): Activation => (layer === others.length ? 'none' : 'relu');
   /** The inputs of each layer after the first. */
   const entering: Tensor3D[] = [];
-  let z = sharedDense(tf, rows.transpose(), flat(first.kernel), flat(first.bias), activation(0)).reshape<Tensor3D>([
-    k,
-    -1,
-    n,
-  ]);
+  let z = sharedDense(tf, rows, flat(first.kernel), flat(first.bias), activation(0)).reshape<Tensor3D>([k, -1, n]);
   for (const [index, { kernel, bias }] of others.entries()) {
     entering.push(z);
     z = stackedDense(tf, z, kernel, bias, activation(index + 1));

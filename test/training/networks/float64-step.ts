@@ -68,14 +68,39 @@ export function plainError(task: NetworkTask, posWeight: number): PlainLoss {
     );
 }
 
-/** The initial network of the adversary: a hidden layer of 16 units on 4 (score - 1/2), one output per group. */
-function adversaryLogits(score: number, groupCount: number, seed: number): number[] {
+const UNITS = 16;
+
+/** The initial parameters of an adversary: weights and biases of a hidden layer of 16 units, then of the outputs. */
+export function plainAdversary(groupCount: number, seed: number): number[] {
   const random = createRandom(seed, 3);
   const draw = (units: number, inputs: number): number[] =>
     range(units * inputs).map(() => Math.fround(random.normal() / Math.sqrt(inputs)));
-  const [w1, b1, w2, b2] = [draw(16, 1), draw(16, 1), draw(groupCount, 16), draw(groupCount, 1)];
-  const hidden = w1.map((weight, unit) => Math.max(0, weight * 4 * (score - 0.5) + (b1[unit] ?? NaN)));
-  return b2.map((bias, group) => bias + total(hidden.map((unit, index) => unit * (w2[group * 16 + index] ?? NaN))));
+  return [draw(UNITS, 1), draw(UNITS, 1), draw(groupCount, UNITS), draw(groupCount, 1)].flat();
+}
+
+/** Returns the outputs of an adversary, one per group: a network with rectifiers, on 4 (score - 1/2). */
+function adversaryLogits(score: number, parameters: readonly number[], groupCount: number): number[] {
+  const at = (index: number): number => parameters[index] ?? NaN;
+  const hidden = range(UNITS).map((unit) => Math.max(0, at(unit) * 4 * (score - 0.5) + at(UNITS + unit)));
+  const second = 2 * UNITS;
+  return range(groupCount).map(
+    (group) =>
+      at(second + groupCount * UNITS + group) +
+      total(hidden.map((value, unit) => value * at(second + group * UNITS + unit))),
+  );
+}
+
+/** Returns the cross-entropy of an adversary's predictions, over the rows that have a group. */
+export function plainCrossEntropy(scores: readonly number[], batch: PlainBatch, parameters: readonly number[]): number {
+  const shares = sharesOf(batch);
+  return total(
+    scores.map((score, row) => {
+      const group = batch.groups[row] ?? -1;
+      if (group < 0) return 0;
+      const logits = adversaryLogits(score, parameters, batch.groupCount);
+      return (shares[row] ?? NaN) * (Math.log(total(logits.map(Math.exp))) - (logits[group] ?? NaN));
+    }),
+  );
 }
 
 /** Every penalty by its definition. */
@@ -109,13 +134,16 @@ const PENALTIES: Readonly<
         ),
         isLeft,
       );
-    const groups = presentGroups(batch);
+    // A group without other rows has no discrepancy.
+    const groups = presentGroups(batch).filter((group) =>
+      batch.groups.some((code, row) => code !== group && (batch.weights[row] ?? 0) > 0),
+    );
     const of = groups.map((group) => {
       const inside = (row: number): boolean => batch.groups[row] === group;
       const outside = (row: number): boolean => batch.groups[row] !== group;
       return alike(inside, inside) - 2 * alike(inside, outside) + alike(outside, outside);
     });
-    return total(of) / groups.length;
+    return total(of) / Math.max(1, groups.length);
   },
   correlation: (scores, batch) => {
     const groups = presentGroups(batch);
@@ -137,7 +165,7 @@ const PENALTIES: Readonly<
       const covariance = together - meanOf(batch, scores) * meanOf(batch, isIn);
       return Math.abs(covariance) / (spread(scores) * spread(isIn));
     });
-    return total(of) / groups.length;
+    return total(of) / Math.max(1, groups.length);
   },
   adversarial: (scores, batch, seed) => {
     const shares = sharesOf(batch);
@@ -150,14 +178,19 @@ const PENALTIES: Readonly<
         return -share * Math.log(share);
       }),
     );
-    const guesses = known.map((row) => {
-      const logits = adversaryLogits(scores[row] ?? NaN, batch.groupCount, seed);
-      const logOfSum = Math.log(total(logits.map(Math.exp)));
-      return (shares[row] ?? NaN) * ((logits[batch.groups[row] ?? -1] ?? NaN) - logOfSum);
-    });
-    return complete * entropy + total(guesses);
+    return complete * entropy - plainCrossEntropy(scores, batch, plainAdversary(batch.groupCount, seed));
   },
 };
+
+/** Computes the central differences of a function in float64. */
+export function differences(
+  of: (values: readonly number[]) => number,
+  values: readonly number[],
+  step = 1e-6,
+): number[] {
+  const at = (index: number, value: number): number => of(values.map((other, own) => (own === index ? value : other)));
+  return values.map((value, index) => (at(index, value + step) - at(index, value - step)) / (2 * step));
+}
 
 /** A penalty on the scores of a model: probabilities, or a regression's values. */
 export function plainPenalty(name: FairnessPenaltyName, task: NetworkTask, seed: number): PlainLoss {

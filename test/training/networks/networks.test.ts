@@ -3,9 +3,9 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import { createAdam, loadTensorflow, type TensorBackend } from '../../../src/tensor/index.ts';
-import { createAdversary } from '../../../src/training/networks/penalties.ts';
-import { createStackedNetwork } from '../../../src/training/networks/stacked-network.ts';
+import { createAdversary } from '../../../src/training/networks/adversary.ts';
 import type { LayerWeights } from '../../../src/training/networks/network-weights.ts';
+import { createStackedNetwork } from '../../../src/training/networks/stacked-network.ts';
 import { createPatience, rowParts, scheduleFactor } from '../../../src/training/networks/train-networks.ts';
 import { describeOn } from '../../helpers/software-gpu.ts';
 
@@ -107,7 +107,7 @@ for (const backend of BACKENDS) {
           membership: tf.tensor2d([0.25, 0, 0.25, 0, 0, 0.25, 0, 0.25], [4, 2]),
           shares: tf.fill([4, 1], 0.25),
         });
-        for (let step = 0; step < 300; step++) tf.tidy(() => adversary.learn?.(batch()));
+        for (let step = 0; step < 300; step++) tf.tidy(() => void adversary.slope(batch()));
         const value = tf.tidy(() => adversary.value(batch()));
         const [nats = NaN] = await value.data();
         value.dispose();
