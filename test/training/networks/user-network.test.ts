@@ -10,6 +10,7 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { Table } from '../../../src/table/index.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 import {
+  FAIRNESS_PENALTIES,
   LagrangianFairnessTrainer,
   loadModel,
   type NetworkFactory,
@@ -122,6 +123,17 @@ for (const backend of ['cpu', 'wasm', 'node'] as const) {
             plain.history.map(({ loss }) => loss),
           ),
         ).to.be.below(1e-4);
+      });
+    }
+
+    for (const penalty of FAIRNESS_PENALTIES.filter((name) => name !== 'mean_gap')) {
+      it(`has the gradient of the penalty ${penalty}`, async () => {
+        const options = { ...QUICK, epochs: 2, backend, eta: 1, penalty } as const;
+        const plain = await new RegularizedFairnessTrainer({ ...options, hidden: [UNITS] }).fit(X, Y, { sensitive: S });
+        const own = await new RegularizedFairnessTrainer({ ...options, network: sameAsPlain('linear') }).fit(X, Y, {
+          sensitive: S,
+        });
+        expect(largestDifference(await own.predictProba(X), await plain.predictProba(X))).to.be.below(1e-3);
       });
     }
 
