@@ -31,8 +31,6 @@ export interface Entry {
   readonly rejects?: Partial<Record<SourceKind, RegExp>>;
   /** The numbers that are read for each row, because the caller asked for them on the host. */
   readonly readsOfRow?: number;
-  /** Whether a software GPU would take minutes. */
-  readonly isLong?: boolean;
   /** Creates what the entry needs besides rows, from arrays. It is created once for each backend. */
   readonly prepare?: (backend: TensorBackend) => Promise<unknown>;
   /** Calls the entry. */

@@ -66,12 +66,19 @@ const functions = ofEachMetric((name, columns) =>
   now((rows) => (metrics[name] as MetricCall)(...columns.map((column) => rows[column]), crossed(rows), QUICK)),
 );
 
-const analyzers = ofEachMetric((name, columns) =>
-  device(MOMENTS.includes(name) ? 'sums' : 'exact', (rows) => {
+/** A device warns that it rounds scores to a grid, on which these scores lie. */
+const withoutRounding: Entry['answer'] = (result) => {
+  const { warnings, ...fields } = (result as metrics.MetricResult).toJSON();
+  return { ...fields, warnings: warnings.filter((warning) => !warning.startsWith('scores were rounded to multiples')) };
+};
+
+const analyzers = ofEachMetric((name, columns) => ({
+  ...device(MOMENTS.includes(name) ? 'sums' : 'exact', (rows) => {
     const analyzer = new metrics.FairnessAnalyzer(ANALYZER) as unknown as Record<MetricName, MetricCall>;
     return analyzer[name](...columns.map((column) => rows[column]), crossed(rows), INTERVALS);
   }),
-);
+  answer: withoutRounding,
+}));
 
 /** Selects the columns that a metric reads, by the options that name them. */
 function bind(rows: Rows, [first, second]: readonly ColumnName[]): metrics.BoundAnalyzer {
@@ -147,7 +154,7 @@ export const METRIC_ENTRIES: Readonly<Record<string, Entry>> = {
   reduceRegressionTensors: device('sums', (rows) =>
     metrics.reduceRegressionTensors({ yPred: rows.guess, yTrue: rows.amount, sensitive: crossed(rows) }),
   ),
-  reduceScoreTensors: device('exact', (rows) =>
+  reduceScoreTensors: device('sums', (rows) =>
     metrics.reduceScoreTensors({ yScore: rows.score, yTrue: rows.label, sensitive: crossed(rows) }),
   ),
   betweenGroupCoefficientOfVariation: now(({ label, decision, group }) =>

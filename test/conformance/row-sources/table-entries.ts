@@ -13,6 +13,9 @@ import { ARRAYS, type ColumnName, type Rows } from './sources.ts';
 
 const now = (call: Entry['call']): Entry => ({ agreement: 'exact', tensors: 'now', call });
 
+/** A function that waits for the device. */
+const READ = { agreement: 'exact', tensors: 'host' } as const;
+
 const STEP = { sensitive: 'group' };
 const NUMBERS = { ...STEP, features: ['skill', 'years'] };
 const BENCHMARKS = { 0: 0.4, 1: 0.3, 2: 0.3 };
@@ -69,11 +72,12 @@ export const TABLE_ENTRIES: Readonly<Record<string, Entry>> = {
   'Table.from': now((rows) => Table.from(rows.table(...COLUMNS)).toColumns()),
   ...Object.fromEntries(
     Object.entries(TRANSFORMERS).flatMap(([name, create]): [string, Entry][] => [
-      [`${name}.fit`, now(async (rows) => (await create().fit(rows.table(...COLUMNS))).toJSON())],
+      [`${name}.fit`, { ...READ, call: async (rows) => (await create().fit(rows.table(...COLUMNS))).toJSON() }],
       [
         `${name}.transform`,
         {
-          ...now((rows, fitted) => (fitted as pipeline.Transformer).transform(rows.table(...COLUMNS))),
+          ...READ,
+          call: (rows, fitted) => (fitted as pipeline.Transformer).transform(rows.table(...COLUMNS)),
           prepare: () => create().fit(ARRAYS.table(...COLUMNS)),
         },
       ],
