@@ -36,5 +36,5 @@ export interface Entry {
   /** Calls the entry. */
   readonly call: (rows: Rows, prepared: unknown) => unknown;
   /** Returns what is compared, if it is not the result of the call itself. */
-  readonly answer?: (result: unknown, rows: Rows) => unknown;
+  readonly answer?: ((result: unknown) => unknown) | undefined;
 }

@@ -1,13 +1,21 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 
+import * as integration from '../../../src/integration/index.ts';
+import * as io from '../../../src/io/index.ts';
+import * as metrics from '../../../src/metrics/index.ts';
+import * as monitoring from '../../../src/monitoring/index.ts';
+import * as pipeline from '../../../src/pipeline/index.ts';
+import * as table from '../../../src/table/index.ts';
+import * as tensor from '../../../src/tensor/index.ts';
+import * as training from '../../../src/training/index.ts';
 import { projectRoot } from '../../helpers/project-files.ts';
 
 /** Entry points without entries that take rows, with what they take. */
 const POINTS_WITHOUT_ROWS: Readonly<Record<string, string>> = {
   './api': 'requests, whose rows are JSON or files',
   './exceptions': 'errors',
+  './internal': 'the version',
   './llm-evals': 'prompts and answers',
   './stats': 'samples of numbers, as lists of numbers',
 };
@@ -69,31 +77,45 @@ export interface Export {
   readonly methods: readonly string[];
 }
 
+/** The modules with entries that take rows. They are not imported by name, because that would load them twice. */
+const MODULES: Readonly<Record<string, object>> = {
+  './metrics': metrics,
+  './pipeline': pipeline,
+  './integration': integration,
+  './training': training,
+  './monitoring': monitoring,
+  './io': io,
+  './table': table,
+  './tensor': tensor,
+};
+
 /** Returns the functions and classes of all entry points of the package, except those without rows. */
-export async function exportsWithRows(): Promise<readonly Export[]> {
+export function exportsWithRows(): readonly Export[] {
   const { exports: points } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as {
-    exports: Record<string, { readonly default: string }>;
+    exports: Record<string, unknown>;
   };
-  const modules = Object.entries(points).filter(([name]) => name !== './package.json' && !name.includes('*'));
   const found = new Map<unknown, string>();
-  const excluded = new Set<unknown>();
-  for (const [name, { default: file }] of modules) {
-    const source = file.replace('./dist/', 'src/').replace(/\.js$/, '.ts');
-    const module = (await import(pathToFileURL(path.join(projectRoot, source)).href)) as Record<string, unknown>;
-    const isExcluded = Object.keys(POINTS_WITHOUT_ROWS).some((point) => name === point || name.startsWith(`${point}/`));
-    for (const [key, value] of Object.entries(module)) {
-      if (typeof value !== 'function') continue;
-      if (isExcluded) excluded.add(value);
-      else found.set(value, key);
+  const add = (point: string, names?: readonly string[]): void => {
+    if (Object.keys(POINTS_WITHOUT_ROWS).some((other) => `${point}/`.startsWith(`${other}/`))) return;
+    const module = MODULES[point];
+    if (module === undefined) throw new Error(`${point} is neither among MODULES nor POINTS_WITHOUT_ROWS.`);
+    for (const [name, value] of Object.entries(module)) {
+      if (typeof value === 'function' && (names?.includes(name) ?? true)) found.set(value, name);
     }
+  };
+  for (const point of Object.keys(points)) if (/^\.\/[a-z-/]+$/.test(point)) add(point);
+  const facade = readFileSync(path.join(projectRoot, 'src/index.ts'), 'utf8');
+  for (const [, names = '', point = ''] of facade.matchAll(/export \{([^}]*)\} from '([^']*)\/[\w-]+\.ts'/g)) {
+    add(
+      point,
+      names.split(',').map((name) => name.trim()),
+    );
   }
-  return [...found]
-    .filter(([value]) => !excluded.has(value))
-    .map(([value, name]) => ({ name, methods: methodsOf(value as new () => object) }));
+  return Array.from(found, ([value, name]) => ({ name, methods: methodsOf(value as { readonly prototype: object }) }));
 }
 
 /** Returns the methods of a class, static and inherited ones included; none for a function. */
-function methodsOf(value: { readonly prototype?: object }): string[] {
+function methodsOf(value: { readonly prototype: object }): string[] {
   if (!Function.prototype.toString.call(value).startsWith('class')) return [];
   const names = new Set<string>();
   const add = (owner: object): void => {

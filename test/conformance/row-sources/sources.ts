@@ -123,4 +123,4 @@ function matrixOf(kind: SourceKind, features: readonly ColumnSource[]): Features
 }
 
 /** Few rows as arrays, for models that are fitted before, and for the predictions of models that are compared. */
-export const ARRAYS = rowsIn('arrays', 500, 'cpu');
+export const ARRAYS = rowsIn('arrays', 200, 'cpu');
