@@ -6,15 +6,13 @@ import type { ColumnSource, TableSource, TensorLike } from '../../../src/table/i
 import type { TensorBackend } from '../../../src/tensor/index.ts';
 
 /** The ways in which a caller may hold rows. */
-export const SOURCE_KINDS = ['arrays', 'typed arrays', 'danfojs', 'tensors'] as const;
-
-export type SourceKind = (typeof SOURCE_KINDS)[number];
+export type SourceKind = 'arrays' | 'typed arrays' | 'danfojs' | 'tensors';
 
 /** The columns of the rows, in numbers that float32 holds exactly. */
 export type ColumnName = keyof ReturnType<typeof makeRows>;
 
 /** The features, which are also columns. */
-export const FEATURES = ['skill', 'years', 'town'] as const;
+const FEATURES = ['skill', 'years', 'town'] as const;
 
 /** The features of rows: a list of rows, columns x0, x1 and x2, a data frame of them, or a tensor. */
 type Features = number[][] | TableSource | TensorLike;
