@@ -155,13 +155,14 @@ for (const [backend, count, more, suffix] of COMPARED) {
       for (const rows of [few, many]) if (rows !== undefined) disposeRows(rows);
     });
     const range = `${count.toLocaleString('en-US')} rows as for ${more.toLocaleString('en-US')}${suffix}`;
-    for (const [name, { tensors, readsOfRow = 0 }] of Object.entries(ENTRIES)) {
+    for (const [name, { tensors, readsOfRow = 0, isIterative = false }] of Object.entries(ENTRIES)) {
       if (tensors !== 'device') continue;
       it(`${name}: as much for ${range}`, async function () {
         this.timeout(300_000);
         const [own, other] = [await readsOf(name, few as Rows), await readsOf(name, many as Rows)];
-        expect(other.reads).to.equal(own.reads);
-        expect(other.values - own.values).to.equal(readsOfRow * (more - count));
+        const share = isIterative ? 0.25 : 0;
+        expect(other.reads).to.be.closeTo(own.reads, share * own.reads);
+        expect(other.values - own.values).to.be.closeTo(readsOfRow * (more - count), share * own.values);
       });
     }
   });

@@ -31,6 +31,8 @@ export interface Entry {
   readonly rejects?: Partial<Record<SourceKind, RegExp>>;
   /** The numbers that are read for each row, because the caller asked for them on the host. */
   readonly readsOfRow?: number;
+  /** Whether rounding can add a step to a fit, or remove one, so that what is read differs by at most a quarter. */
+  readonly isIterative?: boolean;
   /** Creates what the entry needs besides rows, from arrays. It is created once for each backend. */
   readonly prepare?: (backend: TensorBackend) => Promise<unknown>;
   /** Calls the entry. */

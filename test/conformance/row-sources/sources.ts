@@ -1,9 +1,16 @@
+import { createRequire } from 'node:module';
+
 import * as tf from '@tensorflow/tfjs';
-import * as danfo from 'danfojs-node';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import type { ColumnSource, TableSource, TensorLike } from '../../../src/table/index.ts';
 import type { TensorBackend } from '../../../src/tensor/index.ts';
+
+/** Loads danfojs on first use, because it loads the TensorFlow.js that it finds. */
+const danfo = (): typeof import('danfojs-node') =>
+  createRequire(import.meta.url)('danfojs-node') as typeof import('danfojs-node');
+
+type Series = import('danfojs-node').Series;
 
 /** The ways in which a caller may hold rows. */
 export type SourceKind = 'arrays' | 'typed arrays' | 'danfojs' | 'tensors';
@@ -40,7 +47,6 @@ function makeRows(n: number) {
   return {
     group,
     region: Int32Array.from(group, () => random.integer(2)),
-    arm: Int32Array.from(group, () => random.integer(2)),
     id: Int32Array.from(group.keys()),
     skill,
     years: column(() => 2000 + random.integer(20)),
@@ -60,7 +66,7 @@ export function rowsIn(kind: SourceKind, n: number, backend: TensorBackend): Row
   const hold: (values: Float32Array | Int32Array) => ColumnSource = {
     arrays: (values: Float32Array | Int32Array) => [...values],
     'typed arrays': (values: Float32Array | Int32Array) => values,
-    danfojs: (values: Float32Array | Int32Array) => new danfo.Series([...values]),
+    danfojs: (values: Float32Array | Int32Array) => new (danfo().Series)([...values]),
     tensors: (values: Float32Array | Int32Array) => toTensor(values),
   }[kind];
   const held = Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, hold(values)]));
@@ -94,8 +100,8 @@ function withTables(
   const pick = (names: readonly ColumnName[]) => Object.fromEntries(names.map((name) => [name, held[name]]));
   const table = (...names: ColumnName[]): TableSource => {
     if (kind !== 'danfojs') return pick(names);
-    const values = names.map((name) => [name, (held[name] as danfo.Series).values] as const);
-    return new danfo.DataFrame(Object.fromEntries(values));
+    const values = names.map((name) => [name, (held[name] as Series).values] as const);
+    return new (danfo().DataFrame)(Object.fromEntries(values));
   };
   return {
     ...held,
@@ -117,7 +123,7 @@ function matrixOf(kind: SourceKind, features: readonly ColumnSource[]): Features
   }
   const named = features.map((held, column) => [`x${String(column)}`, held] as const);
   if (kind === 'typed arrays') return Object.fromEntries(named);
-  return new danfo.DataFrame(Object.fromEntries(named.map(([name, held]) => [name, (held as danfo.Series).values])));
+  return new (danfo().DataFrame)(Object.fromEntries(named.map(([name, held]) => [name, (held as Series).values])));
 }
 
 /** Few rows as arrays, for models that are fitted before, and for the predictions of models that are compared. */

@@ -31,6 +31,7 @@ type Treatment = Omit<Entry, 'call' | 'answer' | 'prepare'>;
 /** A model that leaves tensors on their device, and returns predictions on the host, one for each row. */
 const ON_DEVICE: Treatment = { agreement: 'reductions', tensors: 'device' };
 const ASKED: Treatment = { ...ON_DEVICE, readsOfRow: 1 };
+const FITTED: Treatment = { ...ON_DEVICE, isIterative: true };
 
 /** A model that reads tensors, and computes in the precision of float32 tensors. */
 const READ: Treatment = { agreement: 'reductions', tensors: 'host' };
@@ -103,7 +104,7 @@ const reductionEntries = Object.entries(REDUCTIONS).flatMap(([name, create]): [s
     [
       `${name}.fit`,
       {
-        ...ON_DEVICE,
+        ...FITTED,
         call: (rows) => create(rows).fit(rows.x, rows.label, { sensitive: rows.group, sampleWeight: rows.weight }),
         answer: scoresOf,
       },
@@ -128,14 +129,15 @@ const CALIBRATORS: readonly training.GroupFairnessCalibratorOptions[] = [
 const calibratorEntries = CALIBRATORS.flatMap((options, index): [string, Entry][] => {
   const create = () => new training.GroupFairnessCalibrator(options);
   const own = { agreement: 'calibration', tensors: 'device' } as const;
+  const fit = { ...own, isIterative: true };
   const given = ({ group, weight }: Rows) => ({ groups: group, sampleWeight: weight });
   const name = (method: string): string => `GroupFairnessCalibrator.${method} (${Object.values(options).join(' of ')})`;
-  const both: Entry = { ...own, call: (rows) => create().fitTransform(rows.score, rows.label, given(rows)) };
+  const both: Entry = { ...fit, call: (rows) => create().fitTransform(rows.score, rows.label, given(rows)) };
   return [
     [
       name('fit'),
       {
-        ...own,
+        ...fit,
         call: (rows) => create().fit(rows.score, rows.label, given(rows)),
         answer: (fitted) =>
           (fitted as training.GroupFairnessCalibrator).transform(ARRAYS.score, { groups: ARRAYS.group }),
@@ -272,13 +274,10 @@ const sweepOptions = (rows: Rows) => ({ ...network(rows), lr: 0.02, etas: [0, 1]
 export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   ...Object.fromEntries([
     ...estimatorEntries('LogisticRegression', (rows) => new training.LogisticRegression(precision(rows)), [
-      ON_DEVICE,
+      FITTED,
       ASKED,
     ]),
-    ...estimatorEntries('LinearRegression', (rows) => new training.LinearRegression(precision(rows)), [
-      ON_DEVICE,
-      ASKED,
-    ]),
+    ...estimatorEntries('LinearRegression', (rows) => new training.LinearRegression(precision(rows)), [FITTED, ASKED]),
     ...estimatorEntries('ConstantClassifier', () => new training.ConstantClassifier(1), [READ, ON_DEVICE]),
     ...estimatorEntries('MlLogisticRegression', () => new training.MlLogisticRegression({ numSteps: 20 }), [
       READ,
