@@ -25,7 +25,7 @@ export interface Entry {
    * function that waits for the device; 'now' reads them in a function that cannot wait, which fails on webgpu.
    */
   readonly tensors: 'device' | 'host' | 'now';
-  /** Whether the entry takes tensors and nothing else, because its result is one of your own computation on them. */
+  /** Whether the entry takes only tensors, by its signature. */
   readonly takesOnlyTensors?: boolean;
   /** The errors for kinds of sources that the entry does not take. */
   readonly rejects?: Partial<Record<SourceKind, RegExp>>;
