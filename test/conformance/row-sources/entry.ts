@@ -7,7 +7,7 @@ export const AGREEMENTS = {
   exact: 0,
   /** Sums of numbers and of weighted numbers in float32, and losses of one batch. */
   sums: 1e-5,
-  /** Parameters of a map are found by Newton steps in float32; the last step is corrected in float64. */
+  /** Scores from 0 to 1, whose rounding in float32 is 6e-8. */
   calibration: 1e-6,
   /** Coefficients of a fit in float32. */
   reductions: 1e-5,
