@@ -2,23 +2,11 @@ import { expect } from 'chai';
 import type { Tensor, Tensor1D } from '@tensorflow/tfjs';
 
 import { TOY_BIAS, TOY_FOLDER, TOY_WEIGHTS } from '../../scripts/toy-toxicity-model.ts';
-import { DataValidationError } from '../../src/exceptions/index.ts';
 import { createRandom } from '../../src/internal/random.ts';
 import { tfjsToxicityScorer } from '../../src/llm-evals/toxicity/tfjs-toxicity-scorer.ts';
-import { consistencyScore, demographicParityDifference, FairnessAnalyzer } from '../../src/metrics/index.ts';
-import { RealTimeFairnessTracker } from '../../src/monitoring/index.ts';
-import type { TensorBatch } from '../../src/monitoring/tracker/tensor-batch.ts';
-import { Table } from '../../src/table/index.ts';
+import { FairnessAnalyzer } from '../../src/metrics/index.ts';
 import { countReads, loadTensorflow, type Tf } from '../../src/tensor/index.ts';
-import {
-  FairnessRegularizerLoss,
-  GroupFairnessCalibrator,
-  LogisticRegression,
-  MinDiffLoss,
-  ReductionsWrapper,
-  sweepPareto,
-  ThresholdOptimizer,
-} from '../../src/training/index.ts';
+import { FairnessRegularizerLoss, LogisticRegression, MinDiffLoss } from '../../src/training/index.ts';
 import { onDevice } from '../helpers/on-device.ts';
 import { describeOn, TESTED_BACKENDS } from '../helpers/software-gpu.ts';
 
@@ -28,37 +16,12 @@ function makeRows(n: number) {
   const group = Float32Array.from({ length: n }, () => random.integer(3));
   const score = group.map((code) => (random.integer(48) + 8 * code) / 64);
   const label = score.map((one) => Number(random.next() < one));
-  const amount = score.map((one) => one * 8 + random.integer(16) / 16);
-  return { group, score, label, amount, decision: score.map((one) => Number(one >= 0.5)) };
+  return { group, score, label };
 }
 
 const ROWS = makeRows(600);
 const ANALYZER = { minGroupSize: 5 };
 const PLAIN = { withCi: false } as const;
-
-/** The metrics of an analyzer, by the columns that they take. */
-type Columns = Readonly<Record<keyof typeof ROWS, Float32Array | Tensor1D>>;
-const METRICS: Readonly<
-  Record<string, (analyzer: FairnessAnalyzer, rows: Columns) => Promise<{ readonly value: number | null }>>
-> = {
-  demographicParityDifference: (analyzer, { decision, group }) =>
-    analyzer.demographicParityDifference(decision, group, PLAIN),
-  equalizedOddsDifference: (analyzer, { label, decision, group }) =>
-    analyzer.equalizedOddsDifference(label, decision, group, PLAIN),
-  maeParityDifference: (analyzer, { amount, score, group }) =>
-    analyzer.maeParityDifference(amount, score, group, PLAIN),
-  rocAucDifference: (analyzer, { label, score, group }) => analyzer.rocAucDifference(label, score, group, PLAIN),
-};
-
-/** The number of reads of one metric on up to 4 million rows: ranges, groups, tables and checks. */
-const READS_OF_A_METRIC = 8;
-
-/**
- * The number of values read: a range of groups, and tables of them; for scores a histogram of 2^14 bins for each group
- * and label.
- */
-const VALUES_OF_COUNTS = 4097 + 200;
-const VALUES_OF_SCORES = VALUES_OF_COUNTS + 2 * 3 * (2 ** 14 + 1);
 
 function upload(tf: Tf, rows: typeof ROWS): Readonly<Record<keyof typeof ROWS, Tensor1D>> {
   return Object.fromEntries(
@@ -69,24 +32,6 @@ function upload(tf: Tf, rows: typeof ROWS): Readonly<Record<keyof typeof ROWS, T
 /** Returns a tensor that was computed on the device, so that the host has no copy. */
 function onlyOnDevice(tf: Tf, values: Float32Array): Tensor1D {
   return tf.tidy(() => tf.tensor1d(values).mul(1));
-}
-
-async function errorOf(work: () => unknown): Promise<unknown> {
-  try {
-    await work();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-}
-
-/** Returns the numbers of an array, or of a tensor, which is disposed of. */
-async function numbersOf(result: Promise<Float64Array | Tensor1D>): Promise<number[]> {
-  const values = await result;
-  if (values instanceof Float64Array) return [...values];
-  const read = [...(await values.data())];
-  values.dispose();
-  return read;
 }
 
 for (const backend of TESTED_BACKENDS) {
@@ -107,18 +52,6 @@ for (const backend of TESTED_BACKENDS) {
       expect(tf.memory().numTensors).to.equal(before_);
     });
 
-    for (const [name, measure] of Object.entries(METRICS)) {
-      it(`${name} of tensors equals that of arrays, with a bounded number of reads`, async () => {
-        const { value } = await measure(new FairnessAnalyzer(ANALYZER), ROWS);
-        const { result, reads, values } = await countReads(tf, () => measure(new FairnessAnalyzer(ANALYZER), tensors));
-        expect(value).to.be.above(0.01);
-        expect(result.value).to.be.closeTo(value ?? NaN, 1e-6);
-        if (backend !== 'webgpu') return;
-        expect(reads).to.be.within(1, READS_OF_A_METRIC);
-        expect(values, 'numbers read').to.be.below(name === 'rocAucDifference' ? VALUES_OF_SCORES : VALUES_OF_COUNTS);
-      });
-    }
-
     it('distinguishes groups named by integers beyond the range of float32', async () => {
       const ids = Int32Array.from({ length: 30 }, (_, row) => 20_000_001 + 2 * (row % 3));
       const sensitive = tf.tensor1d(ids, 'int32');
@@ -130,49 +63,6 @@ for (const backend of TESTED_BACKENDS) {
       );
       tf.dispose([sensitive, decisions]);
       expect(nPerGroup).to.deep.equal({ 20000001: 10, 20000003: 10, 20000005: 10 });
-    });
-
-    it('a tracker counts a batch of tensors like arrays, with a bounded number of reads', async () => {
-      const make = (): RealTimeFairnessTracker =>
-        new RealTimeFairnessTracker({
-          columns: { yPred: 'score', yTrue: 'label', protected: ['group'] },
-          groups: { group: ['0', '1', '2'] },
-          windowSize: 100,
-          clock: () => 1,
-        });
-      const [host, device] = [make(), make()];
-      const columns = ['score', 'label', 'group'] as const;
-      host.recordBatch(Object.fromEntries(columns.map((name) => [name, ROWS[name]])));
-      const batch = Object.fromEntries(columns.map((name) => [name, tensors[name]])) as unknown as TensorBatch;
-      const { reads } = await countReads(tf, async () => device.recordBatch(batch));
-      expect(device.metrics()).to.deep.equal(host.metrics());
-      expect(device.metrics({ window: 'cumulative' })).to.deep.equal(host.metrics({ window: 'cumulative' }));
-      if (backend === 'webgpu') expect(reads).to.be.within(1, 2 * READS_OF_A_METRIC);
-    });
-
-    it('calibrators, thresholds and reductions learn from tensors as from arrays', async () => {
-      const { score, label, group } = tensors;
-      const groupsOf = (rows: Columns): { groups: Float32Array | Tensor1D } => ({ groups: rows.group });
-      const calibrate = async (rows: Columns): Promise<number[]> =>
-        numbersOf(new GroupFairnessCalibrator({ method: 'isotonic' }).fitTransform(rows.score, rows.label, groupsOf(rows))); // prettier-ignore
-      const calibrated = await calibrate(tensors);
-      (await calibrate(ROWS)).forEach((value, row) => expect(calibrated[row]).to.be.closeTo(value, 1e-6));
-
-      const threshold = async (rows: Columns): Promise<number[]> => {
-        const optimizer = await new ThresholdOptimizer().fit(rows.score, rows.label, { sensitive: rows.group });
-        return numbersOf(optimizer.predictProba(rows.score, { sensitive: rows.group }));
-      };
-      const chances = await threshold(tensors);
-      (await threshold(ROWS)).forEach((value, row) => expect(chances[row]).to.be.closeTo(value, 1e-6));
-
-      const x = tf.tidy(() => tf.stack([score, group], 1));
-      const plain = Array.from(ROWS.score, (one, row) => [one, ROWS.group[row] ?? NaN]);
-      const reduce = (): ReductionsWrapper => new ReductionsWrapper({ constraint: 'demographic_parity', T: 3 });
-      const device = await reduce().fit(x, label, { sensitive: group });
-      const host = await reduce().fit(plain, ROWS.label, { sensitive: ROWS.group });
-      const mixed = await numbersOf(device.predictProba(x));
-      (await host.predictProba(plain)).forEach((value, row) => expect(mixed[row]).to.be.closeTo(value, 1e-6));
-      x.dispose();
     });
 
     it('a logistic regression in float32 finds the coefficients of float64, with one or two reads per step', async () => {
@@ -188,12 +78,6 @@ for (const backend of TESTED_BACKENDS) {
         expect(result.coefficients[column]).to.be.closeTo(value, 1e-3);
       });
       if (backend === 'webgpu') expect(reads).to.be.at.most(2 * (result.iterations + 1) + 3);
-    });
-
-    it('a sweep reads tensors like arrays', async () => {
-      const data = { table: Table.from({ score: ROWS.score, y: ROWS.label, s: ROWS.group }), target: 'y', sensitive: 's' }; // prettier-ignore
-      const points = await sweepPareto(data, { backend, epochs: 1, batchSize: 600, hidden: [], etas: [1] });
-      expect(points[0]?.accuracy).to.be.within(0, 1);
     });
 
     it('losses and their gradients equal those of the host', async () => {
@@ -247,28 +131,6 @@ for (const backend of TESTED_BACKENDS) {
     });
 
     if (backend !== 'webgpu') return;
-    it('functions that cannot wait for a device throw an error with a suggestion', async () => {
-      const works = {
-        yPred: () => demographicParityDifference(tensors.decision, ROWS.group),
-        features: () => consistencyScore(tensors.score, ROWS.label),
-        'features of two columns': () => {
-          const x = tf.tidy(() => tf.stack([tensors.score, tensors.group], 1));
-          try {
-            return consistencyScore(x, ROWS.label);
-          } finally {
-            x.dispose();
-          }
-        },
-        table: () => Table.from({ score: tensors.score }),
-      };
-      for (const [name, work] of Object.entries(works)) {
-        const error = (await errorOf(work)) as DataValidationError;
-        expect(error, name).to.be.instanceOf(DataValidationError);
-        expect(error.message, name).to.match(/cannot be read synchronously/);
-        expect(error.suggestion, name).to.match(/await .*data\(\)/);
-      }
-    });
-
     it('auto does not select the software GPU, even if it is available', async () => {
       const { backend: chosen } = await loadTensorflow({ backend: 'auto' });
       await loadTensorflow({ backend: 'webgpu' });

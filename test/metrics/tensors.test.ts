@@ -444,6 +444,25 @@ for (const backend of BACKENDS) {
       expect(results[1]?.metric.warnings.join()).to.include("'0' (").and.to.include('na-values');
     });
 
+    it('frames of very many groups within levels, which are read, equal those of arrays', async () => {
+      const host = {
+        yPred: small.decision,
+        sensitive: Float32Array.from(small.group, (_, row) => row % 400),
+        control: Float32Array.from(small.group, (_, row) => (7 * row) % 300),
+        metrics: ['selection_rate', 'count'],
+        naValues: ['0'],
+      };
+      const device = {
+        ...host,
+        yPred: tensor(host.yPred),
+        sensitive: tensor(host.sensitive),
+        control: tensor(host.control),
+      };
+      const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
+      const [onHost, onDevice] = [await analyzer.metricFrame(host), await analyzer.metricFrame(device)];
+      expect(onDevice.toJSON()).to.deep.equal(onHost.toJSON());
+    });
+
     it('does not read rows back: as few numbers for 100,000 rows as for 10,000 @slow', async () => {
       const readFor = async (rows: number): Promise<number[]> => {
         const columns = makeColumns(rows);

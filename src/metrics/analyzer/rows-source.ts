@@ -1,9 +1,10 @@
-import type { SensitiveSource } from '../../table/index.ts';
+import { isDeviceTensor, type SensitiveSource } from '../../table/index.ts';
 import { crossControl } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { MetricBackend } from '../backends/metric-backend.ts';
 import { classNamesOf, predictionRows, rowsRead, scoreRows } from '../metric-rows.ts';
 import { rowReadings } from '../reduce/row-readings.ts';
+import type { crossControlTensors } from '../reduce/tensors/cross-control-tensors.ts';
 import type { MetricRows } from '../row-options.ts';
 import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
@@ -15,27 +16,48 @@ export function rowsSource(loadBackend: () => Promise<MetricBackend>, rows: Metr
   return {
     statistics: reduceOnce((request) => reduce(loadBackend, rows, request)),
     async crossed(request, control) {
-      const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy, rows.naValues);
-      return { stats: await reduce(loadBackend, { ...rows, sensitive: column }, request), cells };
+      const backend = await loadBackend();
+      const predicted = request.kind === 'scores' ? rows.yScore : rows.yPred;
+      const onDevice = backend.name === 'native' && isDeviceTensor(predicted);
+      const cross = onDevice ? (await import('../reduce/tensors/cross-control-tensors.ts')).crossControlTensors : crossOnHost; // prettier-ignore
+      return cross(rows, control, (sensitive) => count(backend, rowsOf({ ...rows, sensitive }, request), request));
     },
-    classNames: (needsTruth) => Promise.resolve(classNamesOf(rowsRead(rows, needsTruth))),
+    async classNames(needsTruth) {
+      const { yTrue, yPred } = rowsRead(rows, needsTruth);
+      if (![yTrue, yPred].some(isDeviceTensor)) return classNamesOf(rowsRead(rows, needsTruth));
+      const { distinctValues } = await import('../reduce/tensors/tensor-arguments.ts');
+      return classNamesOf({ ...rows, yTrue: await distinctValues('yTrue', yTrue), yPred: await distinctValues('yPred', yPred) }); // prettier-ignore
+    },
   };
 }
+
+const crossOnHost: typeof crossControlTensors = async (rows, control, statisticsOf) => {
+  const { column, cells } = crossControl(rows.sensitive, control, rows.nanPolicy, rows.naValues);
+  return { stats: await statisticsOf(column), cells };
+};
 
 async function reduce(
   loadBackend: () => Promise<MetricBackend>,
   given: MetricRows,
-  { kind, metric, needsTruth, className }: StatsRequest,
+  request: StatsRequest,
 ): Promise<GroupStats> {
-  const backend = await loadBackend();
+  const rows = rowsOf(given, request);
+  const stats = await count(await loadBackend(), rows, request);
+  return { ...stats, readings: [...(stats.readings ?? []), ...rowReadings(request.kind, rows)] };
+}
+
+/** Returns the rows that a request needs. */
+function rowsOf(given: MetricRows, { needsTruth, className }: StatsRequest): MetricRows {
   const read = rowsRead(given, needsTruth);
-  const rows: MetricRows =
-    className === undefined ? { ...read, average: undefined } : { ...read, positiveLabel: className, average: 'macro' };
-  const count = {
+  if (className === undefined) return { ...read, average: undefined };
+  return { ...read, positiveLabel: className, average: 'macro' };
+}
+
+function count(backend: MetricBackend, rows: MetricRows, { kind, metric }: StatsRequest): Promise<GroupStats> {
+  const countOf = {
     classification: () => backend.classification(predictionRows(rows, metric)),
     regression: () => backend.regression(predictionRows(rows, metric)),
     scores: () => backend.scores(scoreRows(rows, metric)),
   };
-  const stats = await count[kind]();
-  return { ...stats, readings: [...(stats.readings ?? []), ...rowReadings(kind, rows)] };
+  return countOf[kind]();
 }

@@ -7,7 +7,9 @@ import {
   LABELLED_CELLS,
   sum,
 } from '../../metrics/statistics/group-stats.ts';
-import { onHost, type TableSource } from '../../table/index.ts';
+import { columnToArray } from '../../table/column.ts';
+import { isColumn } from '../../table/column-source.ts';
+import { type ColumnSource, onHost, type TableSource, unwrap } from '../../table/index.ts';
 import type { MonitoringRecord, MonitoringWindow } from '../records/monitoring-record.ts';
 import type { RecordLogState } from '../records/record-log-state.ts';
 import { RecordLog } from '../records/record-log.ts';
@@ -179,13 +181,17 @@ export class RealTimeFairnessTracker {
     return this.stream.addLabel(id, y);
   }
 
-  /** Sets the true labels of many events, as {@link RealTimeFairnessTracker.label} does for each. */
-  labelBatch(ids: ArrayLike<string | number>, labels: ArrayLike<unknown>): LabelOutcome {
-    requireSource('ids', ids);
-    requireSource('labels', labels);
+  /**
+   * Sets the true labels of many events, as {@link RealTimeFairnessTracker.label} does for each. Tensors are read.
+   * @throws {DataValidationError} under the conditions of `label`, or if a tensor cannot be read synchronously
+   */
+  labelBatch(ids: ColumnSource, labels: ColumnSource): LabelOutcome {
+    const [ofEvents, truths] = [valuesOf('ids', ids), valuesOf('labels', labels)];
     let taken = 0;
-    for (let row = 0; row < ids.length; row++) taken += Number(this.label(ids[row] as string | number, labels[row]));
-    return { taken, refused: ids.length - taken };
+    for (let row = 0; row < ofEvents.length; row++) {
+      taken += Number(this.label(ofEvents[row] as string | number, truths[row]));
+    }
+    return { taken, refused: ofEvents.length - taken };
   }
 
   /**
@@ -340,4 +346,11 @@ function addAttribute(stream: EventStream, stats: ClassificationStats, index: nu
   const ungrouped = sum(stats.ungrouped.counts);
   if (ungrouped > 0) stream.faults.add('missing_group', ungrouped);
   if (declared === null && !stream.isWarm) stream.early[index] = groups.labels.length;
+}
+
+/** Returns the values of a column, of any kind. */
+function valuesOf(argument: string, given: ColumnSource): ArrayLike<unknown> {
+  requireSource(argument, given);
+  const values = unwrap(given, argument);
+  return isColumn(values) ? columnToArray(values) : values;
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { Table } from '../../../src/table/index.ts';
-import { countReads, loadTensorflow } from '../../../src/tensor/index.ts';
+import { loadTensorflow } from '../../../src/tensor/index.ts';
 import {
   FAIRNESS_PENALTIES,
   LagrangianFairnessTrainer,
@@ -189,28 +189,3 @@ for (const backend of TESTED_BACKENDS) {
     });
   });
 }
-
-describe('trainers on tensors read as much for many rows as for few', () => {
-  onDevice('wasm');
-
-  for (const [name, make] of [
-    ['a penalty', () => new RegularizedFairnessTrainer({ ...QUICK, epochs: 1, batchSize: 4096 })],
-    ['a constraint', () => new LagrangianFairnessTrainer({ epochs: 1, batchSize: 4096, hidden: [6] })],
-  ] as const) {
-    it(`in a fit under ${name}, and predictions`, async () => {
-      const readsOf = async (n: number): Promise<number[]> => {
-        const tensors = upload(makeRows(n));
-        const { result, reads, values } = await countReads(tf, async () => {
-          const trainer = make();
-          await trainer.fit(tensors.x, tensors.y, { sensitive: tensors.s });
-          return trainer.predict(tensors.x);
-        });
-        tf.dispose([result, ...Object.values(tensors)]);
-        return [reads, values];
-      };
-      const few = await readsOf(1000);
-      expect(few[0]).to.be.within(1, 20);
-      expect(await readsOf(40_000)).to.deep.equal(few);
-    });
-  }
-});

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { Table } from '../../../src/table/index.ts';
-import { countReads, loadTensorflow } from '../../../src/tensor/index.ts';
+import { loadTensorflow } from '../../../src/tensor/index.ts';
 import { sweepPareto, type SweepOptions, type TensorTrainingSource } from '../../../src/training/index.ts';
 import { onDevice } from '../../helpers/on-device.ts';
 import { describeOn, TESTED_BACKENDS } from '../../helpers/software-gpu.ts';
@@ -122,18 +122,5 @@ describe('a sweep of tensors on wasm', () => {
     const device = await sweepPareto(source, options);
     expect(device.etaRange).to.deep.equal(host.etaRange);
     tf.dispose([source.features, source.target, source.sensitive]);
-  });
-
-  it('reads as much for many rows as for few', async () => {
-    const readsOf = async (n: number): Promise<number[]> => {
-      const source = upload(makeRows(n));
-      const options = { ...QUICK, batchSize: 4096, epochs: 1, etas: [0, 1] };
-      const { reads, values } = await countReads(tf, () => sweepPareto(source, options));
-      tf.dispose([source.features, source.target, source.sensitive]);
-      return [reads, values];
-    };
-    const few = await readsOf(1000);
-    expect(few[0]).to.be.within(1, 20);
-    expect(await readsOf(30_000)).to.deep.equal(few);
   });
 });

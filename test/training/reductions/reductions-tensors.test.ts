@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { withTensors } from '../../../src/metrics/reduce/tensors/row-states.ts';
 import { createRandom } from '../../../src/internal/random.ts';
-import { countReads, loadTensorflow } from '../../../src/tensor/index.ts';
+import { loadTensorflow } from '../../../src/tensor/index.ts';
 import { adaptEstimator } from '../../../src/training/estimators/adapt-estimator.ts';
 import { LinearRegression } from '../../../src/training/estimators/linear-regression.ts';
 import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
@@ -242,34 +242,6 @@ for (const backend of TESTED_BACKENDS) {
           tf.dispose(onDevice);
           expect(read).to.deep.equal([[...(await model.predict(x))], [...own]]);
         });
-      });
-    }
-
-    if (!isSlow) {
-      it('read as much from 2,000 rows as from 32,000', async () => {
-        const reads = [];
-        const { x: features, y: labels, sensitive: groups } = groupedRows({ rows: 2000 });
-        for (const copies of [1, 16]) {
-          const rows = onTensors(features, labels, groups);
-          const tiled = {
-            x: rows.x.tile([copies, 1]),
-            y: rows.y.tile([copies]),
-            sensitive: rows.sensitive.tile([copies]),
-          };
-          const model = new ReductionsWrapper({ estimator: new LogisticRegression({ l2: 0 }), nu: 0.01, T: 2 });
-          const { reads: count, values } = await countReads(tf, () =>
-            model.fit(tiled.x, tiled.y, { sensitive: tiled.sensitive }),
-          );
-          reads.push({ calls: model.oracleCalls, count, values });
-          tf.dispose([rows.x, rows.y, rows.sensitive, tiled.x, tiled.y, tiled.sensitive]);
-        }
-        const [few, many] = reads as [(typeof reads)[0], (typeof reads)[0]];
-        expect(many.calls).to.equal(few.calls);
-        // Rounding may add a step to a fit. Each step reads 21 numbers.
-        expect(many.count).to.be.below(1.5 * few.count);
-        expect(many.values)
-          .to.be.below(1.7 * few.values)
-          .and.below(5000);
       });
     }
 

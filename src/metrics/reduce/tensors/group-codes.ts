@@ -19,7 +19,7 @@ import {
 } from '../../../table/index.ts';
 import { cellTables, largestExactInteger, largestValues, type Slice, type Tf } from '../../../tensor/index.ts';
 import { groupReadings } from '../row-readings.ts';
-import { areKnown, type DeviceGroups, type Keep, known, translate } from './row-states.ts';
+import { areKnown, type DeviceGroups, isDeviceGroups, type Keep, known, translate } from './row-states.ts';
 
 /** The treatment of rows without a group. */
 export interface MissingGroups {
@@ -118,18 +118,24 @@ async function completeRange(
 /** The maximum number of pairs of groups that are counted on the device. */
 const MAX_PAIRS = 2 ** 16;
 
+/** Two crossed attributes. */
+interface CrossedGroups extends DeviceGroups {
+  /** The labels of both attributes, for each code. */
+  readonly parts: readonly (readonly [left: string, right: string])[];
+}
+
 /**
  * Crosses two attributes. To find the pairs of groups that occur, the function reads a table of counts back. Only these
  * pairs become groups. Their labels are the same as in `encodeGroups`.
  * @returns undefined if there are too many pairs
  * @throws {DataValidationError} if the attributes differ in length
  */
-async function crossOnDevice(
+export async function crossOnDevice(
   tf: Tf,
   keep: Keep,
   left: DeviceGroups,
   right: DeviceGroups,
-): Promise<DeviceGroups | undefined> {
+): Promise<CrossedGroups | undefined> {
   if (left.rows !== right.rows) throw differentLengths(left.rows, right.rows);
   const width = right.labels.length;
   const pairs = left.labels.length * width;
@@ -145,16 +151,18 @@ async function crossOnDevice(
     codesOf: (slice) => positionsOf(slice).cast('int32'),
   });
   const occurring = Array.from(counts.keys()).filter((pair) => pair < pairs && counts[pair] !== 0);
-  const parts = occurring.map((pair) => [
+  const found = occurring.map((pair): [string, string] => [
     left.labels[Math.floor(pair / width)] as string,
     right.labels[pair % width] as string,
   ]);
   // Sorting the labels renumbers their codes, which are the indexes of the pairs.
-  const { codes: ranks, labels } = sortLabels(Int32Array.from(occurring.keys()), joinLabels(parts));
+  const { codes: ranks, labels } = sortLabels(Int32Array.from(occurring.keys()), joinLabels(found));
+  const parts: [string, string][] = [];
+  ranks.forEach((rank, index) => (parts[rank] = found[index] as [string, string]));
   const codes = new Float32Array(pairs + 1).fill(-1);
   if (counts[pairs] === 0) codes[pairs] = pairs;
   occurring.forEach((pair, index) => (codes[pair] = ranks[index] as number));
-  return { rows: left.rows, labels, codesOf: translate(tf, keep, codes, positionsOf) };
+  return { rows: left.rows, labels, parts, codesOf: translate(tf, keep, codes, positionsOf) };
 }
 
 function differentLengths(left: number, right: number): DataValidationError {
@@ -167,7 +175,7 @@ function differentLengths(left: number, right: number): DataValidationError {
 
 /**
  * Encodes the group of each row on the device of the sensitive attributes: a 1-D tensor, a tensor of shape [n,
- * attributes], or an object of tensors and arrays.
+ * attributes], or an object of tensors and arrays. Groups that are already encoded are returned.
  *
  * The device counts which codes occur, and only the table of counts is read back. The table has at most 4,097 numbers
  * for a tensor of integers less than 4,096 apart, and 65,537 for crossed attributes. Tensors with fractions, a wider
@@ -178,10 +186,11 @@ function differentLengths(left: number, right: number): DataValidationError {
 export async function encodeGroupTensors(
   tf: Tf,
   keep: Keep,
-  sensitive: SensitiveSource,
+  sensitive: SensitiveSource | DeviceGroups,
   missing: MissingGroups = {},
   widestRange = WIDEST_RANGE,
 ): Promise<DeviceGroups> {
+  if (isDeviceGroups(sensitive)) return sensitive;
   const attributes = deviceAttributes(tf, keep, sensitive);
   if (attributes === undefined) {
     return upload(tf, keep, encodeGroups(sensitive, missing.nanPolicy, missing.naValues));

@@ -82,6 +82,11 @@ export interface DeviceGroups {
   readonly codesOf: (slice: Slice) => Tensor1D;
 }
 
+/** Returns whether a sensitive attribute is already encoded on the device. */
+export function isDeviceGroups(source: object): source is DeviceGroups {
+  return typeof (source as Partial<DeviceGroups>).codesOf === 'function';
+}
+
 /** Maps indexes to codes, using a table on the device. If every index is its own code, no look-up is needed. */
 export function translate(
   tf: Tf,

@@ -21,13 +21,13 @@ import {
   type TensorLike,
   toBinary,
 } from '../../../table/index.ts';
-import { cellTables, type Tf } from '../../../tensor/index.ts';
+import { cellTables, currentTensorflow, type Tf } from '../../../tensor/index.ts';
 import type { MetricRows } from '../../row-options.ts';
 import type { GroupStats } from '../../statistics/group-stats.ts';
 import { assertLabelsOccur } from '../assert-positive-label.ts';
 import { toFiniteNumbers, toWeights } from '../row-arguments.ts';
 import { encodeAttribute, encodeGroupTensors } from './group-codes.ts';
-import type { DeviceGroups, Keep } from './row-states.ts';
+import { type DeviceGroups, type Keep, withTensors } from './row-states.ts';
 
 /** Labels or decisions on the device, and the labels that occur. */
 export interface DeviceLabels {
@@ -185,6 +185,22 @@ async function labelTensor(
     source: labels.map(Number),
     values: Int8Array.from(values),
   };
+}
+
+/**
+ * Returns the distinct numbers of labels in a tensor. Any other source is returned. The function reads what
+ * `encodeAttribute` reads.
+ */
+export async function distinctValues(
+  name: 'yPred' | 'yTrue',
+  source: ColumnSource | undefined,
+): Promise<ColumnSource | undefined> {
+  if (!isDeviceTensor(source)) return source;
+  const tf = currentTensorflow();
+  return withTensors(tf, async (keep) => {
+    const { labels } = await encodeAttribute(tf, keep, name, oneDimensional(source, name), {});
+    return labels.map(Number);
+  });
 }
 
 /** Adds how the tensors were read to statistics. */

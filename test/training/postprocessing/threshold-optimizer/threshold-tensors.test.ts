@@ -3,7 +3,7 @@ import { expect } from 'chai';
 
 import { DataValidationError, ValueError } from '../../../../src/exceptions/index.ts';
 import { createRandom } from '../../../../src/internal/random.ts';
-import { countReads, loadTensorflow } from '../../../../src/tensor/index.ts';
+import { loadTensorflow } from '../../../../src/tensor/index.ts';
 import {
   type GroupThresholds,
   ThresholdOptimizer,
@@ -165,26 +165,6 @@ for (const backend of TESTED_BACKENDS) {
       tf.dispose([scores, groups]);
       expect(error).to.be.instanceOf(ValueError);
       expect(error.message).to.match(/draw parameter must be 'sequence' if the scores are a tensor/);
-    });
-
-    // The other backends would take long, and read the same.
-    if (backend !== 'wasm' && backend !== 'node') return;
-    it('reads as much for 10,000 rows as for ten times as many', async () => {
-      const few = toTensors(drawRows(10_000, 2 ** -4, false));
-      const readsOf = async (times: number): Promise<readonly number[]> => {
-        const tiled = [few.scores, few.y, few.groups].map((column) => column.tile([times])) as [tf.Tensor1D, tf.Tensor1D, tf.Tensor1D]; // prettier-ignore
-        const { reads, values } = await countReads(tf, async () => {
-          const optimizer = await new ThresholdOptimizer().fit(tiled[0], tiled[1], { sensitive: tiled[2] });
-          const decisions = await optimizer.predict(tiled[0], { sensitive: tiled[2] });
-          decisions.dispose();
-        });
-        tf.dispose(tiled);
-        return [reads, values];
-      };
-      const one = await readsOf(1);
-      expect(one[1]).to.be.below(2500);
-      expect(await readsOf(10)).to.deep.equal(one);
-      tf.dispose([few.scores, few.y, few.groups]);
     });
   });
 }
