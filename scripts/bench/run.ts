@@ -7,7 +7,6 @@
  * With --peers, runs DIR/metrics.py and reductions.py (fairlearn), sweep.py (PyTorch) and stream.py (river) on the same
  * work, in the same run on the same machine. --data names a folder with the Adult data for training; the default is
  * DIR/../data. Writes bench-results.json.
- * out. Writes bench-results.json.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -23,7 +22,7 @@ import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
 import { benchService } from './serving.ts';
 import { benchStream } from './streaming.ts';
-import { benchTraining } from './training.ts';
+import { benchReductions, benchSweeps } from './training.ts';
 
 const { values } = parseArgs({
   options: {
@@ -52,7 +51,8 @@ const suites = [
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
   { ids: ['B18'], run: () => benchCalibration(note) },
-  { ids: ['B4', 'B5'], run: () => benchTraining(data, note) },
+  { ids: ['B4'], run: () => benchReductions(data, note) },
+  { ids: ['B5'], run: () => benchSweeps(data, note) },
 ];
 const only = values.only?.split(',');
 

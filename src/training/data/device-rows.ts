@@ -260,6 +260,20 @@ interface RawColumn {
   readonly isInteger?: boolean;
 }
 
+/**
+ * Checks an argument that must be a tensor, and returns it.
+ * @throws {DataValidationError} if it is not a tensor, is disposed, or does not hold real numbers
+ */
+export function requireTensor(source: unknown, name: string): Tensor {
+  if (isTensorLike(source)) return numericTensor(source, name);
+  const found = Array.isArray(source) || ArrayBuffer.isView(source) ? 'an array' : typeof source;
+  throw new DataValidationError(`${name} must be a tensor; got ${found}.`, {
+    code: 'invalid-value',
+    context: { argument: name, expected: 'tensor', received: found },
+    suggestion: 'Create one with tf.tensor1d or tf.tensor2d and, for groups, tf.oneHot(codes, groupCount).',
+  });
+}
+
 /** @throws {DataValidationError} if a tensor is disposed, or does not hold real numbers */
 export function numericTensor(source: TensorLike, name: string): Tensor {
   assertNotDisposed(source, name);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
+import { requireTensor } from '../data/device-rows.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
 import { decide } from './estimator-rows.ts';
@@ -78,10 +79,12 @@ export class ConstantClassifier implements TensorEstimator {
   }
 
   /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */
-  predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
+  // eslint-disable-next-line @typescript-eslint/require-await -- errors are rejections, as in the other estimators
+  async predictTensor(x: Tensor2D, options: PredictOptions = {}): Promise<Tensor1D> {
     assertKnownOptions('ConstantClassifier.predictTensor', options, PREDICT_OPTION_NAMES);
+    const [rows = 0] = requireTensor(x, 'X').shape;
     const [decision = 0] = decide(Float64Array.of(this.probability), options.threshold ?? 0.5);
-    return Promise.resolve(currentTensorflow().fill([x.shape[0]], decision));
+    return currentTensorflow().fill([rows], decision);
   }
 
   clone(): ConstantClassifier {

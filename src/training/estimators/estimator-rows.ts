@@ -6,7 +6,7 @@ import { invalidParameter } from '../../internal/arguments.ts';
 import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import type { TensorLike } from '../../table/index.ts';
 import type { Tf } from '../../tensor/index.ts';
-import { readDeviceColumns } from '../data/device-rows.ts';
+import { readDeviceColumns, requireTensor } from '../data/device-rows.ts';
 import type { FitRows } from '../data/fit-rows.ts';
 import { featureColumn } from '../data/tensor-fit-rows.ts';
 import { type Matrix, type MatrixSource, readMatrix, takeMatrixRows } from '../data/read-matrix.ts';
@@ -66,6 +66,7 @@ export async function readPredictRows(source: MatrixSource, features: number): P
  * @throws {DataValidationError} if the tensor has another shape or dtype, or holds a value that is not finite
  */
 export async function readPredictTensor(tf: Tf, keep: Keep, source: TensorLike, features?: number): Promise<Tensor2D> {
+  requireTensor(source, 'X');
   const { X } = await readDeviceColumns(tf, keep, { X: featureColumn(source) });
   const tensor = X?.tensor as Tensor2D;
   if (features !== undefined) assertFeatures(tensor.shape, features);

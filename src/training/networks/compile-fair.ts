@@ -395,6 +395,9 @@ function wrongArgument(name: ValueRule['name'], found: string): DataValidationEr
   });
 }
 
+/** The number of rows per forward pass of {@link FairTraining.watch}. */
+const ROWS_AT_ONCE = 8192;
+
 /** Creates the callback of {@link FairTraining.watch}. */
 function watchDecisions(
   model: LayersModel,
@@ -407,7 +410,11 @@ function watchDecisions(
     async onEpochEnd(epoch: number, logs?: Logs) {
       const tf = currentTensorflow();
       const yPred = tf.tidy(() =>
-        (model.predict(x) as Tensor).greaterEqual(threshold).cast('float32').flatten().clone(),
+        (model.predict(x, { batchSize: ROWS_AT_ONCE }) as Tensor)
+          .greaterEqual(threshold)
+          .cast('float32')
+          .flatten()
+          .clone(),
       );
       try {
         const rows = { yTrue: labels, yPred, sensitive: groups } as unknown as ClassificationRows;

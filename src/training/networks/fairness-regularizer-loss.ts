@@ -3,6 +3,7 @@ import type { Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
 import { bceFromLogits, currentTensorflow } from '../../tensor/index.ts';
+import { requireTensor } from '../data/device-rows.ts';
 import { assertNonNegative, assertPositive } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 
@@ -79,13 +80,17 @@ export class FairnessRegularizerLoss {
    * @param groups [n, g], one-hot group codes
    * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar; 0 if all weights are 0
-   * @throws {ValueError} if groups are not one-hot, [n, g >= 2], or if sizes differ
+   * @throws {ValueError} if groups are not one-hot, [n, g >= 2], or if another shape is wrong
+   * @throws {DataValidationError} if an argument is not a tensor of numbers
    */
   compute(logits: Tensor, labels: Tensor, groups: Tensor, sampleWeight?: Tensor): Scalar {
     const tf = currentTensorflow();
+    for (const [name, given] of Object.entries({ logits, labels, groups, sampleWeight })) {
+      if (given !== undefined) requireTensor(given, name);
+    }
     return tf.tidy(() => {
       const n = logits.size;
-      assertShapes(n, labels, groups, sampleWeight);
+      assertShapes({ logits, labels, sampleWeight }, groups);
       // Cast to float32, because the quotient of two int32 tensors is an int32 tensor.
       const weights: Tensor = sampleWeight?.cast('float32') ?? tf.ones([n]);
       // If all weights are 0, all shares are 0, and so is the loss.
@@ -102,14 +107,22 @@ export class FairnessRegularizerLoss {
   }
 }
 
-/** Throws if groups are integer codes instead of one-hot columns, because the loss would treat codes as numbers. */
-function assertShapes(n: number, labels: Tensor, groups: Tensor, sampleWeight: Tensor | undefined): void {
+/**
+ * Checks the shapes of a batch. Groups must not be integer codes, because the loss would treat codes as numbers.
+ * @param columns tensors of shape [n] or [n, 1]
+ */
+function assertShapes(columns: Readonly<Record<string, Tensor | undefined>>, groups: Tensor): void {
+  const given = Object.entries(columns).flatMap(([name, tensor]) => (tensor === undefined ? [] : [{ name, tensor }]));
+  const n = given[0]?.tensor.size ?? 0;
+  const isColumn = ({ shape, size }: Tensor): boolean => size === n && shape[0] === n && shape.length <= 2;
   const isOneHot = groups.rank === 2 && groups.shape[0] === n && (groups.shape[1] ?? 0) > 1;
-  if (isOneHot && labels.size === n && (sampleWeight === undefined || sampleWeight.size === n)) return;
-  const weights = sampleWeight === undefined ? '' : ` and ${String(sampleWeight.size)} weights`;
+  if (isOneHot && given.every(({ tensor }) => isColumn(tensor))) return;
+  const found = [...given, { name: 'groups', tensor: groups }].map(
+    ({ name, tensor }) => `${name} of shape [${tensor.shape.join(', ')}]`,
+  );
   throw new ValueError(
-    `The groups must be one-hot, of shape [${String(n)}, groups], and labels and weights of size ${String(n)}. ` +
-      `Got groups of shape [${groups.shape.join(', ')}], ${String(labels.size)} labels${weights} instead.`,
+    `The groups must be one-hot, of shape [${String(n)}, groups], and logits, labels and weights of shape [${String(n)}]. ` +
+      `Got ${found.join(', ')} instead.`,
     { context: { parameter: 'groups', shape: groups.shape }, suggestion: 'Use tf.oneHot(codes, groupCount).' },
   );
 }

@@ -3,6 +3,7 @@ import type { Tensor, Tensor1D, Tensor2D, Tensor3D } from '@tensorflow/tfjs';
 import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
+import { requireTensor } from '../data/device-rows.ts';
 import { KERNEL_LENGTH, mmd, MMD_KERNELS, type MmdKernel } from './mmd.ts';
 import { correlations } from './penalties.ts';
 
@@ -84,9 +85,13 @@ export class MinDiffLoss {
    * @param sampleWeight [n], 0 or more; equal weights if omitted
    * @returns a scalar
    * @throws {ValueError} if sizes differ
+   * @throws {DataValidationError} if an argument is not a tensor of numbers
    */
   compute(membership: Tensor, predictions: Tensor, sampleWeight?: Tensor): Tensor1D {
     const tf = currentTensorflow();
+    for (const [name, given] of Object.entries({ membership, predictions, sampleWeight })) {
+      if (given !== undefined) requireTensor(given, name);
+    }
     return tf.tidy(() => {
       const n = membership.size;
       const outputs = n === 0 ? 0 : predictions.size / n;

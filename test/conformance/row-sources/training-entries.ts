@@ -202,9 +202,6 @@ async function lossOf(rows: Rows, options: training.CompileFairOptions) {
 
 async function watchOf(rows: Rows) {
   const model = plainModel();
-  // By default TensorFlow.js predicts 32 rows at a time, which takes minutes for a million rows.
-  const predict = model.predict.bind(model);
-  model.predict = (x) => predict(x, { batchSize: 8192 });
   const fair = training.compileFair(model, { groupCount: 3 });
   const x = tf.zeros([rows.count, 3]);
   try {

@@ -1,7 +1,7 @@
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { ValueError } from '../../../src/exceptions/index.ts';
+import { DataValidationError, ValueError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
 import { FairnessRegularizerLoss } from '../../../src/training/index.ts';
@@ -190,7 +190,23 @@ describe('FairnessRegularizerLoss', () => {
       expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), codes)).to.throw(ValueError, 'one-hot');
     }
     const few = tf.tensor1d([1, 1]);
-    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, few)).to.throw(ValueError, '2 weights');
+    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), one, few)).to.throw(
+      ValueError,
+      'sampleWeight of shape [2]',
+    );
+    const square = tf.tensor2d(logits, [2, N / 2]);
+    expect(() => loss.compute(square, tf.tensor1d(labels), one)).to.throw(ValueError, 'logits of shape [2, ');
+    const texts = tf.tensor1d(groups.map(String));
+    expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), texts)).to.throw(
+      DataValidationError,
+      'groups has dtype string; expected float32, int32 or bool.',
+    );
+    for (const groupCodes of [groups, groups.map(String), Float32Array.from(groups)]) {
+      expect(() => loss.compute(tf.tensor1d(logits), tf.tensor1d(labels), groupCodes as never))
+        .to.throw(DataValidationError, 'groups must be a tensor; got an array.')
+        .with.property('suggestion')
+        .that.includes('tf.oneHot(codes, groupCount)');
+    }
   });
 
   it('rejects an unknown penalty, a negative eta, a posWeight of 0', () => {
