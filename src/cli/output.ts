@@ -2,7 +2,7 @@ import { WriteStream } from 'node:tty';
 
 import type { TextLayout } from '../document/document-to-text.ts';
 import type { ReportDocument } from '../document/report-document.ts';
-import { wrapText } from '../document/text-width.ts';
+import { displayWidth, wrapText } from '../document/text-width.ts';
 import type { TrackingOutcome } from '../integration/workflow-result.ts';
 
 /** The options common to all commands. */
@@ -71,12 +71,12 @@ export function warn(text: string): void {
   process.stderr.write(`${fitLine(withoutControls(asOneLine(text)))}\n`);
 }
 
-/** Breaks a line at spaces to fit the terminal that stderr is. Otherwise, the line stays whole, so that it can be searched. */
+/** Breaks a line at spaces to fit the terminal that stderr is. Otherwise, it stays on one line, so that it can be searched. */
 export function fitLine(
   line: string,
   { isTTY, columns }: Pick<WriteStream, 'isTTY' | 'columns'> = process.stderr,
 ): string {
-  return isTTY && columns > 0 ? wrapText(line, columns).join('\n') : line;
+  return isTTY && columns > 0 && displayWidth(line) > columns ? wrapText(line, columns).join('\n') : line;
 }
 
 /** Returns whether logged warnings appear on stderr, so that a command need not repeat them. */

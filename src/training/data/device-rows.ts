@@ -339,6 +339,20 @@ async function checkValues(tf: Tf, columns: readonly RawColumn[]): Promise<[stri
   }
 }
 
+/**
+ * Returns a tensor of numbers as float32.
+ * @throws {DataValidationError} if float32 cannot represent the integers of an int32 tensor
+ */
+export async function toExactFloat(tf: Tf, keep: Keep, tensor: Tensor, name: string): Promise<Tensor> {
+  if (tensor.dtype === 'int32' && tensor.size > 0) {
+    const extreme = tf.tidy(() => tf.stack([tensor.max(), tensor.min().neg()]).max());
+    const [largest = 0] = await extreme.data();
+    extreme.dispose();
+    if (largest > LARGEST_INTEGER) throw tooLarge(name, largest);
+  }
+  return toFloat(keep, tensor);
+}
+
 function tooLarge(name: string, largest: number): DataValidationError {
   return new DataValidationError(
     `${name} holds integers up to ${String(largest)}, but float32 on a device represents them only up to ${String(LARGEST_INTEGER)}.`,

@@ -19,7 +19,7 @@ import {
 } from '../../tensor/index.ts';
 import { encodeFeatureTensor, type FeatureColumns, readRanges } from './feature-tensors.ts';
 import { encodedWidth, type FeatureSpec, type StandardScore } from './feature-encoder.ts';
-import { numericTensor } from './device-rows.ts';
+import { numericTensor, toExactFloat } from './device-rows.ts';
 import { assertRows } from './fit-rows.ts';
 
 /** Rows whose features are a tensor. The other columns are tensors or arrays. */
@@ -73,11 +73,11 @@ export function columnNames(columns = 0): string[] {
 
 /**
  * Returns features as a matrix of float32 on the tensor backend.
- * @throws {DataValidationError} if the tensor is disposed or not 2-D
+ * @throws {DataValidationError} if the tensor is disposed or not 2-D, or if float32 cannot represent its integers
  */
-export function featureMatrix(tf: Tf, keep: Keep, x: TensorLike, name = 'X'): Tensor2D {
+export async function featureMatrix(tf: Tf, keep: Keep, x: TensorLike, name = 'X'): Promise<Tensor2D> {
   const tensor = numericTensor(x, name);
-  if (tensor.rank === 2) return keep(tf.tidy(() => tensor.cast<Tensor2D>('float32')));
+  if (tensor.rank === 2) return (await toExactFloat(tf, keep, tensor, name)) as Tensor2D;
   throw new DataValidationError(
     `${name} must be a 2-D tensor, [rows, features]; got one of shape [${x.shape.join(', ')}].`,
     {
@@ -100,7 +100,7 @@ export async function readTensorRows(tf: Tf, source: TensorRowSource, options: T
     return tensor;
   };
   try {
-    const x = featureMatrix(tf, keep, source.x);
+    const x = await featureMatrix(tf, keep, source.x);
     const [n, inputs] = x.shape;
     const columns = deviceColumns(tf, keep, {});
     const y = await columns.numbers(source.y, 'y', 'true labels');

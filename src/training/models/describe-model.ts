@@ -2,7 +2,7 @@ import type { LayersModel } from '@tensorflow/tfjs';
 
 import { TrainingError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
-import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
+import { encodedWidth, type FeatureSpec, type StandardScore } from '../data/feature-encoder.ts';
 import { ConstantClassifier } from '../estimators/constant-classifier.ts';
 import { type Estimator, type EstimatorJson, isEstimator } from '../estimators/estimator.ts';
 import { LinearRegression } from '../estimators/linear-regression.ts';
@@ -122,6 +122,8 @@ export interface ModelParts {
    * The user's own TensorFlow.js model, which is saved unchanged instead of layers that are built from a description.
    */
   readonly userModel?: LayersModel | SavedLayers;
+  /** The target whose units the saved model gives, if the user's own model gives standardised values. */
+  readonly target?: StandardScore;
   /** The output of the model's `toJSON`; null if the layers contain everything. */
   readonly json: EstimatorJson | null;
   readonly constraint: Readonly<Record<string, unknown>> | null;
@@ -208,7 +210,12 @@ function describeTrainer(model: LagrangianFairnessTrainer | RegularizedFairnessT
   const isLagrangian = model instanceof LagrangianFairnessTrainer;
   const { task, layers } = network;
   const saved = isSavedLayers(layers)
-    ? ({ method: 'layers_model', layersFor: () => undefined, userModel: layers } as const)
+    ? ({
+        method: 'layers_model',
+        layersFor: () => undefined,
+        userModel: layers,
+        ...(task === 'regression' ? { target: network.target } : {}),
+      } as const)
     : ({
         method: isLagrangian ? 'lagrangian' : 'regularized',
         layersFor: () => networkLayers(layers, task, network.target),

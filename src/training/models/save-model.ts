@@ -7,7 +7,8 @@ import { VERSION } from '../../internal/version.ts';
 import { writeFolderAtomic } from '../../io/atomic-write.ts';
 import { tensorflowInUse, type Tf } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
-import { saveLayers } from '../networks/user-network.ts';
+import type { SavedLayers } from '../networks/network-weights.ts';
+import { loadLayers, saveLayers, saveWithLink } from '../networks/user-network.ts';
 import { describeModel, type ModelParts, type SavableModel } from './describe-model.ts';
 import {
   dataToJson,
@@ -167,7 +168,7 @@ export async function saveModel(
     async (target) => {
       if (layers !== undefined) await writeLayers(tf, target, layers);
       if (userModel !== undefined) {
-        await writeModel(target, 'modelTopology' in userModel ? userModel : await saveLayers(tf, userModel));
+        await writeModel(target, await savedLayersOf(tf, parts, userModel));
       }
       for (const name of jsonFile(parts)) await writeFile(path.join(target, name), toJsonText(parts.json));
       for (const [name, text] of attachments) await writeFile(path.join(target, name), text);
@@ -177,6 +178,22 @@ export async function saveModel(
     holdsOnlyModel,
   );
   return card;
+}
+
+/** Returns a user's own model as it is saved, with values in the target's units. */
+async function savedLayersOf(
+  tf: Tf,
+  { target }: ModelParts,
+  model: NonNullable<ModelParts['userModel']>,
+): Promise<SavedLayers> {
+  if (!('modelTopology' in model)) return saveLayers(tf, model);
+  if (target === undefined) return model;
+  const loaded = await loadLayers(tf, model);
+  try {
+    return await saveWithLink(tf, loaded, target);
+  } finally {
+    loaded.dispose();
+  }
 }
 
 /** Returns the name of the file for the output of the model's `toJSON`; empty if the model has no such output. */

@@ -173,7 +173,7 @@ export class SavedModel {
    * @throws {DataValidationError} under the conditions of `scores`
    */
   async predictWithScores(
-    x: MatrixSource,
+    x: Exclude<MatrixSource, TensorLike>,
     options: SavedModelPredictOptions = {},
   ): Promise<{ readonly scores: Float64Array; readonly predictions: Uint8Array | Float64Array }> {
     const { draws, threshold } = this.#ruleOf(options);
@@ -228,7 +228,7 @@ export class SavedModel {
   #withColumns<T>(x: TensorLike, work: (tf: Tf, columns: Tensor2D) => Promise<T>): Promise<T> {
     const tf = currentTensorflow();
     return withTensors(tf, async (keep) => {
-      const given = featureMatrix(tf, keep, x);
+      const given = await featureMatrix(tf, keep, x);
       const [rows, width] = given.shape;
       const indices = this.#indicesAmong(width);
       const isSame = indices.length === width && indices.every((index, column) => index === column);

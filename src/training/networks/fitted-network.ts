@@ -1,4 +1,4 @@
-import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
+import type { LayersModel, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { DependencyError } from '../../exceptions/index.ts';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
@@ -10,14 +10,14 @@ import { columnNames, featureMatrix } from '../data/tensor-rows.ts';
 import { sigmoid } from '../logistic.ts';
 import type { NetworkTask } from './network-task.ts';
 import { type LayerWeights, type NetworkWeights, isSavedLayers } from './network-weights.ts';
-import { loadLayers } from './user-network.ts';
+import { damagedNetwork, loadLayers, outputActivation, rowsAtOnce } from './user-network.ts';
 
 /** A trained network as plain data, with all information that is needed to apply the network. */
 export interface FittedNetwork {
   readonly task: NetworkTask;
   /** The encoding of table columns as the network's inputs. */
   readonly specs: readonly FeatureSpec[];
-  /** The weights of a plain network. A user's own network gives probabilities, or values in the target's units. */
+  /** The weights of a plain network, or a user's own network, which gives probabilities or standardised values. */
   readonly layers: NetworkWeights;
   /**
    * The mean and scale with which the targets of a regression were standardised, (y - mean) / scale; 0 and 1 for binary
@@ -27,17 +27,17 @@ export interface FittedNetwork {
   readonly backend: TensorBackend;
 }
 
-/** The number of rows per forward pass. */
+/** The number of rows per forward pass of a plain network. */
 const ROWS_AT_ONCE = 8192;
 
 /** Applies a network to each row of a table. Returns probabilities, or values in the target's units. */
 export async function applyNetwork(network: FittedNetwork, table: Table): Promise<Float64Array> {
   const tf = await loadWhereFitted(network.backend);
   const x = encodeFeatures(table, network.specs);
-  const outputs = await runNetwork(tf, network.layers, x, encodedWidth(network.specs));
-  if (isSavedLayers(network.layers)) return Float64Array.from(outputs);
+  const outputs = await runNetwork(tf, network, x);
   const { mean, scale } = network.target;
-  return Float64Array.from(outputs, (output) => (network.task === 'binary' ? sigmoid(output) : mean + scale * output));
+  if (network.task === 'regression') return Float64Array.from(outputs, (output) => mean + scale * output);
+  return isSavedLayers(network.layers) ? Float64Array.from(outputs) : Float64Array.from(outputs, sigmoid);
 }
 
 /**
@@ -54,19 +54,19 @@ export async function applyToTensor(
 ): Promise<Tensor1D> {
   const tf = currentTensorflow();
   return withTensors(tf, async (keep) => {
-    const x = featureMatrix(tf, keep, given);
+    const x = await featureMatrix(tf, keep, given);
     const columns = { names, ranges: await readRanges(tf, x, names) };
-    const runner = await createRunner(tf, network.layers);
+    const runner = await createRunner(tf, network);
     try {
       return tf.tidy((): Tensor1D => {
         if (x.shape[0] === 0) return tf.tensor1d([], 'float32');
-        const outputs = createRowChunks(tf, { x }, ROWS_AT_ONCE).map((chunk) =>
+        const outputs = createRowChunks(tf, { x }, runner.rowsAtOnce).map((chunk) =>
           runner.forward(encodeFeatureTensor(tf, chunk, network.specs, columns)).reshape([1, -1]),
         );
         const { mean, scale } = network.target;
         const flat: Tensor1D = outputs.flatten();
-        if (isSavedLayers(network.layers)) return flat;
-        return network.task === 'binary' ? tf.sigmoid(flat) : flat.mul(scale).add(mean);
+        if (network.task === 'regression') return flat.mul(scale).add(mean);
+        return isSavedLayers(network.layers) ? flat : tf.sigmoid(flat);
       });
     } finally {
       runner.dispose();
@@ -107,20 +107,45 @@ function forward(tf: Tf, layers: readonly LayerTensors[], rows: Tensor2D): Tenso
   }, rows);
 }
 
+/** The last activation of a user's own network for each task. */
+const LINKS = { binary: 'sigmoid', regression: 'linear' } as const;
+
+function shapeOf(model: LayersModel): string {
+  const [inputs, outputs] = [model.inputs, model.outputs].map((symbols) =>
+    symbols.map(({ shape }) => shape.slice(1).map(String).join(' x ')).join(' and '),
+  );
+  return `${inputs ?? ''} inputs, ${outputs ?? ''} output, ${outputActivation(model) ?? 'no activation'}`;
+}
+
 /** A network on the tensor backend. */
 interface NetworkRunner {
+  /** The number of rows per forward pass. */
+  readonly rowsAtOnce: number;
   /** Returns the outputs for rows [n, d], [n, 1]: before the link function if the network is plain. */
   forward(rows: Tensor2D): Tensor2D;
   dispose(): void;
 }
 
-async function createRunner(tf: Tf, layers: NetworkWeights): Promise<NetworkRunner> {
+async function createRunner(tf: Tf, network: Omit<FittedNetwork, 'backend'>): Promise<NetworkRunner> {
+  const { task, specs, layers } = network;
   if (isSavedLayers(layers)) {
     const model = await loadLayers(tf, layers);
-    return { forward: (rows) => model.apply(rows, { training: false }) as Tensor2D, dispose: () => model.dispose() };
+    const [found, wanted] = [shapeOf(model), `${String(encodedWidth(specs))} inputs, 1 output, ${LINKS[task]}`];
+    if (found !== wanted) {
+      model.dispose();
+      throw damagedNetwork(`it has ${found}; expected ${wanted}`);
+    }
+    return {
+      rowsAtOnce: rowsAtOnce(tf, model),
+      forward: (rows) => model.apply(rows, { training: false }) as Tensor2D,
+      dispose() {
+        model.dispose();
+      },
+    };
   }
   const weights = uploadLayers(tf, layers);
   return {
+    rowsAtOnce: ROWS_AT_ONCE,
     forward: (rows) => forward(tf, weights, rows),
     dispose() {
       tf.dispose(weights.map(({ kernel, bias }) => ({ kernel, bias })));
@@ -129,13 +154,14 @@ async function createRunner(tf: Tf, layers: NetworkWeights): Promise<NetworkRunn
 }
 
 /** Returns the outputs of one network, [n], before the link function if the network is plain. */
-async function runNetwork(tf: Tf, layers: NetworkWeights, x: Float32Array, inputs: number): Promise<Float32Array> {
+async function runNetwork(tf: Tf, network: FittedNetwork, x: Float32Array): Promise<Float32Array> {
+  const inputs = encodedWidth(network.specs);
   const rows = inputs === 0 ? 0 : x.length / inputs;
-  const runner = await createRunner(tf, layers);
+  const runner = await createRunner(tf, network);
   const parts: Tensor2D[] = [];
   try {
-    for (let start = 0; start < rows; start += ROWS_AT_ONCE) {
-      const size = Math.min(ROWS_AT_ONCE, rows - start);
+    for (let start = 0; start < rows; start += runner.rowsAtOnce) {
+      const size = Math.min(runner.rowsAtOnce, rows - start);
       const part = x.subarray(start * inputs, (start + size) * inputs);
       parts.push(tf.tidy(() => runner.forward(tf.tensor2d(part, [size, inputs]))));
     }

@@ -66,7 +66,7 @@ export const NETWORK_DEFAULTS: FilledNetworkOptions = {
   epochs: 20,
   lr: 1e-3,
   batchSize: 128,
-  hidden: [32],
+  hidden: Object.freeze([32]),
   network: undefined,
   patience: 5,
   weightDecay: 0,
@@ -96,7 +96,8 @@ export function checkNetworkOptions<Filled extends FilledNetworkOptions>(filled:
   assertOption(lrName, lr, 'be above 0', lr > 0 && Number.isFinite(lr));
   const isDecay = weightDecay >= 0 && weightDecay < 1 / lr;
   assertOption('weightDecay', weightDecay, `be from 0 to below 1 / ${lrName}`, isDecay);
-  return { ...filled, hidden: Object.freeze([...hidden]) };
+  // The default stays the same list, so that the options of a trainer with its own network can be used again.
+  return { ...filled, hidden: hidden === NETWORK_DEFAULTS.hidden ? hidden : Object.freeze([...hidden]) };
 }
 
 /** The number of rows per step with which work is estimated if the batch size is 'auto'. */

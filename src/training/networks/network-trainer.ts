@@ -192,7 +192,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
         validation: rows.validation,
         names: ['the network'],
         objective,
-        network: create && { create, task, target: rows.target },
+        network: create && { create, task },
       };
       const trained = await trainNetworks(tf, problem, { ...this.options, ...options });
       const [layers = []] = trained.weights;
@@ -202,8 +202,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
           task,
           specs: rows.specs,
           layers,
-          // A user's own network gives values in the target's units.
-          target: create === undefined ? rows.target : { mean: 0, scale: 1 },
+          target: rows.target,
           backend,
         }),
         history: Object.freeze([...this.historyOf(objective, losses)]),
@@ -215,7 +214,7 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
       return this;
     } catch (cause) {
       const isReported = FairnessToolkitError.isInstance(cause) || options.signal?.aborted === true;
-      throw isReported ? cause : backendFailed(cause, backend);
+      throw isReported ? cause : backendFailed(cause, backend, this.options.network !== undefined);
     } finally {
       objective?.dispose();
       rows.dispose();
@@ -224,12 +223,13 @@ export abstract class NetworkTrainer<Options extends FilledTrainerOptions, Epoch
 }
 
 /** Wraps an error of a tensor backend, which states neither its cause (for example, insufficient memory) nor a fix. */
-function backendFailed(cause: unknown, backend: string): TrainingError {
-  const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-  return new TrainingError(`The backend ${backend} failed in training: ${reason ?? ''}.`, {
+function backendFailed(cause: unknown, backend: string, isOwn: boolean): TrainingError {
+  const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
+  return new TrainingError(`The backend ${backend} failed in training: ${reason.replace(/\.+$/, '')}.`, {
     context: { backend },
-    suggestion:
-      'It may be out of memory: use fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
+    suggestion: isOwn
+      ? 'It may lack the gradient of a layer, or be out of memory: try the backend cpu, other layers or smaller batches (batchSize).'
+      : 'It may be out of memory: use fewer hidden units (hidden), smaller batches (batchSize) or another backend.',
     cause,
   });
 }

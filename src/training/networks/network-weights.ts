@@ -8,7 +8,7 @@ export interface LayerWeights {
   readonly bias: Float32Array;
 }
 
-/** A user's own network as plain data. Its output is a probability, or a value in the target's units. */
+/** A user's own network as plain data. Its output is a probability, or a standardised value. */
 export interface SavedLayers {
   readonly format: string;
   readonly generatedBy: string;

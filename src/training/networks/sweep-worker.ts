@@ -31,7 +31,7 @@ export async function trainShard(
   const objective = createRegularizedObjective(tf, spec);
   try {
     const names = spec.etas.map((eta) => `eta ${String(eta)}`);
-    const network = create && { create, task: spec.task, target: { mean: 0, scale: 1 } };
+    const network = create && { create, task: spec.task };
     return await trainNetworks(tf, { ...rows, names, objective, network }, { ...options, ...inThread });
   } finally {
     objective.dispose();

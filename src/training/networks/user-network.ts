@@ -1,6 +1,6 @@
 import type { LayersModel, Tensor, Tensor2D, Variable } from '@tensorflow/tfjs';
 
-import { FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
+import { DataValidationError, FairnessToolkitError, TrainingError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import { mostActivations, type Tf } from '../../tensor/index.ts';
 import type { StandardScore } from '../data/feature-encoder.ts';
@@ -34,20 +34,73 @@ export async function saveLayers(tf: Tf, model: LayersModel): Promise<SavedLayer
   return saved[0] as SavedLayers;
 }
 
-/** Creates the model of {@link saveLayers}. The caller disposes of it. */
+/**
+ * Creates the model of {@link saveLayers}. The caller disposes of it.
+ * @throws {DataValidationError} if the weights are damaged, or do not fit the topology
+ */
 export async function loadLayers(
   tf: Tf,
   { modelTopology, weightSpecs, weightData }: SavedLayers,
 ): Promise<LayersModel> {
-  return tf.loadLayersModel(tf.io.fromMemory({ modelTopology, weightSpecs: [...weightSpecs], weightData }));
+  const sizes = weightSpecs.map(({ shape, dtype }) => ({
+    values: shape.reduce((product, side) => product * side, 1),
+    bytes: dtype === 'bool' ? 1 : 4,
+  }));
+  const bytes = sizes.reduce((sum, size) => sum + size.values * size.bytes, 0);
+  if (bytes !== weightData.byteLength) {
+    throw damagedNetwork(`it has ${String(weightData.byteLength)} bytes of weights, but needs ${String(bytes)}`);
+  }
+  const areNumbers = weightSpecs.every(({ dtype }) => dtype === 'float32');
+  if (areNumbers && !new Float32Array(weightData).every(Number.isFinite)) {
+    throw damagedNetwork('a weight is not a finite number');
+  }
+  // A layer has at least as many weights as units, so that a wrong number cannot use up the memory.
+  const most = sizes.reduce((sum, { values }) => sum + values, 0);
+  const large = largestSize(modelTopology);
+  if (large > most) throw damagedNetwork(`a layer of size ${String(large)} cannot have only ${String(most)} weights`);
+  const before = new Set(Object.keys(tf.engine().registeredVariables));
+  const weights = tf.io.decodeWeights(weightData, [...weightSpecs]);
+  try {
+    const model = await tf.models.modelFromJSON({ modelTopology: { ...modelTopology } });
+    model.loadWeights(weights);
+    return model;
+  } catch (cause) {
+    for (const [name, variable] of Object.entries(tf.engine().registeredVariables)) {
+      if (!before.has(name)) variable.dispose();
+    }
+    throw damagedNetwork(cause instanceof Error ? cause.message : String(cause), cause);
+  } finally {
+    tf.dispose(weights);
+  }
+}
+
+/** Returns the error for a network that is not complete or does not match its description. */
+export function damagedNetwork(reason: string, cause?: unknown): DataValidationError {
+  return new DataValidationError(`The saved network cannot be loaded: ${reason.replace(/\.$/, '')}.`, {
+    code: 'invalid-state',
+    context: { reason },
+    suggestion:
+      'Save it again. Register classes of your own layers with tf.serialization.registerClass before loading.',
+    cause,
+  });
+}
+
+/** The settings of layers that determine the number of weights. */
+const SIZES = new Set(['units', 'filters', 'input_dim', 'output_dim', 'inputDim', 'outputDim']);
+
+/** Returns the largest setting of a topology that determines a number of weights. */
+function largestSize(topology: unknown): number {
+  if (typeof topology !== 'object' || topology === null) return 0;
+  return Object.entries(topology).reduce(
+    (most, [name, value]) => Math.max(most, SIZES.has(name) && typeof value === 'number' ? value : largestSize(value)),
+    0,
+  );
 }
 
 /** How to create a user's own network. */
 export interface UserNetworkSpec {
   readonly create: NetworkFactory;
   readonly task: NetworkTask;
-  /** The standardisation of the targets, which the saved network reverses. */
-  readonly target: StandardScore;
 }
 
 /**
@@ -63,6 +116,7 @@ export async function createUserNetwork(
 ): Promise<TrainableNetworks> {
   const model = await createModel(spec.create, inputs, seed);
   assertNetwork(model, inputs, spec.task);
+  await assertSavable(tf, model);
   const variables = model.trainableWeights.map((weight) => weight.read() as unknown as Variable);
   const isProbability = outputActivation(model) === 'sigmoid';
   const parameters = tf.tidy(() => tf.variable(flattened(tf, variables)));
@@ -88,7 +142,7 @@ export async function createUserNetwork(
   };
   return {
     parameters,
-    rowsAtOnce: Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / widest(model)))),
+    rowsAtOnce: rowsAtOnce(tf, model),
     forward(x) {
       load();
       return { outputs: run(x, false) };
@@ -111,7 +165,7 @@ export async function createUserNetwork(
     },
     async weightsOf() {
       load();
-      return [await saveWithLink(tf, model, spec)];
+      return [spec.task === 'binary' && !isProbability ? await saveWithLink(tf, model) : await saveLayers(tf, model)];
     },
     dispose() {
       parameters.dispose();
@@ -125,20 +179,21 @@ function flattened(tf: Tf, tensors: readonly Tensor[]): Tensor2D {
   return tf.concat(tensors.map((tensor) => tensor.flatten())).reshape([1, -1]);
 }
 
-/** Saves a model with a last layer that converts logits to probabilities, or standardised values to the target's units. */
-async function saveWithLink(
-  tf: Tf,
-  model: LayersModel,
-  { task, target: { mean, scale } }: UserNetworkSpec,
-): Promise<SavedLayers> {
-  const isBinary = task === 'binary';
-  if (isBinary && outputActivation(model) === 'sigmoid') return saveLayers(tf, model);
-  const link = isBinary ? tf.layers.activation({ activation: 'sigmoid' }) : tf.layers.dense({ units: 1 });
+/**
+ * Saves a model with one more layer, which converts its logits to probabilities or, with a target, its standardised
+ * values to the target's units.
+ */
+export async function saveWithLink(tf: Tf, model: LayersModel, target?: StandardScore): Promise<SavedLayers> {
+  const names = new Set(model.layers.map((layer) => layer.name));
+  let name = 'output';
+  for (let number = 2; names.has(name); number++) name = `output_${String(number)}`;
+  const link =
+    target === undefined ? tf.layers.activation({ name, activation: 'sigmoid' }) : tf.layers.dense({ name, units: 1 });
   const outputs = link.apply(model.outputs) as LayersModel['outputs'];
   try {
-    if (!isBinary) {
+    if (target !== undefined) {
       tf.tidy(() => {
-        link.setWeights([tf.tensor2d([[scale]]), tf.tensor1d([mean])]);
+        link.setWeights([tf.tensor2d([[target.scale]]), tf.tensor1d([target.mean])]);
       });
     }
     return await saveLayers(tf, tf.model({ inputs: model.inputs, outputs }));
@@ -154,7 +209,10 @@ const used = new WeakSet<LayersModel>();
 async function createModel(create: NetworkFactory, inputs: number, seed: number): Promise<LayersModel> {
   try {
     const model = await create(inputs, seed);
-    if (typeof model !== 'object' || !used.has(model)) return model;
+    if (typeof model !== 'object' || !used.has(model)) {
+      if (isLayersModel(model)) used.add(model);
+      return model;
+    }
   } catch (cause) {
     if (FairnessToolkitError.isInstance(cause)) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -179,26 +237,49 @@ function assertNetwork(model: LayersModel, inputs: number, task: NetworkTask): v
   if (found !== wanted) {
     reject(`return a LayersModel with one input and one output, of shapes ${wanted}`, found);
   }
-  used.add(model);
   const activation = outputActivation(model);
   const isLinear = activation === 'linear';
   if (!isLinear && (activation !== 'sigmoid' || task === 'regression')) {
     const allowed = task === 'regression' ? 'a linear activation' : 'a sigmoid or a linear activation';
     reject(`return a model whose last layer has ${allowed}`, activation ?? 'no activation');
   }
-  const other = model.layers.find((layer) => layer.trainable && layer.nonTrainableWeights.length > 0);
-  if (other !== undefined) {
+  const layers = layersIn(model);
+  // Batch normalisation updates its averages even if it is not trainable.
+  const averaging = layers.find((layer) => layer.getClassName() === 'BatchNormalization');
+  if (averaging !== undefined) {
     const required = 'return a model without running averages, as in batch normalisation (layer normalisation works)';
-    reject(required, `the layer '${other.name}'`);
+    reject(required, `the layer '${averaging.name}'`);
+  }
+  for (const layer of layers) {
+    const found = Object.entries(layer.getConfig()).find(
+      ([name, value]) => /(?:Regularizer|Constraint)$/.test(name) && typeof value === 'object' && value !== null,
+    );
+    if (found === undefined) continue;
+    reject('return a model without regularizers and constraints; use weightDecay', `${found[0]} in '${layer.name}'`);
   }
   if (model.trainableWeights.length === 0) reject('return a model with weights to train', 'none');
+}
+
+/** Returns the layers of a model, and those of models in it. */
+function layersIn({ layers }: LayersModel): LayersModel['layers'] {
+  return layers.flatMap((layer) => (isLayersModel(layer) ? layersIn(layer) : [layer]));
+}
+
+/** Checks before training that the trained model can be loaded again. */
+async function assertSavable(tf: Tf, model: LayersModel): Promise<void> {
+  try {
+    (await loadLayers(tf, await saveLayers(tf, model))).dispose();
+  } catch (cause) {
+    model.dispose();
+    throw cause;
+  }
 }
 
 function isLayersModel(model: unknown): model is LayersModel {
   return typeof model === 'object' && model !== null && 'outputs' in model && 'trainableWeights' in model;
 }
 
-/** Returns the activation of the layer that computes a model's output; undefined if it does not tell. */
+/** Returns the activation of the layer that computes a model's output; undefined if its configuration has none. */
 export function outputActivation({ outputs }: LayersModel): string | undefined {
   const activation = outputs[0]?.sourceLayer.getConfig()['activation'];
   return typeof activation === 'string' ? activation : undefined;
@@ -209,16 +290,17 @@ const MARGIN = 1e-7;
 
 /** Returns the logits of probabilities, which are first clipped. */
 export function logitsOf(tf: Tf, probabilities: Tensor2D): Tensor2D {
-  const kept = tf.clipByValue(probabilities, MARGIN, 1 - MARGIN);
+  // `clipByValue` is not used, because on wasm it returns a number for NaN, which would hide that training diverged.
+  const kept = tf.maximum<Tensor2D>(tf.minimum(probabilities, 1 - MARGIN), MARGIN);
   return tf.log(kept).sub(tf.log1p(kept.neg()));
 }
 
-/** Returns the largest number of values that a layer computes for a row. */
-function widest({ layers }: LayersModel): number {
+/** Returns the number of rows per forward pass outside of training, from the widest layer. */
+export function rowsAtOnce(tf: Tf, { layers }: LayersModel): number {
   const sizes = layers.flatMap((layer) =>
     [layer.getOutputAt(0)]
       .flat()
       .map(({ shape }) => shape.slice(1).reduce<number>((size, side) => size * (side ?? 1), 1)),
   );
-  return Math.max(1, ...sizes);
+  return Math.max(1, Math.min(MAX_ROWS_AT_ONCE, Math.floor(mostActivations(tf) / Math.max(1, ...sizes))));
 }

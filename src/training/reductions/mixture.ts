@@ -5,6 +5,7 @@ import { createRandom, mix } from '../../internal/random.ts';
 import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { isDeviceTensor, type TensorLike } from '../../table/index.ts';
 import { currentTensorflow, floorFloat32 } from '../../tensor/index.ts';
+import { requireTensor } from '../data/device-rows.ts';
 import { withFixedTensor } from '../data/fixed-tensor.ts';
 import type { Matrix } from '../data/read-matrix.ts';
 import { readPredictTensor } from '../estimators/estimator-rows.ts';
@@ -103,7 +104,7 @@ export async function tensorDraws(
 ): Promise<Tensor1D> {
   const tf = currentTensorflow();
   return withTensors(tf, async (keep) => {
-    const rows = X.shape[0] ?? 0;
+    const [rows = 0] = requireTensor(X, 'X').shape;
     if (mixture.predicts === 'values') {
       const picked = keep(tf.tensor1d(Float32Array.from(drawParts(mixture, rows, uniform))));
       return sumOnDevice(mixture, X, ({ index }, predictions) =>

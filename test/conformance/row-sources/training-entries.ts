@@ -320,7 +320,7 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
     agreement: 'exact',
     tensors: 'host',
     prepare: savedModel,
-    call: ({ x }, model) => (model as training.SavedModel).predictWithScores(x),
+    call: ({ x }, model) => (model as training.SavedModel).predictWithScores(x as number[][]),
   },
   'ThresholdOptimizer.fit': {
     agreement: 'calibration',

@@ -5,7 +5,7 @@ import path from 'node:path';
 import * as tf from '@tensorflow/tfjs';
 import { expect } from 'chai';
 
-import { TrainingError, ValueError } from '../../../src/exceptions/index.ts';
+import { DataValidationError, TrainingError, ValueError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import { Table } from '../../../src/table/index.ts';
 import { loadTensorflow } from '../../../src/tensor/index.ts';
@@ -82,6 +82,16 @@ const branched: NetworkFactory = (inputs, seed) => {
   return tf.model({ inputs: input, outputs: output as tf.SymbolicTensor });
 };
 
+interface SavedJson {
+  modelTopology: { config: { layers: { config: { units: number } }[] } };
+  weightData: string;
+}
+
+function setUnits({ modelTopology }: SavedJson, units: number): void {
+  const [first] = modelTopology.config.layers.filter(({ config }) => 'units' in config);
+  if (first !== undefined) first.config.units = units;
+}
+
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -136,6 +146,17 @@ for (const backend of ['cpu', 'wasm', 'node'] as const) {
         expect(largestDifference(await own.predictProba(X), await plain.predictProba(X))).to.be.below(1e-3);
       });
     }
+
+    it('fails if training diverges', async () => {
+      // The products of weights of this size are infinite, and their sums NaN.
+      const trainer = new RegularizedFairnessTrainer({
+        ...QUICK,
+        lr: 1e38,
+        backend,
+        network: sameAsPlain('sigmoid'),
+      });
+      expect(await errorOf(trainer.fit(X, Y, { sensitive: S }))).to.be.instanceOf(TrainingError);
+    });
 
     it('predicts values in the units of the target', async () => {
       const options = { ...QUICK, backend, task: 'regression', eta: 1, penalty: 'mean_gap' } as const;
@@ -280,6 +301,43 @@ describe('a network factory', () => {
       /layer normalisation works/,
     ],
     [
+      'has running averages that are not trained',
+      (inputs) =>
+        tf.sequential({
+          layers: [
+            tf.layers.batchNormalization({ inputShape: [inputs], trainable: false }),
+            tf.layers.dense({ units: 1, activation: 'sigmoid' }),
+          ],
+        }),
+      /layer normalisation works/,
+    ],
+    [
+      'has a regularizer, which only model.fit applies',
+      (inputs) => {
+        const kernelRegularizer = tf.regularizers.l2({ l2: 100 });
+        const inner = tf.sequential({
+          layers: [tf.layers.dense({ units: 2, inputShape: [inputs], kernelRegularizer })],
+        });
+        return tf.sequential({ layers: [inner, tf.layers.dense({ units: 1, activation: 'sigmoid' })] });
+      },
+      /without regularizers and constraints; use weightDecay. Got kernelRegularizer in 'dense/,
+    ],
+    [
+      'has a constraint, which only model.fit applies',
+      (inputs) =>
+        tf.sequential({
+          layers: [
+            tf.layers.dense({
+              units: 1,
+              activation: 'sigmoid',
+              inputShape: [inputs],
+              kernelConstraint: tf.constraints.nonNeg(),
+            }),
+          ],
+        }),
+      /Got kernelConstraint in 'dense/,
+    ],
+    [
       'has no weights to train',
       (inputs) =>
         tf.sequential({
@@ -293,6 +351,102 @@ describe('a network factory', () => {
       const tensors = tf.memory().numTensors;
       const error = await errorOf(fitWith(create));
       expect(error).to.be.instanceOf(ValueError);
+      expect(String(error)).to.match(message);
+      expect(tf.memory().numTensors).to.equal(tensors);
+    });
+  }
+
+  it('is rejected before training if its layers cannot be loaded again', async () => {
+    class Twice extends tf.layers.Layer {
+      static className = 'TwiceOfThisTest';
+      override call(inputs: tf.Tensor | tf.Tensor[]): tf.Tensor {
+        return tf.mul([inputs].flat()[0] as tf.Tensor, 2);
+      }
+    }
+    const tensors = tf.memory().numTensors;
+    const error = await errorOf(
+      fitWith((inputs) => {
+        const model = tf.sequential({ layers: [tf.layers.dense({ units: 1, inputShape: [inputs] })] });
+        model.add(new Twice({}));
+        model.add(tf.layers.dense({ units: 1, activation: 'sigmoid' }));
+        return model;
+      }),
+    );
+    expect(error).to.be.instanceOf(DataValidationError);
+    expect(String(error)).to.match(/TwiceOfThisTest/);
+    expect((error as DataValidationError).suggestion).to.match(/registerClass/);
+    expect(tf.memory().numTensors).to.equal(tensors);
+  });
+
+  it('keeps small differences of large targets, and any names of layers', async () => {
+    const target = VALUE.map((value) => 1.7e9 + value);
+    const named: NetworkFactory = (inputs, seed) =>
+      tf.sequential({
+        layers: [
+          tf.layers.dense({
+            name: 'output',
+            units: 1,
+            inputShape: [inputs],
+            kernelInitializer: tf.initializers.glorotNormal({ seed }),
+          }),
+        ],
+      });
+    const trainer = await new RegularizedFairnessTrainer({
+      ...options,
+      epochs: 30,
+      eta: 0,
+      task: 'regression',
+      network: named,
+    }).fit(X, target, { sensitive: S });
+    const found = await trainer.predict(X);
+    const mean = [...found].reduce((sum, value, row) => sum + Math.abs(value - (target[row] ?? NaN)), 0) / N;
+    // The noise of the target has a standard deviation of 1; float32 has steps of 128 at this size.
+    expect(mean).to.be.below(2);
+    await saveModel(trainer, path.join(folder, 'named'));
+    expect((await loadModel(path.join(folder, 'named'))).card.output).to.equal('value');
+  });
+
+  it('may be used again with the options of a trainer', () => {
+    const trainer = new RegularizedFairnessTrainer({ ...options, network: branched });
+    expect(new RegularizedFairnessTrainer(trainer.options).options.network).to.equal(branched);
+  });
+
+  const damages: readonly (readonly [string, (network: SavedJson) => void, RegExp])[] = [
+    [
+      'a layer too large for its weights',
+      (network) => {
+        setUnits(network, 4e8);
+      },
+      /size 400000000 .* only \d+ weights/,
+    ],
+    ['weights that are cut', (network) => (network.weightData = network.weightData.slice(0, 8)), /bytes of weights/],
+    [
+      'a weight that is not a number',
+      (network) => {
+        const bytes = Buffer.from(network.weightData, 'base64');
+        bytes.writeFloatLE(NaN, 0);
+        network.weightData = bytes.toString('base64');
+      },
+      /a weight is not a finite number/,
+    ],
+    [
+      'layers of other sizes',
+      (network) => {
+        setUnits(network, 3);
+      },
+      /cannot be loaded/,
+    ],
+  ];
+  for (const [what, damage, message] of damages) {
+    it(`is not applied from JSON with ${what}`, async () => {
+      const trainer = await new RegularizedFairnessTrainer({ ...options, network: sameAsPlain('sigmoid') }).fit(X, Y, {
+        sensitive: S,
+      });
+      const json = JSON.parse(JSON.stringify(trainer)) as { state: { network: { layers: SavedJson } } };
+      damage(json.state.network.layers);
+      const tensors = tf.memory().numTensors;
+      const error = await errorOf(RegularizedFairnessTrainer.fromJSON(json).predict(X));
+      expect(error).to.be.instanceOf(DataValidationError);
       expect(String(error)).to.match(message);
       expect(tf.memory().numTensors).to.equal(tensors);
     });
