@@ -151,6 +151,7 @@ export class SavedModel {
     x: MatrixSource,
     options: SavedModelPredictOptions = {},
   ): Promise<Uint8Array | Float64Array | Tensor1D> {
+    assertKnownOptions('SavedModel.predict', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
     const { draws, threshold } = this.#ruleOf(options);
     if (!isDeviceTensor(x)) {
       const table = await this.#read(x);
@@ -176,6 +177,7 @@ export class SavedModel {
     x: Exclude<MatrixSource, TensorLike>,
     options: SavedModelPredictOptions = {},
   ): Promise<{ readonly scores: Float64Array; readonly predictions: Uint8Array | Float64Array }> {
+    assertKnownOptions('SavedModel.predictWithScores', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
     const { draws, threshold } = this.#ruleOf(options);
     const table = await this.#read(x);
     const { draw } = this.#predictor;
@@ -188,7 +190,6 @@ export class SavedModel {
 
   /** Returns whether decisions are drawn, and the threshold of decisions that are not; undefined for values. */
   #ruleOf(options: SavedModelPredictOptions): { readonly draws: boolean; readonly threshold: number | undefined } {
-    assertKnownOptions('SavedModel.predict', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
     this.#assertOptions(options);
     const chosen = options.threshold ?? this.card.decision_threshold ?? undefined;
     const threshold = chosen ?? (this.card.task === 'binary' ? 0.5 : undefined);
