@@ -444,7 +444,7 @@ for (const backend of BACKENDS) {
       expect(results[1]?.metric.warnings.join()).to.include("'0' (").and.to.include('na-values');
     });
 
-    it('frames of very many groups within levels, which are read, equal those of arrays', async () => {
+    it('frames of very many groups within levels, which are read, equal those of arrays @slow', async () => {
       const host = {
         yPred: small.decision,
         sensitive: Float32Array.from(small.group, (_, row) => row % 400),
@@ -460,7 +460,8 @@ for (const backend of BACKENDS) {
       };
       const analyzer = new FairnessAnalyzer({ minGroupSize: 1 });
       const [onHost, onDevice] = [await analyzer.metricFrame(host), await analyzer.metricFrame(device)];
-      expect(onDevice.toJSON()).to.deep.equal(onHost.toJSON());
+      // As texts, because the comparison of 120,000 objects takes half a minute.
+      expect(JSON.stringify(onDevice) === JSON.stringify(onHost)).to.equal(true);
     });
 
     it('does not read rows back: as few numbers for 100,000 rows as for 10,000 @slow', async () => {
