@@ -342,6 +342,8 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   calibrateHeldOut: {
     agreement: 'calibration',
     tensors: 'device',
+    // More rows are in other folds, whose fits may take another step.
+    isIterative: true,
     call: async ({ score, label, group }) => {
       const { calibrated, rows, foldOf } = await training.calibrateHeldOut(score, label, { groups: group, folds: 2 });
       return [calibrated, rows, foldOf];
