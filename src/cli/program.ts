@@ -208,7 +208,10 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Formats an error on one line, unless stderr is a narrow terminal: first the problem, then the fix. The stack is included only for internal errors. */
+/**
+ * Formats an error on one line, unless stderr is a narrow terminal: first the problem, then the fix. The stack is
+ * included only for internal errors.
+ */
 function describeError(error: unknown, command: Command | undefined): string {
   if (FairnessToolkitError.isInstance(error)) {
     const text = error.suggestion === undefined ? error.message : `${error.message} ${error.suggestion}`;

@@ -127,8 +127,8 @@ export async function trainLagrangian(
 /** Creates the same network with a penalty of weight 0. */
 function withoutConstraint({ options }: LagrangianFairnessTrainer): RegularizedFairnessTrainer {
   const { epochs, lr, batchSize, hidden, network, patience, weightDecay, schedule, backend, seed, posWeight } = options;
-  const shared = { epochs, lr, batchSize, patience, weightDecay, schedule, backend, seed, posWeight };
-  return new RegularizedFairnessTrainer({ ...shared, ...(network === undefined ? { hidden } : { network }), eta: 0 });
+  const shared = { epochs, lr, batchSize, hidden, network, patience, weightDecay, schedule, backend, seed, posWeight };
+  return new RegularizedFairnessTrainer({ ...shared, eta: 0 });
 }
 
 /** The names of the stages of a fit. */

@@ -13,6 +13,7 @@ import { LagrangianFairnessTrainer } from '../networks/lagrangian-fairness-train
 import type { NetworkTask } from '../networks/network-task.ts';
 import { RegularizedFairnessTrainer } from '../networks/regularized-fairness-trainer.ts';
 import { type LayerWeights, type SavedLayers, isSavedLayers } from '../networks/network-weights.ts';
+import { isLayersModel, outputActivation } from '../networks/user-network.ts';
 import { cut, type LossRange } from '../reductions/constraint-names.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
 import { REDUCTIONS_DEFAULTS } from '../reductions/reductions-options.ts';
@@ -172,10 +173,6 @@ export function networkLayers(
   });
 }
 
-function isLayersModel(model: object): model is LayersModel {
-  return 'layers' in model && 'outputs' in model && 'getWeights' in model;
-}
-
 function describeLayersModel(model: LayersModel): ModelParts {
   const [input, output] = [model.inputs, model.outputs].map((symbols) => symbols.map(({ shape }) => shape));
   const inputs = input?.[0]?.[1] ?? undefined;
@@ -188,7 +185,7 @@ function describeLayersModel(model: LayersModel): ModelParts {
       shapes,
     );
   }
-  const isProbability = model.layers.at(-1)?.getConfig()['activation'] === 'sigmoid';
+  const isProbability = outputActivation(model) === 'sigmoid';
   return {
     method: 'layers_model',
     task: isProbability ? 'binary' : 'regression',

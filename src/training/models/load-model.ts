@@ -10,6 +10,7 @@ import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
 import { encodedWidth, type FeatureSpec } from '../data/feature-encoder.ts';
 import { estimatorFromJson } from '../estimators/estimator-from-json.ts';
 import type { Estimator } from '../estimators/estimator.ts';
+import { weightSpecsSchema } from '../networks/network-json.ts';
 import type { SavedLayers } from '../networks/network-weights.ts';
 import { loadLayers } from '../networks/user-network.ts';
 import { GridSearchReduction } from '../reductions/grid-search-reduction.ts';
@@ -119,9 +120,7 @@ const userSchema = z.object({
   weightsManifest: z.tuple([
     z.object({
       paths: z.tuple([z.literal(WEIGHTS_FILE)]),
-      weights: z.array(
-        z.object({ name: z.string(), shape: z.array(z.int().min(0)), dtype: z.enum(['float32', 'int32', 'bool']) }),
-      ),
+      weights: weightSpecsSchema,
     }),
   ]),
 });

@@ -25,14 +25,17 @@ const featureSchema = z.union([
   z.object({ kind: z.literal('categorical'), name: z.string(), levels: z.array(z.string()) }),
 ]);
 
+/** The schema of the names, shapes and types of the weights of a user's own network. */
+export const weightSpecsSchema = z.array(
+  z.object({ name: z.string(), shape: z.array(z.int().min(0)), dtype: z.enum(['float32', 'int32', 'bool']) }),
+);
+
 /** The schema of a user's own network. TensorFlow.js checks the topology itself. */
 const savedLayersSchema = z.object({
   format: z.string(),
   generatedBy: z.string(),
   modelTopology: z.record(z.string(), z.unknown()),
-  weightSpecs: z.array(
-    z.object({ name: z.string(), shape: z.array(z.int().min(0)), dtype: z.enum(['float32', 'int32', 'bool']) }),
-  ),
+  weightSpecs: weightSpecsSchema,
   weightData: z.base64(),
 });
 

@@ -275,7 +275,8 @@ async function assertSavable(tf: Tf, model: LayersModel): Promise<void> {
   }
 }
 
-function isLayersModel(model: unknown): model is LayersModel {
+/** Returns whether a value is a TensorFlow.js model of layers. */
+export function isLayersModel(model: unknown): model is LayersModel {
   return typeof model === 'object' && model !== null && 'outputs' in model && 'trainableWeights' in model;
 }
 

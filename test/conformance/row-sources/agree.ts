@@ -8,7 +8,7 @@ const DIFFERING_DECISIONS = 0.001;
 
 type Plain = number | string | boolean | null | undefined | readonly Plain[] | { readonly [key: string]: Plain };
 
-/** Returns an answer as plain data, whatever holds it. Tensors are read and disposed of. */
+/** Returns an answer of any kind as plain data. Tensors are read and disposed of. */
 export async function plainOf(answer: unknown): Promise<Plain> {
   if (answer instanceof tf.Tensor) {
     const values = [...(await answer.data())];

@@ -3,7 +3,7 @@ import type { Rows, SourceKind } from './sources.ts';
 
 /** How closely the answers for tensors agree with those for arrays, and why not more closely. */
 export const AGREEMENTS = {
-  /** Counts, and numbers computed from counts on the host, are the same. So is whatever reads tensors to the host. */
+  /** Counts, and numbers computed from counts on the host, are the same. So are the answers of functions that read tensors to the host. */
   exact: 0,
   /** Sums of numbers and of weighted numbers in float32, and losses of one batch. */
   sums: 1e-5,

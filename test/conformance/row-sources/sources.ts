@@ -24,7 +24,7 @@ const FEATURES = ['skill', 'years', 'town'] as const;
 /** The features of rows: a list of rows, columns x0, x1 and x2, a data frame of them, or a tensor. */
 type Features = number[][] | TableSource | TensorLike;
 
-/** The same rows, whatever holds them. */
+/** The same rows in any kind of source. */
 export type Rows = Readonly<Record<ColumnName, ColumnSource>> & {
   /** The features, [rows, 3]. */
   readonly x: Features;
