@@ -57,8 +57,16 @@ async function errorOf(work: () => unknown): Promise<unknown> {
 }
 
 describe('compileFair', () => {
+  const { random: unseeded } = Math;
   before(async () => {
     await loadTensorflow({ backend: 'cpu' });
+  });
+  // TensorFlow.js shuffles rows by Math.random.
+  beforeEach(() => {
+    Math.random = createRandom(7).next;
+  });
+  afterEach(() => {
+    Math.random = unseeded;
   });
 
   for (const activation of ['sigmoid', 'linear'] as const) {
