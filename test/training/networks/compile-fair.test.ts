@@ -57,17 +57,18 @@ async function errorOf(work: () => unknown): Promise<unknown> {
 }
 
 describe('compileFair', () => {
-  const { random: unseeded } = Math;
   before(async () => {
     await loadTensorflow({ backend: 'cpu' });
   });
-  // TensorFlow.js shuffles rows by Math.random.
+  /* eslint-disable no-restricted-properties, @typescript-eslint/unbound-method -- TensorFlow.js shuffles rows by it */
+  const unseeded = Math.random;
   beforeEach(() => {
     Math.random = createRandom(7).next;
   });
   afterEach(() => {
     Math.random = unseeded;
   });
+  /* eslint-enable no-restricted-properties, @typescript-eslint/unbound-method */
 
   for (const activation of ['sigmoid', 'linear'] as const) {
     it(`gives a model with a ${activation} output the documented loss`, async () => {
