@@ -21,6 +21,7 @@ import {
   type ColumnSource,
   encodeGroups,
   INTERSECTION_SEPARATOR,
+  onHost,
 } from '../table/index.ts';
 import {
   type AttributeStatistics,
@@ -116,9 +117,11 @@ const VALIDATE_ROWS_INPUT_NAMES: Readonly<Record<string, true>> = {
  */
 export async function validateRows(input: ValidateRowsInput, bounds: ValidateBounds = {}): Promise<FileValidation> {
   assertKnownOptions('validateRows', bounds, VALIDATE_BOUNDS_NAMES);
+  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const { maxGroups, signal } = bounds;
-  if (maxGroups !== undefined) assertFewRowGroups(input, maxGroups);
-  const plan = planRows(input);
+  const given = await onHost(input);
+  if (maxGroups !== undefined) assertFewRowGroups(given, maxGroups);
+  const plan = planRows(given);
   const { backend } = plan;
   if (backend === 'native') return inTurns(measureSteps(plan, bounds), signal);
   const loadBackend = metricBackend(backend);
@@ -150,6 +153,7 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
  * @throws {ValueError} if the backend is not native
  */
 export function validateRowsNow(input: ValidateRowsInput): FileValidation {
+  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const plan = planRows(input);
   const { backend } = plan;
   if (backend === 'native') return atOnce(measureSteps(plan, {}));
@@ -211,7 +215,6 @@ function* countSteps(
 }
 
 function planRows(input: ValidateRowsInput): RowPlan {
-  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const options = parseBy(rowOptionsSchema, input, 'validateRows');
   const { yPred, yScore, yTrue, sampleWeight, control } = input;
   assertDecisions(input);

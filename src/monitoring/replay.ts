@@ -4,7 +4,7 @@ import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
 import { requireInteger } from '../stats/parameters.ts';
-import { Table, type TableSource } from '../table/index.ts';
+import { readTable, type Table, type TableSource } from '../table/index.ts';
 import type { AlertEvent, AlertHistory } from './alarms/alert-event.ts';
 import type { AlertEngineOptions } from './alarms/engine-options.ts';
 import { type EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
@@ -142,7 +142,7 @@ export async function replay(source: string | TableSource, options: ReplayOption
 async function tableOf(source: string | TableSource, { stream }: RealTimeFairnessTracker): Promise<Table> {
   if (typeof source !== 'string') {
     requireSource('source', source);
-    return Table.from(source);
+    return readTable(source);
   }
   const { yPred, yTrue, id, timestamp, weight, protected: names } = stream.options.columns;
   const columns = [yPred, yTrue, id, timestamp, weight, ...names].filter((name) => name !== undefined);

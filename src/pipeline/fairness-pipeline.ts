@@ -1,6 +1,6 @@
 import { DataValidationError, FairnessToolkitError, PipelineExecutionError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
-import { type Column, type DanfoDataFrame, Table, type TableSource } from '../table/index.ts';
+import { type Column, type DanfoDataFrame, readTable, Table, type TableSource } from '../table/index.ts';
 import { type PipelineJson, readPipelineJson } from './pipeline-json.ts';
 import { type PipelineMetadata, PipelineResult, type StepRecord } from './pipeline-result.ts';
 import { transformerFromJson } from './transformers/registry.ts';
@@ -85,7 +85,7 @@ export class FairnessPipeline {
    */
   async fit(data: TableSource, options: TransformerFitOptions = {}): Promise<this> {
     assertKnownOptions('FairnessPipeline.fit', options, TRANSFORMER_FIT_OPTION_NAMES);
-    await this.#fit(Table.from(data), options);
+    await this.#fit(await readTable(data), options);
     return this;
   }
 
@@ -100,7 +100,7 @@ export class FairnessPipeline {
         suggestion: 'Call fit with the training rows first.',
       });
     }
-    const table = Table.from(data);
+    const table = await readTable(data);
     const passage = await this.#pass(table, ({ transformer }, rows) => transformer.transform(rows));
     return this.#result(data, table, passage, scale, false);
   }
@@ -111,7 +111,7 @@ export class FairnessPipeline {
     options: TransformerFitOptions = {},
   ): Promise<PipelineResult<DataLike<Source>>> {
     assertKnownOptions('FairnessPipeline.fitTransform', options, TRANSFORMER_FIT_OPTION_NAMES);
-    const table = Table.from(data);
+    const table = await readTable(data);
     const { passage, scale } = await this.#fit(table, options);
     return this.#result(data, table, passage, scale, true);
   }

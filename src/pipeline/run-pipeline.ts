@@ -2,7 +2,7 @@ import { assertKnownOptions, type OptionNames, snakeFields } from '../internal/a
 import { getLogger } from '../internal/logger.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import type { PipelineConfig } from '../schemas/pipeline/pipeline-document.ts';
-import { readTexts, Table, type TableSource } from '../table/index.ts';
+import { readTable, readTexts, type Table, type TableSource } from '../table/index.ts';
 import { parsePipelineConfig } from './config/load-config.ts';
 import type { PipelineConfigInput } from './config/pipeline-config-input.ts';
 import type { DetectorReport } from './detectors/detector-report.ts';
@@ -77,7 +77,7 @@ export async function runPipeline(
   const { signal, onProgress } = options;
   const parsed = parsePipelineConfig(config);
   const pipeline = options.pipeline ?? assemblePipeline(parsed);
-  const given = Table.from(data);
+  const given = await readTable(data);
   assertConfigColumns(parsed, given);
   const { sensitive, training, naValues } = parsed;
   const { table, warnings } = readTexts(given, {

@@ -172,14 +172,16 @@ function categoricalFrom(values: ArrayLike<unknown>, name: string): CategoricalC
 /**
  * Copies all device tensors of the rows to the host, including tensors in objects of columns. Returns the rows with
  * these copies.
+ * @throws {DataValidationError} if a tensor is disposed
  */
 export async function onHost<Rows extends object>(rows: Rows): Promise<Rows> {
-  const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value)] as const);
+  const read = Object.entries(rows).map(async ([name, value]) => [name, await readTensors(value, name)] as const);
   return Object.fromEntries(await Promise.all(read)) as Rows;
 }
 
-async function readTensors(value: unknown): Promise<unknown> {
+async function readTensors(value: unknown, name: string): Promise<unknown> {
   if (isTensorLike(value) && 'data' in value) {
+    assertNotDisposed(value, name);
     const data = await (value.data as () => Promise<ArrayLike<unknown>>)();
     return { shape: value.shape, dtype: value.dtype, dataSync: () => data };
   }

@@ -49,4 +49,4 @@ export {
 export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumbers, toBinary } from './to-binary.ts';
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
-export { Table, type TableSource, unknownColumn } from './table.ts';
+export { readTable, Table, type TableSource, unknownColumn } from './table.ts';

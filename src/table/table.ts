@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { suggestNames } from '../internal/arguments.ts';
-import { type ColumnSource, toColumn } from './column-source.ts';
+import { type ColumnSource, onHost, toColumn } from './column-source.ts';
 import {
   type CategoricalColumn,
   type Column,
@@ -144,6 +144,14 @@ export class Table {
   async toDanfo(): Promise<DanfoDataFrame> {
     return toDanfoFrame(this.toColumns());
   }
+}
+
+/**
+ * Reads a table like {@link Table.from}, and waits for columns that are tensors on a device.
+ * @throws {DataValidationError} as `Table.from`
+ */
+export async function readTable(source: TableSource): Promise<Table> {
+  return Table.from((await onHost({ source })).source);
 }
 
 /** Returns the error for an unknown column name. */

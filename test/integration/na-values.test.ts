@@ -9,7 +9,7 @@ import { demographicParityDifference, equalOpportunityDifference, metricFrame } 
 import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/index.ts';
 import { parsePipelineConfig } from '../../src/pipeline/index.ts';
 import { parseConfigText } from '../../src/pipeline/index.ts';
-import { MISSING_TEXTS } from '../../src/table/index.ts';
+import { MISSING_TEXTS, Table } from '../../src/table/index.ts';
 import { readTrainingData } from '../../src/training/data/training-data.ts';
 import { readScoreTable } from '../../src/training/postprocessing/calibrator/read-score-table.ts';
 
@@ -124,7 +124,7 @@ describe('texts that are missing values', () => {
       'sensitive: [kind]\nfeatures: [age]\nna_values: [NA, None, "null", n/a]\ntraining: { method: regularized, target_column: repaid, positive_label: yes }\n';
     const { config } = { config: await parseConfigText(text) };
     expect(config.naValues).to.deep.equal(['NA', 'None', 'null', 'n/a']);
-    const rows = readWorkflowRows(config, TABLE);
+    const rows = readWorkflowRows(config, Table.from(TABLE));
     expect(rows.nDropped).to.equal(3);
     expect(rows.attributes['kind']?.labels).to.deep.equal(['x', 'y']);
     const usual = readWorkflowRows(
@@ -132,7 +132,7 @@ describe('texts that are missing values', () => {
         sensitive: 'religion',
         training: { method: 'regularized', targetColumn: 'repaid', positiveLabel: 'yes' },
       }),
-      TABLE,
+      Table.from(TABLE),
     );
     expect(usual.features).to.deep.equal(['age']);
     expect(usual.nDropped).to.equal(2);

@@ -7,7 +7,7 @@ import {
   type PipelineConfigInput,
   runDetectors,
 } from '../../pipeline/index.ts';
-import { Table, type TableSource, takeRows } from '../../table/index.ts';
+import { readTable, type Table, type TableSource, takeRows } from '../../table/index.ts';
 import { encodedWidth, encodeFeatures, type FeatureSpec, fitFeatures } from '../../training/data/feature-encoder.ts';
 import type { Estimator } from '../../training/estimators/estimator.ts';
 import { LinearRegression } from '../../training/estimators/linear-regression.ts';
@@ -147,7 +147,7 @@ export async function runBaselineMeasurement(
   const filled = fillWorkflowOptions(options);
   const { signal, onProgress } = filled;
   signal?.throwIfAborted();
-  const table = Table.from(data);
+  const table = await readTable(data);
   const detectorReport = await runDetectors(table, parsed, { signal, onProgress });
   if (parsed.training === undefined) {
     return Object.freeze({ detectorReport, baselineMetrics: null, split: null, warnings: Object.freeze([]) });

@@ -7,7 +7,7 @@ import type { MetricResultFields } from '../../metrics/metric-result.ts';
 import { parsePipelineConfig, type PipelineConfigInput } from '../../pipeline/index.ts';
 import { nameSome } from '../../pipeline/transformers/read-columns.ts';
 import type { PipelineConfig } from '../../schemas/pipeline/pipeline-document.ts';
-import type { TableSource } from '../../table/index.ts';
+import { readTable, type TableSource } from '../../table/index.ts';
 import { describeModel } from '../../training/models/describe-model.ts';
 import { judge, type JudgeOptions } from '../assertions.ts';
 import { trackWorkflow } from '../tracking/index.ts';
@@ -83,7 +83,7 @@ export async function executeWorkflow(
   const parsed = parsePipelineConfig(config);
   const filled = fillWorkflowOptions(options);
   filled.signal?.throwIfAborted();
-  const rows = readWorkflowRows(parsed, data);
+  const rows = readWorkflowRows(parsed, await readTable(data));
   await assertOutput(options.outputDir);
   const split = splitWorkflow(rows, filled);
 

@@ -11,8 +11,7 @@ import {
   encodeGroups,
   INTERSECTION_SEPARATOR,
   readTexts,
-  Table,
-  type TableSource,
+  type Table,
   toBinary,
 } from '../../table/index.ts';
 import { assertFinite } from '../../training/data/feature-encoder.ts';
@@ -56,12 +55,11 @@ export interface WorkflowRows {
  * @throws {DataValidationError} if columns are unknown, the target cannot be learned, or there is only one group
  * @throws {ValueError} if the metric is unknown
  */
-export function readWorkflowRows(config: PipelineConfig, data: TableSource): WorkflowRows {
+export function readWorkflowRows(config: PipelineConfig, given: Table): WorkflowRows {
   const training = trainingOf(config);
   const { metric } = knownMetric(config.fairnessMetric ?? DEFAULT_METRIC);
   assertScoresMeanWhatTheySay(metric, training);
   const task = metricKind(knownMetric(metric)) === 'regression' ? 'regression' : 'binary';
-  const given = Table.from(data);
   const { table: complete, warnings: ofTexts } = readTexts(given, {
     groups: config.sensitive,
     target: training.targetColumn,

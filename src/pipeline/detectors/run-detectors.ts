@@ -3,7 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { VERSION } from '../../internal/version.ts';
-import { type CategoricalColumn, type Column, type NumericColumn, Table, type TableSource } from '../../table/index.ts';
+import {
+  type CategoricalColumn,
+  type Column,
+  type NumericColumn,
+  readTable,
+  type Table,
+  type TableSource,
+} from '../../table/index.ts';
 import { type AttributeGroups, readAttribute } from './attribute-groups.ts';
 import { type DetectorConfig, type ParsedDetectorConfig, parseDetectorConfig } from './detector-config.ts';
 import type { AssociationCell, DetectorFindings, DetectorReportMeta, SkippedColumn } from './detector-report-fields.ts';
@@ -137,7 +144,7 @@ export async function runDetectors(
   options: RunDetectorsOptions = {},
 ): Promise<DetectorReport> {
   assertKnownOptions('runDetectors', options, RUN_DETECTORS_OPTION_NAMES);
-  const table = Table.from(data);
+  const table = await readTable(data);
   const parsed = parseDetectorConfig(config, table);
   const reasons = readSkipReasons(table, parsed);
   const attributes = await analyse(table, parsed, reasons, options);

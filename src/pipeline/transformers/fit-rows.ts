@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../exceptions/index.ts';
-import { type CategoricalColumn, onHost, Table, type TableSource } from '../../table/index.ts';
+import { type CategoricalColumn, readTable, Table, type TableSource } from '../../table/index.ts';
 import { nameSome } from './read-columns.ts';
 
 /** Training rows. */
@@ -9,18 +9,13 @@ export interface FitRows {
   readonly weights: Float64Array | undefined;
 }
 
-/** Reads a table from any accepted source, with its values on the host. */
-export async function readRows(data: TableSource): Promise<Table> {
-  return Table.from((await onHost({ data })).data);
-}
-
 /**
  * Reads training rows, and excludes rows with weight 0.
  * @throws {DataValidationError} if there are no rows, the number of weights is not the number of rows, a weight is
  *   negative or not finite, or all weights are 0
  */
 export async function readFitRows(data: TableSource, sampleWeight: ArrayLike<number> | undefined): Promise<FitRows> {
-  const table = await readRows(data);
+  const table = await readTable(data);
   if (table.rowCount === 0) {
     throw new DataValidationError('data has no rows, so the transformer cannot be fitted.', {
       code: 'empty-data',

@@ -2,8 +2,8 @@ import { PipelineExecutionError } from '../../exceptions/index.ts';
 import { assertKnownOptions, snakeFields } from '../../internal/arguments.ts';
 import { withoutUndefined } from '../../internal/values.ts';
 import type { TransformerKind } from '../../schemas/pipeline/transformer-params.ts';
-import type { Table, TableSource } from '../../table/index.ts';
-import { type FitRows, readFitRows, readRows } from './fit-rows.ts';
+import { readTable, type Table, type TableSource } from '../../table/index.ts';
+import { type FitRows, readFitRows } from './fit-rows.ts';
 import { fromStored, readTransformerJson, type TransformerDefinition } from './transformer-json.ts';
 import {
   type TransformedRows,
@@ -81,7 +81,7 @@ export abstract class FittedTransformer<
    */
   async transform(data: TableSource): Promise<TransformedRows> {
     const state = this.fitted();
-    const { table, sampleWeight, notes } = this.apply(await readRows(data), state);
+    const { table, sampleWeight, notes } = this.apply(await readTable(data), state);
     this.#notes = notes;
     return Object.freeze({ table, sampleWeight });
   }

@@ -134,7 +134,7 @@ export function disposeRows(tf: Tf, { x, y, groups, weights }: NetworkTensors): 
 function batchesOfTensors(tf: Tf, rows: NetworkTensors, batchSize: number): Batches {
   const n = countRows(rows);
   let order = inOrder(n);
-  /** The rows in the order in which the epoch visits them. */
+  /** The rows in the order in which the epoch visits them. Their weights are shares of their batches. */
   let ordered: NetworkTensors | undefined;
   const forget = (): void => {
     if (ordered !== undefined) disposeRows(tf, ordered);
@@ -147,16 +147,21 @@ function batchesOfTensors(tf: Tf, rows: NetworkTensors, batchSize: number): Batc
       order = next;
       // One gather per epoch starts fewer kernels than one per batch. On the host's processor, a slice would copy all
       // rows first.
-      if (isOnDevice(tf)) ordered = tf.tidy(() => ({ ...takeRows(tf, rows, tf.tensor1d(order, 'int32')) }));
+      if (!isOnDevice(tf)) return;
+      ordered = tf.tidy(() => {
+        const taken = takeRows(tf, rows, tf.tensor1d(order, 'int32'));
+        return { ...taken, weights: taken.weights && sharesOfBatches(tf, taken.weights, batchSize) };
+      });
     },
     take(index) {
       const start = index * batchSize;
       const size = Math.min(batchSize, n - start);
-      const picked =
-        ordered === undefined
-          ? takeRows(tf, rows, tf.tensor1d(order.subarray(start, start + size), 'int32'))
-          : mapRows(ordered, (column) => column.slice([start, 0], [size, -1]));
-      return { x: picked.x, ...batchRowsOf(tf, picked) };
+      if (ordered === undefined) {
+        const picked = takeRows(tf, rows, tf.tensor1d(order.subarray(start, start + size), 'int32'));
+        return { x: picked.x, ...batchRowsOf(tf, picked, picked.weights && sharesOf(tf, picked.weights)) };
+      }
+      const picked = mapRows(ordered, (column) => column.slice([start, 0], [size, -1]));
+      return { x: picked.x, ...batchRowsOf(tf, picked, picked.weights) };
     },
     dispose: forget,
   };
@@ -174,17 +179,38 @@ function mapRows(rows: NetworkTensors, work: (column: Tensor2D) => Tensor2D): Ne
   return { ...rows, x: work(x), y: work(y), groups: work(groups), weights: weights && work(weights) };
 }
 
-/** Computes the values that losses use for a batch of tensors. */
-function batchRowsOf(tf: Tf, { y, groups, weights, groupCount }: NetworkTensors): BatchRows {
+/**
+ * Computes the values that losses use for a batch of tensors.
+ * @param shares each row's share in the weight of the batch, [n, 1]; equal shares by default
+ */
+function batchRowsOf(tf: Tf, { y, groups, groupCount }: NetworkTensors, shares: Tensor2D | undefined): BatchRows {
   const n = y.size;
-  const shares = weights === undefined ? tf.fill<Rank.R2>([n, 1], 1 / n) : weights.div<Tensor2D>(orOne(tf, weights));
-  return { labels: y.reshape([1, n]), membership: membershipOf(tf, groups, shares, groupCount), shares };
+  const own = shares ?? tf.fill<Rank.R2>([n, 1], 1 / n);
+  return { labels: y.reshape([1, n]), membership: membershipOf(tf, groups, own, groupCount), shares: own };
 }
 
-/** Returns the sum of weights. Returns 1 if the sum is 0, so that the shares are 0. */
-function orOne(tf: Tf, weights: Tensor2D): Tensor {
-  const total = weights.sum();
-  return tf.where(total.greater(0), total, tf.onesLike(total));
+/** Returns each row's share in the sum of weights, [n, 1] or [1, n]. If the sum is 0, the shares are 0. */
+function sharesOf(tf: Tf, weights: Tensor2D): Tensor2D {
+  return weights.div(orOne(tf, weights.sum()));
+}
+
+/** Computes the shares of {@link sharesOf} for all batches of rows at once, [n, 1]. */
+function sharesOfBatches(tf: Tf, weights: Tensor2D, batchSize: number): Tensor2D {
+  const n = weights.size;
+  const count = Math.ceil(n / batchSize);
+  const batches = weights
+    .reshape<Tensor1D>([n])
+    .pad([[0, count * batchSize - n]])
+    .reshape<Tensor2D>([count, batchSize]);
+  return batches
+    .div(orOne(tf, batches.sum(1, true)))
+    .reshape<Tensor2D>([count * batchSize, 1])
+    .slice([0, 0], [n, 1]);
+}
+
+/** Returns totals, with 1 for each total of 0, so that shares of this total are 0. */
+function orOne(tf: Tf, totals: Tensor): Tensor {
+  return tf.where(totals.greater(0), totals, tf.onesLike(totals));
 }
 
 /**
@@ -233,7 +259,7 @@ export function takeBatchRows(tf: Tf, rows: NetworkData, picked: Int32Array): Ba
   if (areTensors(rows)) {
     return tf.tidy(() => {
       const taken = takeRows(tf, { ...rows, x: rows.y }, tf.tensor1d(picked, 'int32'));
-      return { ...batchRowsOf(tf, taken) };
+      return { ...batchRowsOf(tf, taken, taken.weights && sharesOf(tf, taken.weights)) };
     });
   }
   const g = rows.groupCount;
@@ -274,8 +300,7 @@ export function partShares(tf: Tf, rows: NetworkData, parts: readonly Int32Array
       weights === undefined
         ? tf.tensor1d(parts.map(({ length }) => length))
         : tf.stack(parts.map((picked) => tf.gather(weights, tf.tensor1d(picked, 'int32')).sum()));
-    const row = sums.reshape<Tensor2D>([1, -1]);
-    return row.div(orOne(tf, row));
+    return sharesOf(tf, sums.reshape<Tensor2D>([1, -1]));
   });
 }
 

@@ -17,8 +17,8 @@ import {
 import { largestValues, readTogether, type Tf } from '../../tensor/index.ts';
 import { invalidValue, missingValue } from './fit-rows.ts';
 
-/** The largest group code in a tensor. One table of this size is read to find the codes that occur. */
-const LARGEST_CODE = 2 ** 16 - 1;
+/** The number of group codes in a tensor. One table of this size is read to find the codes that occur. */
+const CODES = 2 ** 16;
 
 /** The smallest number above 0 that every device distinguishes from 0 in float32. */
 const SMALLEST_NORMAL = 2 ** -126;
@@ -59,16 +59,17 @@ const REQUIREMENTS = {
     suggestion: 'Set the weight of rows to exclude to 0.',
     holds: (tf, values) => tf.logicalAnd(values.greaterEqual(0), tf.isFinite(values)),
   },
-  code: {
-    text: `hold whole numbers from 0 to ${String(LARGEST_CODE)}`,
+} as const satisfies Record<string, Requirement>;
+
+/** Returns the requirement on codes of groups. */
+function codesBelow(count: number): Requirement {
+  return {
+    text: `hold whole numbers from 0 to ${String(count - 1)}`,
     suggestion: 'Number the groups from 0, and exclude rows without a group.',
     holds: (tf, values) =>
-      tf.logicalAnd(
-        values.equal(tf.floor(values)),
-        tf.logicalAnd(values.greaterEqual(0), values.lessEqual(LARGEST_CODE)),
-      ),
-  },
-} as const satisfies Record<string, Requirement>;
+      tf.logicalAnd(values.equal(tf.floor(values)), tf.logicalAnd(values.greaterEqual(0), values.less(count))),
+  };
+}
 
 /** A column of rows to read on the device. */
 export interface DeviceColumn {
@@ -76,9 +77,9 @@ export interface DeviceColumn {
   readonly source: ColumnSource;
   /**
    * The requirement on every value. `binary` sources on the host may hold text labels. With `any`, the values are not
-   * checked again, and their extremes are unknown.
+   * checked again, and their extremes are unknown. A number is a number of codes: every value is a code below it.
    */
-  readonly must: Exclude<keyof typeof REQUIREMENTS, 'code'> | 'any';
+  readonly must: keyof typeof REQUIREMENTS | 'any' | number;
   /**
    * The number of dimensions: 1 for one value per row, 2 for features, [rows, columns].
    * @defaultValue 1
@@ -226,10 +227,11 @@ async function rawColumns<Name extends string>(
     const tensor = isTensorLike(source) ? numericTensor(source, name) : keep(uploadColumn(tf, name, column));
     assertShape(name, tensor.shape, shape);
     const { positiveLabel } = column;
+    const requirement = typeof must === 'number' ? codesBelow(must) : must === 'any' ? undefined : REQUIREMENTS[must];
     if (isTensorLike(source) && must === 'binary' && positiveLabel !== undefined) {
       const { tensor: labels } = await deviceColumns(tf, keep, {}).labels(source, 'yTrue', positiveLabel);
-      given.push({ name, must, tensor: labels });
-    } else given.push({ name, must, tensor: toFloat(keep, tensor), isInteger: tensor.dtype === 'int32' });
+      given.push({ name, requirement, tensor: labels });
+    } else given.push({ name, requirement, tensor: toFloat(keep, tensor), isInteger: tensor.dtype === 'int32' });
   }
   return given;
 }
@@ -239,7 +241,7 @@ function rawCodes(keep: Keep, name: string, source: SensitiveSource, rows: numbe
   if (!isCodes(source)) return [];
   const tensor = numericTensor(source, name);
   assertShape(name, tensor.shape, [rows]);
-  return [{ name, must: 'code', tensor: toFloat(keep, tensor) }];
+  return [{ name, requirement: codesBelow(CODES), tensor: toFloat(keep, tensor) }];
 }
 
 function columnsByName<Name extends string>(checked: [string, CheckedColumn][]): DeviceRows<Name>['columns'] {
@@ -254,7 +256,8 @@ function isCodes(source: SensitiveSource): source is TensorLike {
 /** A column before its values are checked. */
 interface RawColumn {
   readonly name: string;
-  readonly must: keyof typeof REQUIREMENTS | 'any';
+  /** Undefined if the values are not checked. */
+  readonly requirement: Requirement | undefined;
   readonly tensor: Tensor;
   /** Whether the values were int32, of which float32 represents only those up to 2^24. */
   readonly isInteger?: boolean;
@@ -319,11 +322,11 @@ function toFloat(keep: Keep, tensor: Tensor): Tensor {
 
 /** Checks the values of all columns in one read. */
 async function checkValues(tf: Tf, columns: readonly RawColumn[]): Promise<[string, CheckedColumn][]> {
-  const filled = columns.flatMap((column) =>
-    column.must === 'any' || column.tensor.size === 0 ? [] : [{ ...column, must: column.must }],
+  const filled = columns.flatMap(({ name, tensor, requirement }) =>
+    requirement === undefined || tensor.size === 0 ? [] : [{ name, tensor, requirement }],
   );
-  const summaries = filled.map(({ tensor, must }) =>
-    tf.tidy(() => tf.stack([meets(tf, tensor, must).min(), tensor.min(), tensor.max()])),
+  const summaries = filled.map(({ tensor, requirement }) =>
+    tf.tidy(() => tf.stack([meets(tf, tensor, requirement).min(), tensor.min(), tensor.max()])),
   );
   try {
     const read = filled.length === 0 ? [] : await readTogether(tf, summaries);
@@ -365,22 +368,22 @@ function tooLarge(name: string, largest: number): DataValidationError {
 }
 
 /** Returns 1 for each value that meets a requirement, otherwise 0; float32. */
-function meets(tf: Tf, values: Tensor, must: keyof typeof REQUIREMENTS): Tensor {
+function meets(tf: Tf, values: Tensor, requirement: Requirement): Tensor {
   const isMissing = tf.isNaN(values);
-  return tf.logicalAnd(REQUIREMENTS[must].holds(tf, values), tf.logicalNot(isMissing)).cast('float32');
+  return tf.logicalAnd(requirement.holds(tf, values), tf.logicalNot(isMissing)).cast('float32');
 }
 
 /** Returns the error for a column with a bad value. Only the index and the value are read. */
 async function badValue(
   tf: Tf,
-  { name, must, tensor }: RawColumn & { must: keyof typeof REQUIREMENTS },
+  { name, tensor, requirement }: RawColumn & { requirement: Requirement },
 ): Promise<DataValidationError> {
-  const index = tf.tidy(() => meets(tf, tensor, must).flatten().argMin());
+  const index = tf.tidy(() => meets(tf, tensor, requirement).flatten().argMin());
   const [position = 0] = await index.data();
   const value = tf.tidy(() => tensor.flatten().slice([position], [1]));
   const [found = NaN] = await value.data();
   tf.dispose([index, value]);
-  const { text, suggestion } = REQUIREMENTS[must];
+  const { text, suggestion } = requirement;
   const width = tensor.shape[1];
   const where = width === undefined ? position : [Math.floor(position / width), position % width];
   return invalidValue(name, text, found, where, suggestion);
@@ -393,7 +396,7 @@ async function readGroups(
   source: SensitiveSource,
   rows: number,
 ): Promise<DeviceCodes> {
-  const { labels, codesOf, rows: length } = await encodeGroupTensors(tf, keep, source, {}, LARGEST_CODE + 1);
+  const { labels, codesOf, rows: length } = await encodeGroupTensors(tf, keep, source, {}, CODES);
   assertShape(name, [length], [rows]);
   const codes = keep(tf.tidy(() => codesOf((tensor) => tensor).clone()));
   if (isCodes(source) || length === 0) return { labels, codes };

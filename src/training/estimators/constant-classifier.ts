@@ -2,11 +2,13 @@ import type { Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 import { z } from 'zod';
 
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
+import { withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { type ColumnSource, isDeviceTensor } from '../../table/index.ts';
 import { currentTensorflow } from '../../tensor/index.ts';
 import { requireTensor } from '../data/device-rows.ts';
 import { assertBinary, readFitRows } from '../data/fit-rows.ts';
 import { type MatrixSource, readMatrix } from '../data/read-matrix.ts';
+import { readTensorFitRows } from '../data/tensor-fit-rows.ts';
 import { decide } from './estimator-rows.ts';
 import { fromStoredParams, readEstimatorJson } from './estimator-state.ts';
 import {
@@ -56,8 +58,13 @@ export class ConstantClassifier implements TensorEstimator {
    */
   async fit(x: MatrixSource, y: ColumnSource, options: FitOptions = {}): Promise<this> {
     assertKnownOptions('ConstantClassifier.fit', options, FIT_OPTION_NAMES);
-    options.signal?.throwIfAborted();
-    assertBinary((await readFitRows(x, y, options.sampleWeight)).y);
+    const { sampleWeight, signal } = options;
+    signal?.throwIfAborted();
+    if (!isDeviceTensor(x)) assertBinary((await readFitRows(x, y, sampleWeight)).y);
+    else {
+      const tf = currentTensorflow();
+      await withTensors(tf, (keep) => readTensorFitRows(tf, keep, { x, y, sampleWeight }, 'binary'));
+    }
     return this;
   }
 
@@ -73,9 +80,9 @@ export class ConstantClassifier implements TensorEstimator {
     return decide(await this.predictProba(x), options.threshold ?? 0.5);
   }
 
-  /** Whether `fit` leaves tensors on their device. `fit` learns nothing, but it reads the rows to check them. */
+  /** `fit` checks tensors on their device. */
   get fitsTensors(): boolean {
-    return false;
+    return true;
   }
 
   /** Returns the decisions of `predict` as a tensor on the device of X, [rows] float32. Dispose of it after use. */

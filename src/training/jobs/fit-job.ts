@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
+import { onHost } from '../../table/index.ts';
 import { assertComparable, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
 import { readTrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
 import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
@@ -20,7 +21,7 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
     assertReplaceable(modelPath, holdsOnlyModel);
     await assertWritable(modelPath);
   }
-  const training = readTrainingData(source);
+  const training = readTrainingData(await onHost(source));
   const splits = splitRows(training, { trainSize, folds, seed });
   if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
   // Test rows from another file may lack a column. A missing column is reported before training.

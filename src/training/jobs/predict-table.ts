@@ -1,7 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { loadData, loadTexts } from '../../io/load-data.ts';
 import type { DataPaths, FileSource } from '../../schemas/data-source.ts';
-import { type Column, readTexts, Table, type TableSource } from '../../table/index.ts';
+import { type Column, readTable, readTexts, Table, type TableSource } from '../../table/index.ts';
 import {
   assertColumns,
   SAVED_MODEL_PREDICT_OPTION_NAMES,
@@ -46,7 +46,7 @@ export async function predictTable(
   options: SavedModelPredictOptions = {},
 ): Promise<PredictedTable> {
   assertKnownOptions('predictTable', options, SAVED_MODEL_PREDICT_OPTION_NAMES);
-  const table = Table.from(rows);
+  const table = await readTable(rows);
   return addPredictions(model, table, table, options);
 }
 

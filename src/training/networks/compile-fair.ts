@@ -1,16 +1,16 @@
 import type { CustomCallbackArgs, LayersModel, Logs, Optimizer, Scalar, Tensor, Tensor2D } from '@tensorflow/tfjs';
 
 import { DataValidationError, TrainingError } from '../../exceptions/index.ts';
-import { type FilledOptions, fillOptions, invalidParameter, oneOf, quote } from '../../internal/arguments.ts';
+import { type FilledOptions, fillOptions, invalidParameter, oneOf } from '../../internal/arguments.ts';
 import { metricOf } from '../../metrics/compute-metric.ts';
 import type { ClassificationRows } from '../../metrics/reduce/reduce-classification.ts';
 import { reduceClassificationTensors } from '../../metrics/reduce/reduce-tensors.ts';
-import { assertSameLength } from '../../metrics/reduce/row-arguments.ts';
+import { type Keep, withTensors } from '../../metrics/reduce/tensors/row-states.ts';
 import { cellIndex, sum, sumCells } from '../../metrics/statistics/group-stats.ts';
 import { requireInteger } from '../../stats/parameters.ts';
-import { assertNotDisposed, isTensorLike } from '../../table/index.ts';
-import { type BatchRows, bceFromLogits, currentTensorflow, readTogether, type Tf } from '../../tensor/index.ts';
-import { assertValues } from '../data/fit-rows.ts';
+import { type ColumnSource, isTensorLike } from '../../table/index.ts';
+import { type BatchRows, bceFromLogits, currentTensorflow, type Tf } from '../../tensor/index.ts';
+import { numericTensor, readDeviceColumns } from '../data/device-rows.ts';
 import { assertNonNegative } from './network-options.ts';
 import { PLAIN_PENALTIES, type PlainPenaltyName } from './penalties.ts';
 import { logitsOf, outputActivation } from './user-network.ts';
@@ -56,17 +56,14 @@ const DEFAULTS: FilledOptions<Omit<CompileFairOptions, 'groupCount'>, 'output' |
     optimizer: undefined,
   };
 
-/** One number per row: an array or a 1-D tensor. */
-type Numbers = ArrayLike<number> | Tensor;
-
 /** The rows on which {@link FairTraining.watch} measures the model's decisions after each epoch. */
 export interface WatchedRows {
   /** The model's input. */
   readonly x: Tensor | Tensor[];
   /** [n], 0 or 1. */
-  readonly labels: Numbers;
+  readonly labels: ColumnSource;
   /** [n], integer group codes. */
-  readonly groups: Numbers;
+  readonly groups: ColumnSource;
   /**
    * The decision is 1 if the model's output is at least this value.
    * @defaultValue 0.5 for probabilities, 0 for logits
@@ -101,7 +98,7 @@ export interface FairTraining {
    * @returns [n, 1], which the caller disposes of
    * @throws {DataValidationError} if shapes or types are wrong, or if a value is missing or outside its range
    */
-  targets(labels: Numbers, groups: Numbers, sampleWeight?: Numbers): Promise<Tensor2D>;
+  targets(labels: ColumnSource, groups: ColumnSource, sampleWeight?: ColumnSource): Promise<Tensor2D>;
   /**
    * Creates a callback that measures the gaps of the model's decisions after each epoch. The callback adds `dp_diff`
    * and `eo_diff` to the logs and the history of `model.fit`. It reads only counts from the device. Groups with fewer
@@ -238,21 +235,20 @@ function createRowTable(groupCount: number, isBinary: boolean): RowTable {
   return {
     async add(labels, groups, sampleWeight) {
       const tf = currentTensorflow();
-      const given = await readRows(tf, { labels, groups, sampleWeight }, groupCount, isBinary);
-      const before = columns;
-      const start = before?.labels.size ?? 1;
-      const n = given.labels.size;
-      if (start + n > MAX_ROWS) {
-        tf.dispose(given);
-        throw tooManyRows(start + n - 1);
-      }
-      columns = tf.tidy(() => {
-        const first = before ?? { labels: tf.tensor1d([NaN]), groups: tf.tensor1d([0]), weights: tf.tensor1d([1]) };
-        const join = (name: keyof typeof first): Tensor => tf.concat([first[name], given[name]]);
-        return { labels: join('labels'), groups: join('groups'), weights: join('weights') };
+      return withTensors(tf, async (keep) => {
+        const given = await readRows(tf, keep, { labels, groups, sampleWeight }, groupCount, isBinary);
+        const before = columns;
+        const start = before?.labels.size ?? 1;
+        const n = given.labels.size;
+        if (start + n > MAX_ROWS) throw tooManyRows(start + n - 1);
+        columns = tf.tidy(() => {
+          const first = before ?? { labels: tf.tensor1d([NaN]), groups: tf.tensor1d([0]), weights: tf.tensor1d([1]) };
+          const join = (name: keyof typeof first): Tensor => tf.concat([first[name], given[name]]);
+          return { labels: join('labels'), groups: join('groups'), weights: join('weights') };
+        });
+        tf.dispose({ ...before });
+        return tf.tidy(() => tf.range(-start, -start - n, -1).reshape([n, 1]));
       });
-      tf.dispose([given, { ...before }]);
-      return tf.tidy(() => tf.range(-start, -start - n, -1).reshape([n, 1]));
     },
     take(tf, numbers) {
       if (columns === undefined) throw notTargets();
@@ -296,103 +292,39 @@ function tooManyRows(rows: number): DataValidationError {
 }
 
 /** The labels, group codes and weights in the form in which the caller passed them. */
-type GivenRows = Readonly<Record<'labels' | 'groups', Numbers> & { sampleWeight?: Numbers | undefined }>;
+type GivenRows = Readonly<Record<'labels' | 'groups', ColumnSource> & { sampleWeight?: ColumnSource | undefined }>;
 
 /**
- * Uploads rows and checks them. For a tensor, only one number is read from the device. To name an
- * invalid value in the error, the whole argument is read.
+ * Uploads rows and checks them. What is read of a tensor does not depend on the number of rows.
  * @returns float32 tensors, [n] each
  */
 async function readRows(
   tf: Tf,
+  keep: Keep,
   { labels, groups, sampleWeight }: GivenRows,
   groupCount: number,
   isBinary: boolean,
 ): Promise<Record<'labels' | 'groups' | 'weights', Tensor>> {
-  const rules: readonly ValueRule[] = [
-    isBinary
-      ? { name: 'labels', required: 'hold 0 and 1', holds: isBit, areAllowed: (x) => x.mul(x.sub(1)).equal(0) }
-      : { name: 'labels', required: 'hold finite numbers', holds: Number.isFinite, areAllowed: (x) => tf.isFinite(x) },
-    {
-      name: 'groups',
-      required: `hold integer codes from 0 to ${String(groupCount - 1)}`,
-      holds: (code) => Number.isInteger(code) && code >= 0 && code < groupCount,
-      areAllowed: (x) => x.equal(x.floor()).logicalAnd(x.greaterEqual(0)).logicalAnd(x.less(groupCount)),
-    },
-    {
-      name: 'sampleWeight',
-      required: 'hold finite numbers, 0 or more',
-      holds: (weight) => weight >= 0 && weight < Infinity,
-      areAllowed: (x) => tf.isFinite(x).logicalAnd(x.greaterEqual(0)),
-    },
-  ];
-  const given = [labels, groups, ...(sampleWeight === undefined ? [] : [sampleWeight])];
-  const columns = given.map((source, index) => uploaded(tf, source, (rules[index] as ValueRule).name));
-  try {
-    assertSameLength(Object.fromEntries(columns.map(({ size }, index) => [(rules[index] as ValueRule).name, size])));
-    const wrong = tf.tidy(() =>
-      columns.map((column, index) =>
-        tf
-          .logicalNot((rules[index] as ValueRule).areAllowed(column))
-          .cast('float32')
-          .sum(),
-      ),
-    );
-    const counts = await readTogether(tf, wrong);
-    tf.dispose(wrong);
-    for (const [index, [count = 0]] of counts.entries()) {
-      const { name, required, holds } = rules[index] as ValueRule;
-      if (count === 0) continue;
-      const values = Float64Array.from(await (columns[index] as Tensor).data());
-      assertValues(name, required, values, holds, FIXES[name]);
-    }
-    const [kept, codes, weights = tf.onesLike(kept as Tensor)] = columns;
-    return { labels: kept as Tensor, groups: codes as Tensor, weights };
-  } catch (error) {
-    tf.dispose(columns);
-    throw error;
-  }
-}
-
-/** The values that are valid for an argument, as checks for the host and for the device. */
-interface ValueRule {
-  readonly name: 'labels' | 'groups' | 'sampleWeight';
-  readonly required: string;
-  readonly holds: (value: number) => boolean;
-  readonly areAllowed: (values: Tensor) => Tensor;
-}
-
-const FIXES = {
-  labels: 'Map the label that counts as positive to 1 and the others to 0.',
-  groups: 'Number the groups from 0, and set groupCount to the number of groups.',
-  sampleWeight: 'Exclude rows without a valid weight.',
-};
-
-function isBit(value: number): boolean {
-  return value === 0 || value === 1;
-}
-
-/** Returns a new float32 tensor, [n]. */
-function uploaded(tf: Tf, source: Numbers | undefined, name: ValueRule['name']): Tensor {
-  if (isTensorLike(source)) {
-    assertNotDisposed(source, name);
-    const tensor = source;
-    const isColumn = tensor.rank === 1 || (tensor.rank === 2 && tensor.shape[1] === 1);
-    if (isColumn && tensor.dtype !== 'string') return tf.tidy(() => tensor.cast('float32').flatten().clone());
-    throw wrongArgument(name, `has shape [${tensor.shape.join(', ')}] and type ${tensor.dtype}`);
-  }
-  if (!Array.isArray(source) && !ArrayBuffer.isView(source)) throw wrongArgument(name, `is ${quote(source)}`);
-  const other = Array.from<unknown>(source).find((value) => typeof value !== 'number' && typeof value !== 'boolean');
-  if (other !== undefined) throw wrongArgument(name, `holds ${quote(other)}`);
-  return tf.tensor1d(Float32Array.from(source));
-}
-
-function wrongArgument(name: ValueRule['name'], found: string): DataValidationError {
-  return new DataValidationError(`${name} must be a 1-D tensor or an array of numbers, but it ${found}.`, {
-    code: 'invalid-value',
-    context: { argument: name },
-    suggestion: name === 'groups' ? FIXES.groups : `Pass one number per row as ${name}.`,
+  const columns = await readDeviceColumns(tf, keep, {
+    labels: { source: flattened(keep, labels, 'labels'), must: isBinary ? 'binary' : 'finite' },
+    groups: { source: flattened(keep, groups, 'groups'), must: groupCount },
+    sampleWeight:
+      sampleWeight === undefined
+        ? undefined
+        : { source: flattened(keep, sampleWeight, 'sampleWeight'), must: 'weight' },
   });
+  const kept = columns.labels?.tensor as Tensor;
+  return {
+    labels: kept,
+    groups: columns.groups?.tensor as Tensor,
+    weights: columns.sampleWeight?.tensor ?? keep(tf.onesLike(kept)),
+  };
+}
+
+/** Returns a tensor of one column, [n, 1], as [n], and any other source as it is. */
+function flattened(keep: Keep, source: ColumnSource, name: string): ColumnSource {
+  if (!isTensorLike(source) || source.shape.length !== 2 || source.shape[1] !== 1) return source;
+  return keep(numericTensor(source, name).flatten());
 }
 
 /** The number of rows per forward pass of {@link FairTraining.watch}. */

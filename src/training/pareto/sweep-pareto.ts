@@ -2,6 +2,7 @@ import { chartFormat } from '../../charts/render-chart.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { CELLS_PER_GROUP, cellIndex, sum, sumCells } from '../../metrics/statistics/group-stats.ts';
+import { onHost } from '../../table/index.ts';
 import {
   areTensors,
   backendInUse,
@@ -147,7 +148,7 @@ export async function sweepPareto(
   options: SweepOptions = {},
 ): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
-  if (!isTensorSource(data)) return sweep(readTrainingData(data), filled);
+  if (!isTensorSource(data)) return sweep(readTrainingData(await onHost(data)), filled);
   const { tf, backend } = await loadTensorflow({ backend: filled.backend ?? backendInUse() });
   const training = await readTensorTraining(tf, data);
   try {

@@ -14,7 +14,7 @@ import { ARRAYS, type ColumnName, type Rows } from './sources.ts';
 const now = (call: Entry['call']): Entry => ({ agreement: 'exact', tensors: 'now', call });
 
 /** A function that waits for the device. */
-const READ = { agreement: 'exact', tensors: 'host' } as const;
+const read = (call: Entry['call']): Entry => ({ agreement: 'exact', tensors: 'host', call });
 
 const STEP = { sensitive: 'group' };
 const NUMBERS = { ...STEP, features: ['skill', 'years'] };
@@ -72,40 +72,39 @@ export const TABLE_ENTRIES: Readonly<Record<string, Entry>> = {
   'Table.from': now((rows) => Table.from(rows.table(...COLUMNS)).toColumns()),
   ...Object.fromEntries(
     Object.entries(TRANSFORMERS).flatMap(([name, create]): [string, Entry][] => [
-      [`${name}.fit`, { ...READ, call: async (rows) => (await create().fit(rows.table(...COLUMNS))).toJSON() }],
+      [`${name}.fit`, read(async (rows) => (await create().fit(rows.table(...COLUMNS))).toJSON())],
       [
         `${name}.transform`,
         {
-          ...READ,
-          call: (rows, fitted) => (fitted as pipeline.Transformer).transform(rows.table(...COLUMNS)),
+          ...read((rows, fitted) => (fitted as pipeline.Transformer).transform(rows.table(...COLUMNS))),
           prepare: () => create().fit(ARRAYS.table(...COLUMNS)),
         },
       ],
     ]),
   ),
-  'FairnessPipeline.fit': now(async (rows) =>
+  'FairnessPipeline.fit': read(async (rows) =>
     (await pipeline.buildPipeline(CONFIG).fit(rows.table(...COLUMNS))).toJSON(),
   ),
   'FairnessPipeline.transform': {
-    ...now(async (rows, fitted) => {
+    ...read(async (rows, fitted) => {
       const { data, sampleWeight } = await (fitted as pipeline.FairnessPipeline).transform(rows.table(...COLUMNS));
       return [data, sampleWeight];
     }),
     prepare: () => pipeline.buildPipeline(CONFIG).fit(ARRAYS.table(...COLUMNS)),
   },
-  'FairnessPipeline.fitTransform': now(async (rows) => {
+  'FairnessPipeline.fitTransform': read(async (rows) => {
     const { data, sampleWeight } = await pipeline.buildPipeline(CONFIG).fitTransform(rows.table(...COLUMNS));
     return [data, sampleWeight];
   }),
-  applyPipeline: now(async (rows) => {
+  applyPipeline: read(async (rows) => {
     const { data, sampleWeight } = await pipeline.applyPipeline(pipeline.buildPipeline(CONFIG), rows.table(...COLUMNS));
     return [data, sampleWeight];
   }),
-  runPipeline: now(async (rows) => {
+  runPipeline: read(async (rows) => {
     const { report, result } = await pipeline.runPipeline(CONFIG, rows.table(...COLUMNS));
     return [report, result.data, result.sampleWeight];
   }),
-  runDetectors: now((rows) => pipeline.runDetectors(rows.table(...COLUMNS), { sensitive: ['group'] })),
+  runDetectors: read((rows) => pipeline.runDetectors(rows.table(...COLUMNS), { sensitive: ['group'] })),
   'FairnessABTestAnalyzer.analyze': now((rows) => {
     const analyzer = new FairnessABTestAnalyzer({ protected: ['group'], outcome: 'decision', yTrue: 'label' });
     const arm = rows.table('decision', 'label', 'group');
@@ -122,17 +121,17 @@ export const TABLE_ENTRIES: Readonly<Record<string, Entry>> = {
     tracker.recordBatch(ARRAYS.table('decision', 'group', 'id'));
     return [tracker.labelBatch(rows.id, rows.label), recordsOf(tracker)];
   }),
-  replay: now(async (rows) => {
+  replay: read(async (rows) => {
     const { tracker, nEvents } = await replay(rows.table('decision', 'label', 'group'), { tracker: STREAM });
     return [nEvents, recordsOf(tracker)];
   }),
-  validateRows: now((rows) => validateRows(rowsToValidate(rows))),
+  validateRows: read((rows) => validateRows(rowsToValidate(rows))),
   validateRowsNow: now((rows) => validateRowsNow(rowsToValidate(rows))),
-  executeWorkflow: now(async (rows) => {
+  executeWorkflow: read(async (rows) => {
     const { baselineMetrics, finalMetrics, predictions } = await executeWorkflow(WORKFLOW, rows.table(...COLUMNS));
     return [baselineMetrics, finalMetrics, predictions];
   }),
-  runBaselineMeasurement: now((rows) => runBaselineMeasurement(WORKFLOW, rows.table(...COLUMNS))),
+  runBaselineMeasurement: read((rows) => runBaselineMeasurement(WORKFLOW, rows.table(...COLUMNS))),
 };
 
 function rowsToValidate({ decision, score, label, group, region, weight }: Rows): Parameters<typeof validateRows>[0] {

@@ -189,7 +189,7 @@ async function lossOf(rows: Rows, options: training.CompileFairOptions) {
   const fair = training.compileFair(model, options);
   const x = tf.zeros([rows.count, 3]);
   try {
-    const targets = await fair.targets(rows.label as number[], rows.group as number[], rows.weight as number[]);
+    const targets = await fair.targets(rows.label, rows.group, rows.weight);
     const results = model.evaluate(x, targets, { batchSize: rows.count }) as tf.Scalar[];
     tf.dispose(targets);
     return results;
@@ -205,7 +205,7 @@ async function watchOf(rows: Rows) {
   const fair = training.compileFair(model, { groupCount: 3 });
   const x = tf.zeros([rows.count, 3]);
   try {
-    const watch = fair.watch({ x, labels: rows.label as number[], groups: rows.group as number[] });
+    const watch = fair.watch({ x, labels: rows.label, groups: rows.group });
     await watch.onEpochEnd?.(0, {});
     return watch.epochs;
   } finally {
@@ -275,7 +275,7 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
       ASKED,
     ]),
     ...estimatorEntries('LinearRegression', (rows) => new training.LinearRegression(precision(rows)), [FITTED, ASKED]),
-    ...estimatorEntries('ConstantClassifier', () => new training.ConstantClassifier(1), [READ, ON_DEVICE]),
+    ...estimatorEntries('ConstantClassifier', () => new training.ConstantClassifier(1), [ON_DEVICE, ON_DEVICE]),
     ...estimatorEntries('MlLogisticRegression', () => new training.MlLogisticRegression({ numSteps: 20 }), [
       READ,
       READ,
@@ -351,7 +351,7 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   },
   calibrateTable: {
     agreement: 'exact',
-    tensors: 'now',
+    tensors: 'host',
     call: (rows) =>
       training.calibrateTable(
         { table: rows.table('score', 'label', 'group'), target: 'label', group: 'group' },
@@ -364,7 +364,7 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   },
   predictTable: {
     agreement: 'exact',
-    tensors: 'now',
+    tensors: 'host',
     prepare: savedModel,
     call: async (rows, model) => {
       const { skill: x0, years: x1, town: x2 } = rows;
@@ -387,7 +387,7 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sweepPareto (a table of tensors)': {
     agreement: 'networks',
-    tensors: 'now',
+    tensors: 'host',
 
     call: (rows) => training.sweepPareto(jobSource(rows), sweepOptions(rows)),
     answer: (points) =>
@@ -395,14 +395,14 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   },
   trainLagrangian: {
     agreement: 'networks',
-    tensors: 'now',
+    tensors: 'host',
 
     call: (rows) => training.trainLagrangian(jobSource(rows), { ...JOB, ...network(rows) }),
     answer: (job) => (job as Awaited<ReturnType<typeof training.trainLagrangian>>).final,
   },
   trainReductions: {
     agreement: 'exact',
-    tensors: 'now',
+    tensors: 'host',
     call: (rows) => training.trainReductions(jobSource(rows), { ...JOB, T: 2 }),
     answer: (job) => (job as Awaited<ReturnType<typeof training.trainReductions>>).final,
   },
@@ -428,7 +428,6 @@ export const TRAINING_ENTRIES: Readonly<Record<string, Entry>> = {
   'compileFair (targets)': {
     agreement: 'sums',
     tensors: 'device',
-    rejects: { danfojs: /labels must be a 1-D tensor or an array of numbers/ },
     call: (rows) => lossOf(rows, { groupCount: 3, penalty: 'mean_gap', eta: 1 }),
   },
   'compileFair (watch)': { agreement: 'exact', tensors: 'device', call: watchOf },

@@ -211,7 +211,7 @@ describe('compileFair', () => {
     const fair = compileFair(model, { eta: 1, groupCount: 2 });
     const texts = ['a', 'b'] as unknown as number[];
     const cases: readonly (readonly [() => unknown, RegExp])[] = [
-      [() => fair.targets(labels, [0, 1]), /labels and groups differ in length: 400 and 2/],
+      [() => fair.targets(labels, [0, 1]), /groups has shape \[2\]; expected \[400\]/],
       [() => fair.targets([0, 1], texts), /groups.*'a'/],
       [() => fair.targets([0, 1], tf.tensor1d(['a', 'b'])), /groups.*string/],
       [() => fair.targets([0, 1], tf.tensor2d([0, 1], [1, 2], 'int32')), /groups.*\[1, 2\]/],

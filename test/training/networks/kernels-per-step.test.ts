@@ -22,23 +22,29 @@ const BATCH_SIZES = [16, 32] as const;
 /** The limit for every penalty on WebGPU, where the time of a step depends on the number of kernels. */
 const LIMIT = 50;
 
-function makeRows(): NetworkRows {
+function makeRows(areWeighted: boolean): NetworkRows {
   const random = createRandom(5);
-  return {
+  const rows = {
     x: Float32Array.from({ length: ROWS * INPUTS }, () => random.normal()),
     y: Float32Array.from({ length: ROWS }, () => random.integer(2)),
     groups: Int32Array.from({ length: ROWS }, () => random.integer(GROUPS)),
     inputs: INPUTS,
     groupCount: GROUPS,
   };
+  return areWeighted ? { ...rows, weights: Float32Array.from({ length: ROWS }, () => 1 + random.integer(3)) } : rows;
 }
 
 /** The kernels that return their input under another shape or name, so that no backend starts work for them. */
 const WITHOUT_WORK = ['Reshape', 'Identity'];
 
 /** Counts the kernels of one epoch. */
-async function kernelsOfEpoch(tf: Tf, penalty: FairnessPenaltyName, batchSize: number): Promise<number> {
-  const rows = makeRows();
+async function kernelsOfEpoch(
+  tf: Tf,
+  penalty: FairnessPenaltyName,
+  areWeighted: boolean,
+  batchSize: number,
+): Promise<number> {
+  const rows = makeRows(areWeighted);
   const objective = createRegularizedObjective(tf, {
     etas: ETAS,
     penalty,
@@ -62,10 +68,13 @@ async function kernelsOfEpoch(tf: Tf, penalty: FairnessPenaltyName, batchSize: n
   return count;
 }
 
-async function kernelsPerStep(tf: Tf, penalty: FairnessPenaltyName): Promise<number> {
+async function kernelsPerStep(tf: Tf, penalty: FairnessPenaltyName, areWeighted = false): Promise<number> {
   const [many, few] = BATCH_SIZES;
-  const difference = (await kernelsOfEpoch(tf, penalty, many)) - (await kernelsOfEpoch(tf, penalty, few));
-  return difference / (ROWS / many - ROWS / few);
+  const [ofMany, ofFew] = [
+    await kernelsOfEpoch(tf, penalty, areWeighted, many),
+    await kernelsOfEpoch(tf, penalty, areWeighted, few),
+  ];
+  return (ofMany - ofFew) / (ROWS / many - ROWS / few);
 }
 
 /** Reads the kernels per step from the columns `now` of docs/performance.md. */
@@ -85,6 +94,14 @@ for (const backend of ['wasm', 'webgpu'] as const) {
         const count = await kernelsPerStep(tf, penalty);
         if (backend === 'webgpu') expect(count).to.be.below(LIMIT);
         expect(count).to.equal(documented(penalty, backend));
+      });
+    }
+
+    if (backend !== 'webgpu') return;
+    for (const penalty of FAIRNESS_PENALTIES) {
+      it(`with the penalty ${penalty} are no more with sample weights`, async () => {
+        const { tf } = await loadTensorflow({ backend });
+        expect(await kernelsPerStep(tf, penalty, true)).to.equal(documented(penalty, backend));
       });
     }
   });

@@ -1,5 +1,5 @@
 import { assertKnownOptions } from '../../../internal/arguments.ts';
-import { type CategoricalColumn, Table } from '../../../table/index.ts';
+import { type CategoricalColumn, onHost, Table } from '../../../table/index.ts';
 import { calibrateHeldOut, type CalibrateHeldOutOptions, HELD_OUT_DEFAULTS } from './calibrate-held-out.ts';
 import { measureCalibration } from './measure-calibration.ts';
 import { readScoreTable, type ScoreTableSource } from './read-score-table.ts';
@@ -39,7 +39,7 @@ export async function calibrateTable(
   options: CalibrateTableOptions = {},
 ): Promise<TableCalibration> {
   assertKnownOptions('calibrateTable', options, HELD_OUT_DEFAULTS);
-  const { scores, y, groups, nDropped, columns, warnings } = readScoreTable(source);
+  const { scores, y, groups, nDropped, columns, warnings } = readScoreTable(await onHost(source));
   const { rows, calibrated, foldOf: _, ...held } = await calibrateHeldOut(scores, y, { ...options, groups });
   const raw = Float64Array.from(rows, (row) => scores[row] as number);
   const labels = Uint8Array.from(rows, (row) => y[row] as number);
