@@ -24,6 +24,7 @@ export {
   runBaselineMeasurement,
   toMarkdownReport,
   type TrackingOptions,
+  validateCounts,
   validateFile,
   validateRows,
   type ValidationResult,

@@ -91,7 +91,7 @@ export interface CommandParts<Options extends OutputOptions, Request> {
    * parser.
    */
   readonly parsers?: OptionParsers;
-  /** The fields of required options. */
+  /** The fields of required options; `csv|counts` means one of the two. */
   readonly required?: readonly string[];
   /** Loads the schema that validates the options. In the schema, the field for `--sensitive` is named `attributes`. */
   readonly schema?: () => Promise<z.ZodType<Request>>;

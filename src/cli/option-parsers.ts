@@ -73,10 +73,16 @@ export function isRepeatable({ parseArg, variadic }: Pick<Option, 'parseArg' | '
 /**
  * Checks that required options were given. Commander would report a misspelt option only as missing, because it checks
  * for missing options before unknown ones.
+ * @param fields the fields; `csv|counts` means one of the two
  * @throws {ConfigValidationError} if options are missing; the message names them
  */
 export function requireOptions(options: object, fields: readonly string[]): void {
-  const missing = fields.filter((field) => !(field in options)).map(flagName);
+  const missing = fields
+    .map((field) => field.split('|'))
+    .filter((names) => !names.some((name) => name in options))
+    .map(([name = '', ...others]) =>
+      others.length === 0 ? flagName(name) : `${flagName(name)} (or ${others.map(flagName).join(' or ')})`,
+    );
   if (missing.length === 0) return;
   throw new ConfigValidationError(`Missing: ${joinNames(missing)}.`, {
     context: { missing },

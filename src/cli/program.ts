@@ -25,6 +25,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
     load: async () => (await import('./commands/validate.ts')).validateCommand(),
   },
+  sql: {
+    description:
+      'Print a SQL statement that counts rows in your database, for engines and vaults from which only counts may leave.',
+    load: async () => (await import('./commands/sql.ts')).sqlCommand(),
+  },
   'run-pipeline': {
     description:
       'Run the three-step workflow of a configuration: measure a baseline, mitigate and train, validate against a threshold.',

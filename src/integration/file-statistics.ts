@@ -1,11 +1,12 @@
+import { type CountedRows, isCounted } from '../io/counted-rows.ts';
 import { loadData } from '../io/index.ts';
-import { classLabels } from '../io/positive-label.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import { assertClasses } from '../metrics/metric-rows.ts';
 import {
   reduceClassificationSource,
   reduceRegressionSource,
   reduceScoreSource,
+  sourceLabels,
 } from '../metrics/reduce/reduce-source.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { FileSource } from '../schemas/data-source.ts';
@@ -22,18 +23,20 @@ import { countTable } from './table-statistics.ts';
 import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';
 
 /**
- * Computes the statistics of files for every requested attribute. The duckdb backend uses SQL scans that do not load
- * the rows. Other backends load all rows into memory.
+ * Computes the statistics of files or counts for every requested attribute. The duckdb backend uses SQL scans that do
+ * not load the rows. Other backends load all rows into memory.
  */
 export async function fileStatistics(
-  files: FileSource,
+  files: FileSource | CountedRows,
   needed: NeededStatistics,
   request: ValidateRequest,
   { maxClasses, signal }: ValidateBounds,
 ): Promise<readonly AttributeStatistics[]> {
   const classes = request.average === undefined ? undefined : await fileClasses(files, needed, request);
   assertFewClasses(classes?.all.length ?? 0, maxClasses);
-  if (request.backend !== 'duckdb') return countTable(await loadNeeded(files, request), needed, request, classes);
+  if (!isCounted(files) && request.backend !== 'duckdb') {
+    return countTable(await loadNeeded(files, request), needed, request, classes);
+  }
   if (classes !== undefined) return countClasses(files, needed, request, { classes, signal });
   const { kind, needsTruth } = needed;
   const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
@@ -61,20 +64,20 @@ export async function fileStatistics(
 
 /** Returns the classes of the decisions, and of the true labels if they are needed. */
 async function fileClasses(
-  files: FileSource,
+  files: FileSource | CountedRows,
   { needsTruth }: NeededStatistics,
   { yPred = '', yTrue, naValues }: ValidateRequest,
 ): Promise<OutcomeClasses> {
   const missing = missingOutcomes(naValues);
   const labelsOf = async (...columns: string[]): Promise<readonly string[]> =>
-    assertClasses((await classLabels(files, columns)).filter((label) => !missing.has(label)));
+    assertClasses((await sourceLabels(files, columns)).filter((label) => !missing.has(label)));
   const predicted = await labelsOf(yPred);
   return { predicted, all: needsTruth && yTrue !== undefined ? await labelsOf(yTrue, yPred) : predicted };
 }
 
 /** Counts each class against all other classes, with one scan for each class. */
 async function countClasses(
-  files: FileSource,
+  files: FileSource | CountedRows,
   { needsTruth }: NeededStatistics,
   request: ValidateRequest,
   { classes, signal }: { readonly classes: OutcomeClasses } & Pick<ValidateBounds, 'signal'>,

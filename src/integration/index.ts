@@ -14,7 +14,14 @@ export {
   type JudgeLlmEvalOptions,
   type LlmMetrics,
 } from './llm-eval-gate.ts';
-export { type AttributeMetrics, type FileValidation, type GateVerdict, validateFile } from './validate-file.ts';
+export {
+  type AttributeMetrics,
+  type FileValidation,
+  type GateVerdict,
+  validateCounts,
+  type ValidateCountsInput,
+  validateFile,
+} from './validate-file.ts';
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';

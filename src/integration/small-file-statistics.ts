@@ -15,6 +15,7 @@ const SMALL_FILE_OPTIONS: Readonly<Record<keyof ValidateRequest, boolean>> = {
   nanPolicy: true,
   backend: true,
   decimal: true,
+  counts: false,
   // A number that is a positive label and also means a missing value is read differently.
   naValues: false,
   // Sums of fractions would differ from those of SQL in the last digits.

@@ -1,6 +1,7 @@
 import { assertKnownOptions } from '../internal/arguments.ts';
+import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles } from '../io/find-files.ts';
-import type { DataPaths, FileSource } from '../schemas/data-source.ts';
+import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
@@ -31,18 +32,82 @@ export async function validateFile(
 ): Promise<FileValidation> {
   assertKnownOptions('validateFile', bounds, VALIDATE_BOUNDS_NAMES);
   const request = parseBy(validateSchema, input, 'validateFile');
+  return measureSource(request, () => findFiles(source, request.decimal), bounds);
+}
+
+/** The options of {@link validateCounts}. The names of the columns of counts are fixed. */
+export type ValidateCountsInput = Omit<
+  ValidateInput,
+  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
+>;
+
+/**
+ * Measures rows that somebody has counted already, for example with the statement that `evenhand sql` prints, and
+ * applies the gate. The result equals that of {@link validateFile} for the rows, except that the scores of bins are
+ * rounded.
+ *
+ * Each sensitive attribute and control feature has a column with its own name. `n` is the number of rows with the same
+ * values in all other columns. `decision` and `truth` are labels; `weight` and `weight_squared` are sums. Rows of several
+ * files are added, so that each part of the data can be counted on its own.
+ * @param source files with counts, or counts as a table
+ * @throws {DataValidationError} if counts are missing or impossible, or a label is not 0 or 1
+ * @throws {ValueError} if a metric is unknown, or needs a column that the counts do not have
+ * @example
+ * ```ts
+ * import { validateCounts } from 'evenhand';
+ *
+ * const counts = { sex: ['f', 'f', 'm', 'm'], decision: [0, 1, 0, 1], n: [600, 400, 500, 500] };
+ * const { attributes } = await validateCounts(counts, { attributes: [['sex']] });
+ * console.log(attributes.sex?.demographic_parity_difference?.value.toFixed(2));
+ * // 0.10
+ * ```
+ */
+export async function validateCounts(
+  source: CountsSource,
+  input: ValidateCountsInput,
+  bounds: ValidateBounds = {},
+): Promise<FileValidation> {
+  assertKnownOptions('validateCounts', bounds, VALIDATE_BOUNDS_NAMES);
+  const request = parseBy(validateSchema, { ...input, counts: '' }, 'validateCounts');
+  const { readCounts } = await import('../io/counted-rows.ts');
+  const counts = await readCounts(source);
+  return measureSource(requestOfCounts(request, counts), () => Promise.resolve(counts), bounds);
+}
+
+/** Returns a request with the columns that counts have. */
+export function requestOfCounts(request: ValidateRequest, { counted }: CountedRows): ValidateRequest {
+  const [hasScores, hasNumbers] = [['score', 'score_bin'], ['prediction_sum']].map((names) =>
+    names.some((name) => counted.has(name)),
+  );
+  const threshold = counted.has('score_threshold') ? counted.numeric('score_threshold').values[0] : undefined;
+  return {
+    ...request,
+    backend: 'duckdb',
+    ...(hasScores === true ? { score: 'score' } : { yPred: hasNumbers === true ? 'prediction' : 'decision' }),
+    yTrue: counted.has('truth') || counted.has('truth_sum') ? 'truth' : undefined,
+    sampleWeight: counted.has('weight') ? 'weight' : undefined,
+    scoreThreshold: request.scoreThreshold ?? threshold,
+  };
+}
+
+async function measureSource(
+  request: ValidateRequest,
+  open: () => Promise<FoundFiles | CountedRows>,
+  bounds: ValidateBounds,
+): Promise<FileValidation> {
   const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
-  const files = await findFiles(source, request.decimal);
-  if (bounds.maxGroups !== undefined) {
+  const source = await open();
+  const files = 'files' in source ? source : undefined;
+  if (files !== undefined && bounds.maxGroups !== undefined) {
     const { assertFewGroups } = await import('../io/assert-few-groups.ts');
     await assertFewGroups(files, countedAttributes(request), bounds.maxGroups);
   }
   for (const needed of kinds) {
     bounds.signal?.throwIfAborted();
-    const small = await smallFileStatistics(files, needed, request);
-    byKind.push([needed.kind, small ?? (await scan(files, needed, request, bounds))]);
+    const small = files && (await smallFileStatistics(files, needed, request));
+    byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
   return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
 }

@@ -1,4 +1,7 @@
+export type { CountingInput } from '../schemas/counting.ts';
 export type { DataPaths, DecimalSeparator, FileSource } from '../schemas/data-source.ts';
+export type { CountsSource } from './counted-rows.ts';
+export { countingSql } from './counting-sql.ts';
 export type { DataFormat } from './data-format.ts';
 export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.ts';
 export { loadData, type LoadDataOptions } from './load-data.ts';

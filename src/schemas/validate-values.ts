@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { decimalSchema } from './data-source.ts';
+import { dataSourceSchema, decimalSchema } from './data-source.ts';
 import { minGroupSize } from './fields.ts';
 import { comparator, gatesSchema } from './gates.ts';
 
@@ -75,18 +75,30 @@ export const validateSchema = z
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
     control: z.array(z.string().min(1)).min(1).optional(),
+    counts: dataSourceSchema.optional(),
     decimal: decimalSchema.optional(),
     backend: VALIDATE_VALUES.backend.default('duckdb'),
   })
-  .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
+  .refine(
+    ({ counts, yPred, score, yTrue, sampleWeight }) =>
+      counts === undefined || [yPred, score, yTrue, sampleWeight].every((name) => name === undefined),
+    {
+      message:
+        'Counts have fixed names for decisions, scores, true labels and weights: remove {yPred}, {score}, {yTrue} and {sampleWeight}.',
+    },
+  )
+  .refine(({ counts, yPred, score }) => counts !== undefined || (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions ({yPred}) or scores ({score}).',
   })
-  .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
-    message: 'A score threshold needs scores: add {score}.',
-  })
-  .refine(({ yTrue, yTruePositiveLabel }) => yTrue !== undefined || yTruePositiveLabel === undefined, {
-    message: 'A positive label of the truth needs true labels: add {yTrue}.',
-  })
+  .refine(
+    ({ counts, score, scoreThreshold }) => counts !== undefined || score !== undefined || scoreThreshold === undefined,
+    { message: 'A score threshold needs scores: add {score}.' },
+  )
+  .refine(
+    ({ counts, yTrue, yTruePositiveLabel }) =>
+      counts !== undefined || yTrue !== undefined || yTruePositiveLabel === undefined,
+    { message: 'A positive label of the truth needs true labels: add {yTrue}.' },
+  )
   .refine(({ threshold, comparator }) => threshold !== undefined || comparator === undefined, {
     message: 'A comparator needs a threshold: add {threshold}.',
   })

@@ -135,7 +135,11 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--score', 'p', '--sensitive', 'sex'],
     /either decisions \(--y-pred\) or scores/,
   ],
-  ['missing options', () => ['validate', '--y-pred', 'p'], /Missing: --csv and --sensitive\. See the examples/],
+  [
+    'missing options',
+    () => ['validate', '--y-pred', 'p'],
+    /Missing: --csv \(or --counts\) and --sensitive\. See the examples/,
+  ],
   [
     'an unknown option',
     () => ['validate', '--csv', decisions(), '--y-pred', 'p', '--sensitve', 'sex'],

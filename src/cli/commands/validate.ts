@@ -5,7 +5,9 @@ import type { ReportDocument } from '../../document/report-document.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidationChanges } from '../../integration/validation-changes.ts';
 import type { ValidationJson } from '../../integration/validation-from-json.ts';
+import type { CountedRows } from '../../io/counted-rows.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
+import type { Gate } from '../../schemas/gates.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
 import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
@@ -17,7 +19,8 @@ import { type OutputOptions, printResult, remarkWritten, warn } from '../output.
 import { startProvenance } from '../provenance.ts';
 
 interface ValidateOptions extends OutputOptions {
-  readonly csv: FoundFiles;
+  readonly csv?: FoundFiles;
+  readonly counts?: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
   readonly out?: readonly string[];
   readonly outPlot?: string;
@@ -33,6 +36,7 @@ export function validateCommand(): Command {
     name: 'validate',
     options: `
 ${OPTION.csv}
+--counts <data>  counts instead of rows: the result of the statement that 'evenhand sql' prints, as CSV, TSV, Parquet or JSON lines; repeat to add the counts of several files
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)
 --score <column>  column of scores, instead of decisions; --score-threshold turns scores into decisions; needed for roc_auc_difference
 ${OPTION.scoreThreshold}
@@ -75,7 +79,7 @@ ${OPTION.rawCsv}
       metric: repeatable((text) => text),
       out: repeatable((text) => text),
     },
-    required: ['csv', 'sensitive'],
+    required: ['csv|counts', 'sensitive'],
     schema: async () => (await import('../../schemas/validate-values.ts')).validateSchema,
     help: `
 Examples:
@@ -101,6 +105,10 @@ Examples:
   Compare groups within each department, to find gaps that the overall rates hide or reverse:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department
 
+  Counts from a database, instead of rows:
+  $ evenhand sql --dialect postgres --table loans --y-pred approved --sensitive sex
+  $ evenhand validate --counts counts.csv --sensitive sex
+
   Several reports, and what changed since the last one:
   $ evenhand validate --csv june.csv --y-pred approved --sensitive sex --measures selection_rate,count \\
       --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
@@ -117,20 +125,23 @@ async function run(
   _: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const { csv, out, outPlot, compare, gate, junit, rawCsv: raw } = options;
+  const { out, outPlot, compare, gate, junit, rawCsv: raw } = options;
+  const { data, counts, request: own } = await openData(options, request);
   const writeReports = await reportWriter(out, { takesTables: true, raw });
-  await assertOutputs([...(out ?? []), outPlot, junit], [csv, compare, gate]);
+  await assertOutputs([...(out ?? []), outPlot, junit], [data, compare, gate]);
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
-  const gated = await withGates(request, options);
+  const gates = await readGateFile(own, options);
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
-  const findProvenance = startProvenance(isShown, { call, options, inputs: [csv, gate] });
-  const [{ validateFile }, { manifestOf }, { validationToJson, validationToMarkdown }] = await Promise.all([
-    import('../../integration/validate-file.ts'),
-    import('../../document/provenance.ts'),
-    import('../../integration/validation-report.ts'),
-  ]);
-  const validation = await validateFile(csv, gated);
+  const findProvenance = startProvenance(isShown, { call, options, inputs: [data, gate] });
+  const [{ validateCounts, validateFile }, { manifestOf }, { validationToJson, validationToMarkdown }] =
+    await Promise.all([
+      import('../../integration/validate-file.ts'),
+      import('../../document/provenance.ts'),
+      import('../../integration/validation-report.ts'),
+    ]);
+  const gated = gates === undefined ? request : { ...request, gates };
+  const validation = await (counts === undefined ? validateFile(data, gated) : validateCounts(counts, gated));
   const provenance = await findProvenance(validation.rows);
   const manifest = provenance && manifestOf(provenance);
   const changes =
@@ -140,9 +151,9 @@ async function run(
   const body = validationToJson(validation, { manifest, changes });
   await writeReports?.({
     json: () => `${JSON.stringify(body, undefined, 2)}\n`,
-    md: () => validationToMarkdown(validation, csv.title, { changes, provenance }),
+    md: () => validationToMarkdown(validation, data.title, { changes, provenance }),
     html: async () =>
-      (await import('../../integration/validation-html.ts')).validationToHtml(validation, csv.title, {
+      (await import('../../integration/validation-html.ts')).validationToHtml(validation, data.title, {
         changes,
         provenance,
       }),
@@ -151,7 +162,7 @@ async function run(
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
-    text: () => summaryOf(validation, csv.title, changes),
+    text: () => summaryOf(validation, data.title, changes),
   });
   await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
   remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
@@ -211,20 +222,45 @@ async function readEarlier(compare: string | undefined): Promise<ValidationJson 
   });
 }
 
+/** The data of a call: rows or counts, and the request with the columns that counts have. */
+interface OpenedData {
+  readonly data: FoundFiles;
+  readonly counts: CountedRows | undefined;
+  readonly request: ValidateRequest;
+}
+
+async function openData({ csv, counts: files }: ValidateOptions, request: ValidateRequest): Promise<OpenedData> {
+  if (files === undefined) return { data: csv as FoundFiles, counts: undefined, request };
+  if (csv !== undefined) {
+    const { ConfigValidationError } = await import('../../exceptions/index.ts');
+    throw new ConfigValidationError('--csv and --counts are given, but only one of them is read.', {
+      context: { parameter: 'counts' },
+      suggestion: 'Give --csv for rows, or --counts for the result of the statement of `evenhand sql`.',
+    });
+  }
+  const [{ readCounts }, { requestOfCounts }] = await Promise.all([
+    import('../../io/counted-rows.ts'),
+    import('../../integration/validate-file.ts'),
+  ]);
+  const counts = await readCounts(files);
+  return { data: files, counts, request: requestOfCounts(request, counts) };
+}
+
 /**
- * Adds the gates of --gate to a request.
+ * Reads the gates of --gate.
+ * @returns undefined without --gate
  * @throws {ConfigValidationError} if the file is invalid, or a report of gates is requested and there is no gate
  */
-async function withGates(request: ValidateRequest, { gate, junit }: ValidateOptions): Promise<ValidateRequest> {
-  if (gate === undefined && junit === undefined) return request;
+async function readGateFile(request: ValidateRequest, { gate, junit }: ValidateOptions): Promise<Gate[] | undefined> {
+  if (gate === undefined && junit === undefined) return undefined;
   const [{ gatesOf }, { gateRequestOf }] = await Promise.all([
     import('../../integration/gates.ts'),
     import('../../integration/validate-file.ts'),
   ]);
   const gateRequest = gateRequestOf(request);
   const gates = gate === undefined ? [] : await (await import('../../integration/read-gates.ts')).readGates(gate, gateRequest); // prettier-ignore
-  if (gates.length > 0) return { ...request, gates };
-  if (gatesOf(gateRequest).length > 0) return request;
+  if (gates.length > 0) return [...gates];
+  if (gatesOf(gateRequest).length > 0) return undefined;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
   throw new ConfigValidationError('--junit writes the verdicts of gates, but there is no gate.', {
     context: { parameter: 'junit' },

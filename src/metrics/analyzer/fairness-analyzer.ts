@@ -1,4 +1,5 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { type CountsSource, readCounts } from '../../io/counted-rows.ts';
 import type { SqlEngine } from '../../io/index.ts';
 import {
   type ColumnSource,
@@ -47,6 +48,17 @@ const FAIRNESS_ANALYZER_OPTION_NAMES: OptionNames<FairnessAnalyzerOptions> = {
 const BOUND_OPTION_NAMES: OptionNames<BoundColumns & FairnessAnalyzerOptions> = {
   ...BOUND_COLUMNS_NAMES,
   ...FAIRNESS_ANALYZER_OPTION_NAMES,
+};
+
+const COUNTED_OPTION_NAMES: OptionNames<CountedColumns & Omit<FairnessAnalyzerOptions, 'backend'>> = {
+  sensitiveCol: true,
+  positiveLabel: true,
+  yTruePositiveLabel: true,
+  nanPolicy: true,
+  naValues: true,
+  minGroupSize: true,
+  minDenominator: true,
+  seed: true,
 };
 
 /** The arguments of a metric that does not need true labels. */
@@ -248,7 +260,42 @@ export class FairnessAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromSql', columns, BOUND_OPTION_NAMES);
     return bindSql({ engine, query }, columns);
   }
+
+  /**
+   * Creates an analyzer of rows that somebody has counted already, for example with the statement that `evenhand sql`
+   * prints. Each sensitive attribute and control feature has a column with its own name; `n` is the number of rows,
+   * `decision` and `truth` are labels, `weight` and `weight_squared` are sums.
+   * @param source files with counts (a path, a glob or a folder, or a list of paths), or counts as a table
+   * @throws {DataValidationError} if a file cannot be read, or counts are missing or impossible
+   * @example
+   * ```ts
+   * import { FairnessAnalyzer } from 'evenhand';
+   *
+   * const counts = { sex: ['f', 'f', 'm', 'm'], decision: [0, 1, 0, 1], n: [600, 400, 500, 500] };
+   * const bound = await FairnessAnalyzer.fromCounts(counts, { sensitiveCol: 'sex' });
+   * console.log((await bound.demographicParityDifference()).value.toFixed(2));
+   * // 0.10
+   * ```
+   */
+  static async fromCounts(
+    source: CountsSource,
+    columns: CountedColumns & Omit<FairnessAnalyzerOptions, 'backend'>,
+  ): Promise<BoundAnalyzer> {
+    assertKnownOptions('FairnessAnalyzer.fromCounts', columns, COUNTED_OPTION_NAMES);
+    const counts = await readCounts(source);
+    const has = (name: string): boolean => counts.counted.has(name);
+    return bindSql(counts, {
+      ...columns,
+      yPredCol: has('prediction_sum') ? 'prediction' : 'decision',
+      yTrueCol: has('truth') || has('truth_sum') ? 'truth' : undefined,
+      yScoreCol: has('score') || has('score_bin') ? 'score' : undefined,
+      sampleWeightCol: has('weight') ? 'weight' : undefined,
+    });
+  }
 }
+
+/** Options of {@link FairnessAnalyzer.fromCounts}. The names of the other columns of counts are fixed. */
+export type CountedColumns = Omit<BoundColumns, 'yPredCol' | 'yTrueCol' | 'yScoreCol' | 'sampleWeightCol'>;
 
 function bindSql(
   source: Parameters<typeof sqlStatsSource>[0],

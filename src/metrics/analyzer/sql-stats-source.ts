@@ -1,10 +1,14 @@
 import type { OptionNames } from '../../internal/arguments.ts';
-import type { SqlSource } from '../../io/index.ts';
-import { classLabels } from '../../io/positive-label.ts';
 import { joinLabels, missingOutcomes } from '../../table/index.ts';
 import type { ControlCell } from '../frame/cross-control.ts';
 import { assertClasses, macroWithPositiveLabel, missingColumn } from '../metric-rows.ts';
-import { reduceClassificationSource, reduceRegressionSource, reduceScoreSource } from '../reduce/reduce-source.ts';
+import {
+  type CountableSource,
+  reduceClassificationSource,
+  reduceRegressionSource,
+  reduceScoreSource,
+  sourceLabels,
+} from '../reduce/reduce-source.ts';
 import type { RowOptions } from '../row-options.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
@@ -38,7 +42,7 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
  * Returns a source that computes the statistics of a file or query. SQL goes through the rows once for each kind of
  * statistics.
  */
-export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsSource<readonly string[]> {
+export function sqlStatsSource(source: CountableSource, columns: BoundColumns): StatsSource<readonly string[]> {
   const sensitive = [columns.sensitiveCol].flat();
   return {
     statistics: reduceOnce(async (request) => (await reduce(source, columns, sensitive, request)).stats),
@@ -51,13 +55,13 @@ export function sqlStatsSource(source: SqlSource, columns: BoundColumns): StatsS
         throw macroWithPositiveLabel();
       const names = [needsTruth ? columns.yTrueCol : undefined, columns.yPredCol].filter((name) => name !== undefined);
       const missing = missingOutcomes(columns.naValues);
-      return assertClasses((await classLabels(source, names)).filter((label) => !missing.has(label)));
+      return assertClasses((await sourceLabels(source, names)).filter((label) => !missing.has(label)));
     },
   };
 }
 
 async function reduce(
-  source: SqlSource,
+  source: CountableSource,
   columns: BoundColumns,
   attribute: readonly string[],
   { kind, metric, needsTruth, className }: StatsRequest,

@@ -1,7 +1,16 @@
 import { countDecisions, type DecisionCell } from '../../io/count-decisions.ts';
 import { countScores } from '../../io/count-scores.ts';
+import {
+  countedDecisions,
+  countedLabels,
+  countedMoments,
+  type CountedRows,
+  countedScores,
+  isCounted,
+} from '../../io/counted-rows.ts';
 import type { SourceGroup } from '../../io/group-by.ts';
 import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/sql-engine.ts';
+import { classLabels } from '../../io/positive-label.ts';
 import type { SqlSource } from '../../io/sql-source.ts';
 import { sumMoments } from '../../io/sum-moments.ts';
 import {
@@ -20,6 +29,14 @@ import { lostRows } from './reduce-scores.ts';
 import { countDropped } from './row-arguments.ts';
 import { fillTables, lossesOfCells, regressionOfSums } from './stats-of-sums.ts';
 
+/** Rows in files, rows that a query returns, or rows that somebody has counted already. */
+export type CountableSource = SqlSource | CountedRows;
+
+/** Returns the distinct labels of several columns together. */
+export async function sourceLabels(source: CountableSource, columns: readonly string[]): Promise<readonly string[]> {
+  return isCounted(source) ? countedLabels(source, columns) : classLabels(source, columns);
+}
+
 /** The statistics of one attribute of a source. */
 export interface SourceStats<Stats extends GroupStats> {
   readonly stats: Stats;
@@ -28,16 +45,16 @@ export interface SourceStats<Stats extends GroupStats> {
 }
 
 /**
- * Computes the {@link ClassificationStats} of each requested attribute from a file or a query. Uses one scan that does
- * not load the rows into memory.
+ * Computes the {@link ClassificationStats} of each requested attribute from a source. For a file or a query, one scan
+ * counts the rows without loading them into memory.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
  *   be used
  */
 export async function reduceClassificationSource(
-  source: SqlSource,
+  source: CountableSource,
   request: DecisionRequest,
 ): Promise<readonly SourceStats<ClassificationStats>[]> {
-  const reductions = await countDecisions(source, request);
+  const reductions = isCounted(source) ? countedDecisions(source, request) : await countDecisions(source, request);
   return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
       return fillTables(
@@ -68,16 +85,16 @@ export async function reduceClassificationSource(
 }
 
 /**
- * Computes the {@link RegressionStats} of each requested attribute from a file or a query. Uses two scans per
- * attribute.
+ * Computes the {@link RegressionStats} of each requested attribute from a source. A file or a query is scanned twice
+ * for each attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is text or infinite, or no
  *   row can be used
  */
 export async function reduceRegressionSource(
-  source: SqlSource,
+  source: CountableSource,
   request: NumberRequest,
 ): Promise<readonly SourceStats<RegressionStats>[]> {
-  const reductions = await sumMoments(source, request);
+  const reductions = isCounted(source) ? countedMoments(source, request) : await sumMoments(source, request);
   return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
     const rest = { hasTruth: request.yTrue !== undefined, dropped, rowCount };
     return { stats: { ...regressionOfSums(labelsOf(groups), sums, rest), readings }, parts: partsOf(groups) };
@@ -85,16 +102,18 @@ export async function reduceRegressionSource(
 }
 
 /**
- * Computes the {@link ScoreStats} of each requested attribute from a file or a query. Uses one scan for all attributes
- * together and one more scan for each attribute.
+ * Computes the {@link ScoreStats} of each requested attribute from a source. A file or a query is scanned once for all
+ * attributes together, and once more for each attribute.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a score is text or infinite, a label
  *   is not 0 or 1, or no row can be used
  */
 export async function reduceScoreSource(
-  source: SqlSource,
+  source: CountableSource,
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
-  const reductions = await countScores(source, request, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
+  const reductions = isCounted(source)
+    ? countedScores(source, request)
+    : await countScores(source, request, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
   return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
     const lost = lostRows(cells, dropped, rowCount);
     const losses = lossesOfCells(cells, groups.length);

@@ -38,7 +38,17 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
     ...['differentialFairnessBiasAmplificationOf', 'empiricalDifferentialFairnessOf'],
   ],
   'files, folders and queries': [
-    ...['loadData', 'validateFile', 'predictFile', 'openDuckDb', 'sampleData', 'readRecords', 'openRecordStore'],
+    ...[
+      'loadData',
+      'validateFile',
+      'validateCounts',
+      'countingSql',
+      'predictFile',
+      'openDuckDb',
+      'sampleData',
+      'readRecords',
+      'openRecordStore',
+    ],
     ...['loadModel', 'saveModel', 'loadPipeline', 'savePipeline', 'findConfigFile', 'loadConfig', 'tableFormat'],
     ...['followLines', 'reduceClassificationSource', 'reduceRegressionSource', 'reduceScoreSource', 'assertReportPath'],
   ],
@@ -64,7 +74,7 @@ export const METHODS_WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> =
     ...['toColumns', 'toRecords', 'toDanfo', 'ofColumns'],
   ],
   'one event': ['record', 'label'],
-  'files and queries': ['fromFile', 'fromSql'],
+  'files, queries and counts': ['fromFile', 'fromSql', 'fromCounts'],
   'internal to subclasses': [
     ...['learn', 'apply', 'keep', 'fitted', 'solve', 'solveTensors', 'deviance', 'objectiveOf', 'historyOf'],
     ...['scores', 'tensorScores'],

@@ -1,0 +1,424 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { assertKnownOptions } from '../internal/arguments.ts';
+import { type CountingInput, type CountingRequest, countingSchema } from '../schemas/counting.ts';
+import { parseBy } from '../schemas/parse.ts';
+import { COUNT_COLUMNS, type CountColumn } from './counted-rows.ts';
+
+/** How a dialect writes what the dialects write differently. */
+interface Dialect {
+  /** Returns a name as an identifier. */
+  readonly quote: (name: string) => string;
+  /** Converts a value to text. */
+  readonly text: (value: string) => string;
+  /** Converts a value to float64. */
+  readonly double: (value: string) => string;
+  /**
+   * Whether texts that differ are equal in GROUP BY, for example by their case. The rows are then grouped by the bytes of
+   * the text.
+   */
+  readonly groupsByBytes?: boolean;
+  /** Returns a condition that is true if a text is not a number, where a conversion returns a wrong number instead. */
+  readonly isNoNumber?: (text: string) => string;
+}
+
+const cast =
+  (type: string) =>
+  (value: string): string =>
+    `CAST(${value} AS ${type})`;
+
+const doubled =
+  (mark: string) =>
+  (name: string): string =>
+    `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
+
+const escaped =
+  (mark: string) =>
+  (name: string): string =>
+    `${mark}${name.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`)}${mark}`;
+
+const STANDARD: Dialect = { quote: doubled('"'), text: cast('VARCHAR'), double: cast('DOUBLE') };
+
+const SPARK: Dialect = { quote: doubled('`'), text: cast('STRING'), double: cast('DOUBLE') };
+
+const DIALECTS: Readonly<Record<CountingRequest['dialect'], Dialect>> = {
+  duckdb: STANDARD,
+  postgres: { quote: doubled('"'), text: cast('TEXT'), double: cast('DOUBLE PRECISION') },
+  clickhouse: { quote: escaped('"'), text: cast('Nullable(String)'), double: cast('Nullable(Float64)') },
+  trino: STANDARD,
+  spark: SPARK,
+  bigquery: { quote: escaped('`'), text: cast('STRING'), double: cast('FLOAT64') },
+  snowflake: STANDARD,
+  databricks: SPARK,
+  // VARCHAR without a length cuts texts after 256 bytes.
+  redshift: { quote: doubled('"'), text: cast('VARCHAR(65535)'), double: cast('DOUBLE PRECISION') },
+  athena: STANDARD,
+  mysql: {
+    quote: doubled('`'),
+    text: cast('CHAR'),
+    double: cast('DOUBLE'),
+    groupsByBytes: true,
+    isNoNumber: (text) => `${text} NOT REGEXP '^ *[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)? *$'`,
+  },
+};
+
+/** The width of the bins of scores. The scores 0 and 1 are the middle of bins. */
+const SCORE_STEP = 2 ** -14;
+
+/** The default score threshold. */
+const SCORE_THRESHOLD = 0.5;
+
+const COUNTING_NAMES: Readonly<Record<string, true>> = Object.fromEntries(
+  Object.keys(countingSchema.shape).map((name) => [name, true as const]),
+);
+
+/**
+ * Returns one SQL statement that counts rows by sensitive attributes, control features, true label and decision. Save
+ * its result as a CSV, Parquet or JSON-lines file, and measure it with `evenhand validate --counts`, {@link validateCounts}
+ * or `FairnessAnalyzer.fromCounts`. Only counts and sums leave the engine, never rows.
+ *
+ * Labels stay as they are: name the positive label when the counts are measured. Scores are counted in bins of width
+ * 2^-14. For a regression, sums of the powers of predictions, true values and errors are computed.
+ *
+ * The statement contains a query as it is given. The names of tables and columns are quoted.
+ * @throws {ConfigValidationError} if an option is missing or out of its range
+ * @throws {DataValidationError} if a name cannot be used as a column of counts
+ * @example
+ * ```ts
+ * import { countingSql } from 'evenhand/io';
+ *
+ * const sql = countingSql({ dialect: 'postgres', table: 'loans', yPred: 'approved', attributes: [['sex']] });
+ * console.log(sql.split('\n')[0]);
+ * // SELECT eh_k0 AS "sex", eh_d AS "decision", COUNT(*) AS "n"
+ * ```
+ */
+export function countingSql(input: CountingInput): string {
+  assertKnownOptions('countingSql', input, COUNTING_NAMES);
+  return countingStatement(parseBy(countingSchema, input, 'countingSql'));
+}
+
+/** Returns the statement of {@link countingSql} for a parsed request. */
+export function countingStatement(request: CountingRequest): string {
+  const dialect = DIALECTS[request.dialect];
+  const names = [...new Set([...request.attributes.flat(), ...(request.control ?? [])])];
+  assertNames(names, request);
+  const own = ownNames(names, request);
+  const source = sourceOf(request, dialect, own('q'));
+  const keys = names.map((name, index): Named => [own(`k${String(index)}`), name]);
+  const { read, labels, checked, flags, numbers, sums } = partsOf(request, dialect, own, source);
+  const texts = keys.map(([key, name]): Named => [dialect.text(dialect.quote(name)), key]);
+  const grouped = [...keys, ...labels].map(([column]) => column);
+  // Scores are numbers, whose bytes are not needed.
+  const isByBytes = (column: string): boolean => dialect.groupsByBytes === true && column !== own('b');
+  const shown = ([column, name]: Named): Named => [isByBytes(column) ? `MIN(${column})` : column, name];
+  const outputs: Named[] = [...[...keys, ...labels].map(shown), ...numbers, ['COUNT(*)', 'n'], ...sums];
+  const inner = `SELECT ${select([...texts, ...read])}\nFROM ${source}`;
+  const rows =
+    checked.length === 0
+      ? inner
+      : `SELECT ${[...keys.map(([key]) => key), select(checked)].join(', ')}\nFROM (\n${inner}\n) AS ${own('r')}`;
+  return [
+    `SELECT ${select(outputs.map(([expression, name]) => [expression, dialect.quote(name)]))}`,
+    `FROM (\n${rows}\n) AS ${own('s')}`,
+    `GROUP BY ${[...grouped.map((column) => (isByBytes(column) ? `HEX(${column})` : column)), ...flags].join(', ')}`,
+  ].join('\n');
+}
+
+/** An expression or a column, and its name in the result. */
+type Named = readonly [expression: string, name: string];
+
+/** What a kind of columns adds to a statement. */
+interface StatementParts {
+  /** The columns to read from each row. */
+  readonly read?: readonly Named[];
+  /** Expressions over the columns that were read. They are computed only if some columns are numbers. */
+  readonly checked?: readonly Named[];
+  /** Expressions that are 1 for a row with a number that cannot be used, and otherwise 0. */
+  readonly invalid?: readonly string[];
+  /** Columns by which rows are grouped, with their names in the result. */
+  readonly labels?: readonly CountNamed[];
+  /** Further columns by which rows are grouped, which are not part of the result. */
+  readonly flags?: readonly string[];
+  /** Constants in the result. */
+  readonly numbers?: readonly CountNamed[];
+  readonly sums?: readonly CountNamed[];
+}
+
+/** An expression or a column, and its name in the counts. */
+type CountNamed = readonly [expression: string, name: CountColumn];
+
+/** The means to write the parts of a statement. */
+interface Writer {
+  readonly dialect: Dialect;
+  /** Returns a name for a column of the statement's own. */
+  readonly own: (name: string) => string;
+  /** Returns the sum of an expression over rows, with their weights. */
+  readonly sum: (expression: string) => string;
+}
+
+function partsOf(
+  request: CountingRequest,
+  dialect: Dialect,
+  own: (name: string) => string,
+  source: string,
+): Required<StatementParts> {
+  const { yPred, yTrue, score, sampleWeight, regression } = request;
+  const times = sampleWeight === undefined ? '' : `${own('u')} * `;
+  const writer: Writer = { dialect, own, sum: (expression) => `SUM(${times}${expression})` };
+  const parts: StatementParts[] = [];
+  if (!regression && yTrue !== undefined) parts.push(labelParts(writer, yTrue, ['t', 'truth']));
+  if (!regression && yPred !== undefined) parts.push(labelParts(writer, yPred, ['d', 'decision']));
+  if (sampleWeight !== undefined) parts.push(weightParts(writer, sampleWeight));
+  if (score !== undefined) parts.push(scoreParts(writer, score, request));
+  if (regression) parts.push(...regressionParts(writer, source, request));
+  const all = <Item>(pick: (part: StatementParts) => readonly Item[] | undefined): readonly Item[] =>
+    parts.flatMap((part) => pick(part) ?? []);
+  const invalid = all((part) => part.invalid);
+  const sums = all((part) => part.sums);
+  return {
+    read: all((part) => part.read),
+    checked: invalid.length === 0 ? [] : [...all((part) => part.checked), [invalid.join(' + '), own('i')]],
+    invalid,
+    labels: all((part) => part.labels),
+    flags: all((part) => part.flags),
+    numbers: all((part) => part.numbers),
+    sums: invalid.length === 0 ? sums : [[`SUM(${own('i')})`, 'invalid'], ...sums],
+  };
+}
+
+/** Labels, which stay as they are. */
+function labelParts({ dialect, own }: Writer, column: string, [name, result]: [string, CountColumn]): StatementParts {
+  const label = own(name);
+  return {
+    read: [[dialect.text(dialect.quote(column)), label]],
+    checked: [[label, label]],
+    labels: [[label, result]],
+  };
+}
+
+/** A column of numbers: its value as float64, and as text to recognise what is no number. */
+interface NumberColumn {
+  readonly read: readonly Named[];
+  readonly invalid: readonly string[];
+  /** A condition that is true if the number can be used. */
+  readonly isValid: string;
+  /** Returns an expression that is NULL unless the number can be used. */
+  readonly ifValid: (expression: string) => string;
+  /** An expression that is 1 if the number can be used, and otherwise 0. */
+  readonly flag: string;
+}
+
+function numberColumn(
+  { dialect }: Pick<Writer, 'dialect'>,
+  column: string,
+  name: string,
+  lowest = -LARGEST,
+): NumberColumn {
+  const text = `${name}x`;
+  const isValid = `${name} BETWEEN ${sqlNumber(lowest)} AND ${sqlNumber(LARGEST)}`;
+  const isText = dialect.isNoNumber === undefined ? '' : `WHEN ${dialect.isNoNumber(text)} THEN 1 `;
+  return {
+    read: [
+      [dialect.double(dialect.quote(column)), name],
+      [dialect.text(dialect.quote(column)), text],
+    ],
+    invalid: [`CASE WHEN ${text} IS NULL OR ${text} = '' THEN 0 ${isText}WHEN ${isValid} THEN 0 ELSE 1 END`],
+    isValid,
+    ifValid: (expression) => `CASE WHEN ${isValid} THEN ${expression} END`,
+    flag: `CASE WHEN ${isValid} THEN 1 ELSE 0 END`,
+  };
+}
+
+function weightParts(writer: Writer, column: string): StatementParts {
+  const [weight, usable, isKnown] = ['w', 'u', 'g'].map(writer.own) as [string, string, string];
+  const { read, invalid, ifValid, flag } = numberColumn(writer, column, weight, 0);
+  return {
+    read,
+    invalid,
+    checked: [
+      [ifValid(weight), usable],
+      [flag, isKnown],
+    ],
+    flags: [isKnown],
+    sums: [
+      [`SUM(${usable})`, 'weight'],
+      [`SUM(${usable} * ${usable})`, 'weight_squared'],
+    ],
+  };
+}
+
+/** Scores, the decisions at their threshold and, for bins, their log losses for both true labels. */
+function scoreParts(
+  writer: Writer,
+  column: string,
+  { exactScores, scoreThreshold = SCORE_THRESHOLD }: CountingRequest,
+): StatementParts {
+  const { own, sum } = writer;
+  const [score, decision, bin] = ['s', 'd', 'b'].map(own) as [string, string, string];
+  const { read, invalid, ifValid } = numberColumn(writer, column, score);
+  const decided: Named = [
+    ifValid(`CASE WHEN ${score} >= ${sqlNumber(scoreThreshold)} THEN '1' ELSE '0' END`),
+    decision,
+  ];
+  const threshold: CountNamed = [sqlNumber(scoreThreshold), 'score_threshold'];
+  if (exactScores) {
+    return {
+      read,
+      invalid,
+      checked: [decided, [ifValid(score), bin]],
+      labels: [
+        [decision, 'decision'],
+        [bin, 'score'],
+      ],
+      numbers: [threshold],
+    };
+  }
+  const [one, other] = ['loss_positive', 'loss_negative'].map(own) as [string, string];
+  const loss = (share: string): string =>
+    ifValid(`-LN(LEAST(${sqlNumber(1 - Number.EPSILON)}, GREATEST(${sqlNumber(Number.EPSILON)}, ${share})))`);
+  return {
+    read,
+    invalid,
+    checked: [
+      decided,
+      [ifValid(`FLOOR(${score} * ${sqlNumber(1 / SCORE_STEP)} + ${sqlNumber(0.5)})`), bin],
+      [loss(score), one],
+      [loss(`${sqlNumber(1)} - ${score}`), other],
+    ],
+    labels: [
+      [decision, 'decision'],
+      [bin, 'score_bin'],
+    ],
+    numbers: [[sqlNumber(SCORE_STEP), 'score_step'], threshold],
+    sums: [
+      [sum(one), 'loss_positive'],
+      [sum(`${one} * ${one}`), 'loss_positive_squared'],
+      [sum(other), 'loss_negative'],
+      [sum(`${other} * ${other}`), 'loss_negative_squared'],
+    ],
+  };
+}
+
+/**
+ * Predicted numbers, and true numbers with their errors. Predictions and true numbers are summed from the mean of all
+ * predictions, because sums of powers of large numbers lose precision.
+ */
+function regressionParts(writer: Writer, source: string, { yPred = '', yTrue }: CountingRequest): StatementParts[] {
+  const { dialect, own, sum } = writer;
+  const [p, v, pivot, x, y, e, isKnown, isTrueKnown] = ['p', 'v', 'c', 'x', 'y', 'e', 'h', 'j'].map(own) as Eight;
+  const predicted = numberColumn(writer, yPred, p);
+  const all = `SELECT ${dialect.double(dialect.quote(yPred))} AS ${p} FROM ${source}`;
+  const parts: StatementParts = {
+    read: [...predicted.read, [`(SELECT AVG(${predicted.ifValid(p)}) FROM (${all}) AS ${own('m')})`, pivot]],
+    invalid: predicted.invalid,
+    checked: [
+      [pivot, pivot],
+      [predicted.ifValid(`${p} - ${pivot}`), x],
+      [predicted.flag, isKnown],
+    ],
+    flags: [isKnown],
+    sums: [
+      [`MAX(${pivot})`, 'pivot'],
+      [sum(x), 'prediction_sum'],
+      [sum(`${x} * ${x}`), 'prediction_squared'],
+      [sum(`${x} * ${x} * ${x}`), 'prediction_cubed'],
+    ],
+  };
+  if (yTrue === undefined) return [parts];
+  const actual = numberColumn(writer, yTrue, v);
+  const squared = `${e} * ${e}`;
+  return [
+    parts,
+    {
+      read: actual.read,
+      invalid: actual.invalid,
+      checked: [
+        [actual.ifValid(`${v} - ${pivot}`), y],
+        [actual.flag, isTrueKnown],
+        [`CASE WHEN ${predicted.isValid} AND ${actual.isValid} THEN ${p} - ${v} END`, e],
+      ],
+      flags: [isTrueKnown],
+      sums: [
+        [sum(y), 'truth_sum'],
+        [sum(`${y} * ${y}`), 'truth_squared'],
+        [sum(`${y} * ${y} * ${y}`), 'truth_cubed'],
+        [sum(e), 'error_sum'],
+        [sum(`${squared} * ${e}`), 'error_cubed'],
+        [sum(`ABS(${e})`), 'absolute_error'],
+        [sum(`ABS(${e}) * ${squared}`), 'absolute_error_cubed'],
+        [sum(squared), 'squared_error'],
+        [sum(`${squared} * ${squared}`), 'error_fourth'],
+        [sum(`${squared} * ${squared} * ${squared}`), 'error_sixth'],
+      ],
+    },
+  ];
+}
+
+type Eight = [string, string, string, string, string, string, string, string];
+
+/** The largest float64. NaN and infinite values are not between it and its negative, in every dialect. */
+const LARGEST = Number.MAX_VALUE;
+
+/** Returns a number as a float64 literal. Without an exponent, some dialects read a decimal number of limited digits. */
+function sqlNumber(value: number): string {
+  return value.toExponential().replace('e+', 'E').replace('e', 'E');
+}
+
+function select(columns: readonly Named[]): string {
+  return columns.map(([expression, name]) => (expression === name ? name : `${expression} AS ${name}`)).join(', ');
+}
+
+/** Returns a function that makes names for the statement's own columns, which no column of the data has. */
+function ownNames(
+  names: readonly string[],
+  { yPred, yTrue, score, sampleWeight }: CountingRequest,
+): (name: string) => string {
+  const given = [...names, yPred, yTrue, score, sampleWeight].map((name) => name?.toLowerCase());
+  let prefix = 'eh_';
+  while (given.some((name) => name?.startsWith(prefix) === true)) prefix += '_';
+  return (name) => prefix + name;
+}
+
+function sourceOf({ table, query }: CountingRequest, { quote }: Dialect, alias: string): string {
+  if (query !== undefined) return `(\n${query.replace(/[\s;]+$/, '')}\n) AS ${alias}`;
+  return tableParts(table ?? '')
+    .map(quote)
+    .join('.');
+}
+
+/** Splits a table's name at its points, as in `schema.table`. A part in double quotes may contain points. */
+function tableParts(table: string): string[] {
+  const parts = [...table.matchAll(/(?:^|\.)(?:"((?:[^"]|"")+)"|([^".]+))/gy)];
+  const length = parts.reduce((sum, [part]) => sum + part.length, 0);
+  if (length === table.length) return parts.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+  throw new DataValidationError(`'${table}' is not the name of a table.`, {
+    code: 'invalid-value',
+    context: { parameter: 'table', value: table },
+    suggestion: 'Write table, schema.table or catalog.schema.table. Put a part that contains a point in double quotes.',
+  });
+}
+
+/** @throws {DataValidationError} if a name has no identifier, or is the name of a column of counts */
+function assertNames(
+  names: readonly string[],
+  { table = '', yPred, yTrue, score, sampleWeight }: CountingRequest,
+): void {
+  const given = [...names, table, yPred, yTrue, score, sampleWeight];
+  const odd = given.find((name) => name?.includes('\0') === true);
+  if (odd !== undefined) {
+    throw new DataValidationError(
+      `The name ${JSON.stringify(odd)} contains a NUL character, which SQL does not allow.`,
+      {
+        code: 'invalid-value',
+        context: { value: odd },
+        suggestion: 'Use the name of the column in the engine.',
+      },
+    );
+  }
+  const taken = names.find((name) => Object.hasOwn(COUNT_COLUMNS, name));
+  if (taken === undefined) return;
+  throw new DataValidationError(`The sensitive or control column '${taken}' has the name of a column of counts.`, {
+    code: 'invalid-value',
+    context: { column: taken, names: Object.keys(COUNT_COLUMNS) },
+    suggestion: `Give a query that renames it, for example "SELECT ${taken} AS ${taken}_group, … FROM …".`,
+  });
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+/** The SQL dialects in which a counting statement can be written. */
+export const SQL_DIALECTS = [
+  'duckdb',
+  'postgres',
+  'clickhouse',
+  'trino',
+  'spark',
+  'bigquery',
+  'snowflake',
+  'databricks',
+  'redshift',
+  'athena',
+  'mysql',
+] as const;
+
+const name = z.string().min(1).max(10_000);
+
+/** The schema of a request for a counting statement, shared by library and command line. */
+export const countingSchema = z
+  .object({
+    dialect: z.enum(SQL_DIALECTS),
+    table: name.optional(),
+    query: z.string().min(1).optional(),
+    attributes: z.array(z.array(name).min(1)).min(1),
+    control: z.array(name).min(1).optional(),
+    yPred: name.optional(),
+    score: name.optional(),
+    scoreThreshold: z.number().optional(),
+    exactScores: z.boolean().default(false),
+    yTrue: name.optional(),
+    sampleWeight: name.optional(),
+    regression: z.boolean().default(false),
+  })
+  .refine(({ table, query }) => (table === undefined) !== (query === undefined), {
+    message: 'Give either a table ({table}) or a query ({query}).',
+  })
+  .refine(({ yPred, score }) => (yPred === undefined) !== (score === undefined), {
+    message: 'Give either decisions or predicted numbers ({yPred}), or scores ({score}).',
+  })
+  .refine(({ score, scoreThreshold }) => score !== undefined || scoreThreshold === undefined, {
+    message: 'A score threshold needs scores: add {score}.',
+  })
+  .refine(({ score, exactScores }) => score !== undefined || !exactScores, {
+    message: 'Exact scores need scores: add {score}.',
+  })
+  .refine(({ score, regression }) => score === undefined || !regression, {
+    message: 'A regression has predicted numbers ({yPred}), not scores.',
+  });
+
+/** A request for a counting statement. */
+export type CountingInput = z.input<typeof countingSchema>;
+
+/** A request for a counting statement, with defaults filled in. */
+export type CountingRequest = z.output<typeof countingSchema>;

@@ -1,0 +1,260 @@
+import { expect } from 'chai';
+
+import { validateCounts, type ValidateCountsInput, validateRows } from '../../src/integration/index.ts';
+import { createRandom } from '../../src/internal/random.ts';
+import { readCounts } from '../../src/io/counted-rows.ts';
+import { countingSql } from '../../src/io/counting-sql.ts';
+import { type DuckDbEngine, openDuckDb } from '../../src/io/index.ts';
+import { FairnessAnalyzer } from '../../src/metrics/index.ts';
+import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
+import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
+import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
+import {
+  reduceClassificationSource,
+  reduceRegressionSource,
+  reduceScoreSource,
+  type SourceStats,
+} from '../../src/metrics/reduce/reduce-source.ts';
+import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
+import type { CountingInput } from '../../src/schemas/counting.ts';
+import { Table, type TableSource } from '../../src/table/index.ts';
+import { assertSameStats } from '../helpers/stats.ts';
+
+/** 3,000 rows with missing values in every column; names and labels that SQL could confuse with its syntax. */
+function makeTable(): Table {
+  const random = createRandom(12);
+  return Table.from(
+    Array.from({ length: 3000 }, () => {
+      const orMissing = <T>(value: T): T | null => (random.next() < 0.05 ? null : value);
+      const pick = <T>(values: readonly T[]): T | null => orMissing(values[random.integer(values.length)] as T);
+      return {
+        y: pick([0, 1]),
+        hired: pick([0, 1]),
+        'class "x"': pick(['yes', 'no', 'YES']),
+        eh_k0: pick([
+          'female',
+          'male',
+          "it's",
+          '(missing)',
+          '||',
+          '🐦',
+          'a,b',
+          '"q"',
+          '__proto__',
+          "'; DROP TABLE t; --",
+        ]),
+        w: orMissing(3 * random.next()),
+        p: orMissing(1000 + 100 * random.normal()),
+        t: orMissing(1000 + 100 * random.normal()),
+        exact: pick([0, 0.25, 0.5, 1, -3]),
+        score: orMissing(random.next()),
+        level: pick([1, 2.5, 10]),
+        known: pick(['a', 'b']),
+      };
+    }),
+  );
+}
+
+const ATTRIBUTES = [['eh_k0'], ['known', 'level'], ['level']];
+
+describe('counts give the statistics of the rows that were counted', () => {
+  const table = makeTable();
+  const columns = table.toColumns();
+  const column = (name: string) => columns[name] ?? [];
+  const sensitive = [column('eh_k0'), { known: column('known'), level: column('level') }, column('level')];
+  let engine: DuckDbEngine;
+
+  before(async () => {
+    engine = openDuckDb();
+    const quoted = (text: string, mark: string): string => `${mark}${text.replaceAll(mark, mark + mark)}${mark}`;
+    const literal = (value: string | number | null): string =>
+      typeof value === 'string' ? quoted(value, "'") : String(value);
+    const rows = table.toRecords().map((row) => `(${Object.values(row).map(literal).join(', ')})`);
+    const names = table.columnNames.map((name) => quoted(name, '"'));
+    const values = `(VALUES ${rows.join(', ')}) AS v(${names.join(', ')})`;
+    await engine.run((session) => session.rows(`CREATE TABLE "the.rows" AS SELECT * FROM ${values}`));
+  });
+  after(() => engine.close());
+
+  /** Runs the statement, and returns its result as columns. */
+  async function count(input: Omit<CountingInput, 'dialect' | 'table' | 'attributes'>): Promise<TableSource> {
+    const sql = countingSql({ dialect: 'duckdb', table: '"the.rows"', attributes: ATTRIBUTES, ...input });
+    return engine.run(async (session) => {
+      const names = (await session.rows(`DESCRIBE ${sql}`)).map(([name]) => String(name));
+      const rows = await session.rows(sql);
+      return Object.fromEntries(
+        names.map((name, index) => [
+          name,
+          rows.map((row) => row[index]).map((value) => (typeof value === 'bigint' ? Number(value) : value)),
+        ]),
+      );
+    });
+  }
+
+  const same = <Stats extends GroupStats>(reduced: readonly SourceStats<Stats>[], index: number, rows: Stats): void => {
+    const own = reduced[index]?.stats;
+    if (own === undefined) throw new Error(`There is no attribute ${String(index)}.`);
+    assertSameStats(own, rows);
+  };
+
+  for (const nanPolicy of ['exclude', 'include'] as const) {
+    for (const sampleWeight of [undefined, 'w']) {
+      const how = `${nanPolicy} missing groups${sampleWeight === undefined ? '' : ', weighted'}`;
+      const request = {
+        attributes: ATTRIBUTES,
+        nanPolicy,
+        sampleWeight: sampleWeight === undefined ? undefined : 'weight',
+      };
+      const rows = { nanPolicy, sampleWeight: sampleWeight === undefined ? undefined : column(sampleWeight) };
+
+      it(`decisions, ${how}`, async () => {
+        const counts = await readCounts(await count({ yPred: 'hired', yTrue: 'y', sampleWeight }));
+        const reduced = await reduceClassificationSource(counts, { ...request, yPred: 'decision', yTrue: 'truth' });
+        const without = await reduceClassificationSource(counts, { ...request, yPred: 'decision' });
+        sensitive.forEach((own, index) => {
+          const given = { ...rows, sensitive: own, yPred: column('hired') };
+          same(reduced, index, reduceClassification({ ...given, yTrue: column('y') }));
+          same(without, index, reduceClassification(given));
+        });
+      });
+
+      it(`labels with a positive one, ${how}`, async () => {
+        const counts = await readCounts(await count({ yPred: 'class "x"', sampleWeight }));
+        const reduced = await reduceClassificationSource(counts, {
+          ...request,
+          yPred: 'decision',
+          positiveLabel: 'yes',
+        });
+        sensitive.forEach((own, index) => {
+          const given = { ...rows, sensitive: own, yPred: column('class "x"'), positiveLabel: 'yes' };
+          same(reduced, index, reduceClassification(given));
+        });
+      });
+
+      it(`numbers, ${how}`, async () => {
+        const counts = await readCounts(await count({ yPred: 'p', yTrue: 't', sampleWeight, regression: true }));
+        const reduced = await reduceRegressionSource(counts, { ...request, yPred: 'prediction', yTrue: 'truth' });
+        const without = await reduceRegressionSource(counts, { ...request, yPred: 'prediction' });
+        sensitive.forEach((own, index) => {
+          const given = { ...rows, sensitive: own, yPred: column('p') };
+          same(reduced, index, reduceRegression({ ...given, yTrue: column('t') }));
+          same(without, index, reduceRegression(given));
+        });
+      });
+
+      it(`exact scores, ${how}`, async () => {
+        const counts = await readCounts(await count({ score: 'exact', yTrue: 'y', sampleWeight, exactScores: true }));
+        const reduced = await reduceScoreSource(counts, { ...request, yScore: 'score', yTrue: 'truth' });
+        sensitive.forEach((own, index) => {
+          const given = { ...rows, sensitive: own, yScore: column('exact'), yTrue: column('y') };
+          same(reduced, index, reduceScores(given));
+        });
+      });
+
+      it(`decisions from scores, ${how}`, async () => {
+        const counts = await readCounts(await count({ score: 'score', scoreThreshold: 0.3, yTrue: 'y', sampleWeight }));
+        const named = { yPred: 'decision', yTrue: 'truth', scoreThreshold: 0.3 };
+        const reduced = await reduceClassificationSource(counts, { ...request, ...named });
+        const decided = column('score').map((score) => (score === null ? null : Number(Number(score) >= 0.3)));
+        sensitive.forEach((own, index) => {
+          same(reduced, index, reduceClassification({ ...rows, sensitive: own, yPred: decided, yTrue: column('y') }));
+        });
+      });
+    }
+  }
+
+  it('scores in bins, within the effect of their rounding; the log loss is exact', async () => {
+    const options = { sensitiveCol: 'level', minGroupSize: 5 };
+    const bound = await FairnessAnalyzer.fromCounts(await count({ score: 'score', yTrue: 'y' }), options);
+    const rows = FairnessAnalyzer.fromDataFrame(table, { ...options, yScoreCol: 'score', yTrueCol: 'y' });
+    for (const metric of ['roc_auc_difference', 'calibration_difference', 'log_loss_difference']) {
+      const [binned, exact] = await Promise.all([bound.metric(metric), rows.metric(metric)]);
+      expect(binned.value, metric).to.be.closeTo(exact.value, metric.startsWith('log') ? 1e-12 : 1e-4);
+      expect(exact.value, metric).to.be.above(0);
+    }
+  });
+
+  it('a validation with gates, a control feature, and warnings about labels', async () => {
+    const given = {
+      metric: ['demographic_parity_difference<=0.5', 'equalized_odds_ratio'],
+      minGroupSize: 5,
+      seed: 3,
+      positiveLabel: 'yes',
+      yTruePositiveLabel: '1',
+    };
+    const counted = await count({ yPred: 'class "x"', yTrue: 'y', control: ['known'] });
+    const found = await validateCounts(counted, { ...given, attributes: [['level']], control: ['known'] });
+    const expected = await validateRows({
+      ...given,
+      yPred: column('class "x"'),
+      yTrue: column('y'),
+      sensitive: { level: column('level') },
+      control: { known: column('known') },
+    });
+    const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+    expect(plain(found)).to.deep.equal(plain(expected));
+    expect(JSON.stringify(found.labels)).to.include('YES');
+  });
+
+  it('files whose counts are added, and classes of decisions', async () => {
+    const counted = Table.from(await count({ yPred: 'class "x"' }));
+    const half = Math.floor(counted.rowCount / 2);
+    const rows = Int32Array.from({ length: counted.rowCount }, (_, row) => row);
+    const twice = Table.from([...counted.take(rows.subarray(half)).toRecords(), ...counted.take(rows.subarray(0, half)).toRecords()]); // prettier-ignore
+    const request: ValidateCountsInput = { attributes: [['level']], average: 'macro', minGroupSize: 5 };
+    const expected = await validateRows({
+      yPred: column('class "x"'),
+      sensitive: { level: column('level') },
+      average: 'macro',
+      minGroupSize: 5,
+    });
+    const metric = (validation: typeof expected) => validation.attributes['level']?.['demographic_parity_difference'];
+    expect(metric(await validateCounts(twice.toColumns(), request))?.value).to.be.closeTo(
+      metric(expected)?.value ?? NaN,
+      1e-15,
+    );
+  });
+});
+
+describe('counts that cannot be used', () => {
+  const OK = { sex: ['f', 'm'], decision: [0, 1], n: [10, 20] };
+  const cases: readonly (readonly [name: string, counts: Record<string, unknown[]>, message: RegExp])[] = [
+    ['no n', { sex: ['f'], decision: [1] }, /The table of counts has no column 'n' \(number of rows\)/],
+    [
+      'a negative n',
+      { ...OK, n: [10, -1] },
+      /Row 2 of the table of counts must be a whole number .* in column 'n', but holds -1/,
+    ],
+    ['a fraction of rows', { ...OK, n: [10.5, 1] }, /Row 1 .* holds 10\.5/],
+    ['a missing n', { ...OK, n: [10, null] }, /Row 2 .* holds nothing/],
+    ['more rows than float64 counts', { ...OK, n: [2 ** 53, 1] }, /9007199254740992/],
+    ['text for n', { ...OK, n: ['ten', 1] }, /'n'.*'ten'/],
+    ['weights without squares', { ...OK, weight: [1, 2] }, /no column 'weight_squared'/],
+    ['impossible weights', { ...OK, weight: [10, 20], weight_squared: [1, 20] }, /which no weights have/],
+    ['negative weights', { ...OK, weight: [-1, 20], weight_squared: [1, 20] }, /must be 0 or more, or empty/],
+    [
+      'invalid rows',
+      { ...OK, invalid: [0, 3] },
+      /3 of the rows counted in the table of counts hold a number that is not finite/,
+    ],
+    ['a label that is not 0 or 1', { ...OK, decision: ['a', 'b'] }, /decision must be 0 or 1, but holds 'a'/],
+    ['no decision', { sex: ['f', 'm'], n: [1, 2] }, /no column 'decision'/],
+    ['no attribute', { decision: [0, 1], n: [1, 2] }, /no column 'sex'/],
+  ];
+  for (const [name, counts, message] of cases) {
+    it(`${name}: one clear error`, async () => {
+      const error = await validateCounts(counts as never, { attributes: [['sex']] }).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      expect((error as Error).name).to.equal('DataValidationError');
+      expect(String(error)).to.match(message);
+    });
+  }
+
+  it('a threshold other than that of the decisions', async () => {
+    const counts = { ...OK, score_bin: [1, 2], score_step: [0.5, 0.5], score_threshold: [0.3, 0.3] };
+    const error = await validateCounts(counts, { attributes: [['sex']], scoreThreshold: 0.5 }).then(String, String);
+    expect(error).to.match(/made with a score threshold of 0\.3, not 0\.5/);
+  });
+});
