@@ -22,6 +22,7 @@ type Shown = readonly [command: string, ...runs: (readonly string[])[]];
 const TRAINING = ['--csv', 'wages.csv', ...WAGES, '--backend', 'cpu'];
 
 const COMMANDS: readonly Shown[] = [
+  ['sql'],
   [
     'validate',
     ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group'],
