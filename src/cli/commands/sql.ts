@@ -10,7 +10,7 @@ export function sqlCommand(): Command {
   return defineCommand({
     name: 'sql',
     options: `
---dialect <name>  SQL dialect of the engine: ${SQL_DIALECTS.join(', ')}
+--dialect <name>  SQL dialect of the engine
 --table <table>  table with the rows, for example schema.table
 --query <sql>  SELECT statement that returns the rows, instead of --table
 --y-pred <column>  column of decisions (of predicted numbers with --regression)
