@@ -10,14 +10,13 @@ import {
 } from '../metrics/reduce/reduce-source.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import type { FileSource } from '../schemas/data-source.ts';
-import type { ValidateRequest } from '../schemas/validate-values.ts';
+import { SCORE_THRESHOLD, type ValidateRequest } from '../schemas/validate-values.ts';
 import { missingOutcomes, type Table } from '../table/index.ts';
 import {
   type AttributeStatistics,
   type NeededStatistics,
   ofClasses,
   type OutcomeClasses,
-  SCORE_THRESHOLD,
 } from './measure-attributes.ts';
 import { countTable } from './table-statistics.ts';
 import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';

@@ -15,7 +15,7 @@ import { readTruth } from '../metrics/reduce/reduce-scores.ts';
 import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import type { Gate } from '../schemas/gates.ts';
-import type { MeasureOptions } from '../schemas/validate-values.ts';
+import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
 import {
@@ -29,9 +29,6 @@ import {
   metricNamesOf,
 } from './gates.ts';
 import { assertFewDraws, type ValidateBounds, whyNoInterval } from './validate-bounds.ts';
-
-/** The default score threshold: scores at or above it are positive decisions. */
-export const SCORE_THRESHOLD = 0.5;
 
 /** Statistics of one attribute. */
 export interface AttributeStatistics {

@@ -2,7 +2,9 @@ import { DataValidationError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
 import { type CountingInput, type CountingRequest, countingSchema } from '../schemas/counting.ts';
 import { parseBy } from '../schemas/parse.ts';
+import { SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { COUNT_COLUMNS, type CountColumn } from './counted-rows.ts';
+import { quoteIdentifier } from './sql-engine.ts';
 
 /** How a dialect writes what the dialects write differently. */
 interface Dialect {
@@ -26,23 +28,20 @@ const cast =
   (value: string): string =>
     `CAST(${value} AS ${type})`;
 
-const doubled =
-  (mark: string) =>
-  (name: string): string =>
-    `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
+const inBackticks = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
 
 const escaped =
   (mark: string) =>
   (name: string): string =>
     `${mark}${name.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`)}${mark}`;
 
-const STANDARD: Dialect = { quote: doubled('"'), text: cast('VARCHAR'), double: cast('DOUBLE') };
+const STANDARD: Dialect = { quote: quoteIdentifier, text: cast('VARCHAR'), double: cast('DOUBLE') };
 
-const SPARK: Dialect = { quote: doubled('`'), text: cast('STRING'), double: cast('DOUBLE') };
+const SPARK: Dialect = { quote: inBackticks, text: cast('STRING'), double: cast('DOUBLE') };
 
 const DIALECTS: Readonly<Record<CountingRequest['dialect'], Dialect>> = {
   duckdb: STANDARD,
-  postgres: { quote: doubled('"'), text: cast('TEXT'), double: cast('DOUBLE PRECISION') },
+  postgres: { quote: quoteIdentifier, text: cast('TEXT'), double: cast('DOUBLE PRECISION') },
   clickhouse: { quote: escaped('"'), text: cast('Nullable(String)'), double: cast('Nullable(Float64)') },
   trino: STANDARD,
   spark: SPARK,
@@ -50,10 +49,10 @@ const DIALECTS: Readonly<Record<CountingRequest['dialect'], Dialect>> = {
   snowflake: STANDARD,
   databricks: SPARK,
   // VARCHAR without a length cuts texts after 256 bytes.
-  redshift: { quote: doubled('"'), text: cast('VARCHAR(65535)'), double: cast('DOUBLE PRECISION') },
+  redshift: { quote: quoteIdentifier, text: cast('VARCHAR(65535)'), double: cast('DOUBLE PRECISION') },
   athena: STANDARD,
   mysql: {
-    quote: doubled('`'),
+    quote: inBackticks,
     text: cast('CHAR'),
     double: cast('DOUBLE'),
     groupsByBytes: true,
@@ -63,9 +62,6 @@ const DIALECTS: Readonly<Record<CountingRequest['dialect'], Dialect>> = {
 
 /** The width of the bins of scores. The scores 0 and 1 are the middle of bins. */
 const SCORE_STEP = 2 ** -14;
-
-/** The default score threshold. */
-const SCORE_THRESHOLD = 0.5;
 
 const COUNTING_NAMES: Readonly<Record<string, true>> = Object.fromEntries(
   Object.keys(countingSchema.shape).map((name) => [name, true as const]),
@@ -160,7 +156,7 @@ function partsOf(
   dialect: Dialect,
   own: (name: string) => string,
   source: string,
-): Required<StatementParts> {
+): Required<Omit<StatementParts, 'invalid'>> {
   const { yPred, yTrue, score, sampleWeight, regression } = request;
   const times = sampleWeight === undefined ? '' : `${own('u')} * `;
   const writer: Writer = { dialect, own, sum: (expression) => `SUM(${times}${expression})` };
@@ -177,7 +173,6 @@ function partsOf(
   return {
     read: all((part) => part.read),
     checked: invalid.length === 0 ? [] : [...all((part) => part.checked), [invalid.join(' + '), own('i')]],
-    invalid,
     labels: all((part) => part.labels),
     flags: all((part) => part.flags),
     numbers: all((part) => part.numbers),

@@ -4,6 +4,9 @@ import { dataSourceSchema, decimalSchema } from './data-source.ts';
 import { minGroupSize } from './fields.ts';
 import { comparator, gatesSchema } from './gates.ts';
 
+/** The default score threshold: scores at or above it are positive decisions. */
+export const SCORE_THRESHOLD = 0.5;
+
 /** The validation options that do not depend on the source of the rows, with their value ranges. */
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
