@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, rm, statfs, symlink } from 'node:fs/promises';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, readlink, rename, rm, statfs, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -117,16 +117,18 @@ export async function installBackend(
   }
   step(2, `getting ${place.name} ${PACKAGE_VERSION}`);
   let usesGpu = false;
-  await writeFolderAtomic(
-    place.folder,
-    async (folder) => {
-      await fetchPackage(place, folder, runTool);
-      await linkLibrary(place, folder);
-      step(3, 'compiling the addon (up to a minute)');
-      await compile(place, folder, runTool);
-      usesGpu = await multiply(place, folder, runTool);
-    },
-    () => true,
+  await replacingLink(place.folder, () =>
+    writeFolderAtomic(
+      place.folder,
+      async (folder) => {
+        await fetchPackage(place, folder, runTool);
+        await linkLibrary(place, folder);
+        step(3, 'compiling the addon (up to a minute)');
+        await compile(place, folder, runTool);
+        usesGpu = await multiply(place, folder, runTool);
+      },
+      () => true,
+    ),
   );
   step(4, 'done');
   return {
@@ -137,6 +139,22 @@ export async function installBackend(
     library: place.library,
     uses_gpu: usesGpu,
   };
+}
+
+/**
+ * Removes a link before work that writes a folder of the same name, and restores the link if the work fails. Otherwise,
+ * the work would replace files in the folder to which the link leads, such as a shared store of packages.
+ */
+async function replacingLink(folder: string, work: () => Promise<void>): Promise<void> {
+  const target =
+    lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true ? await readlink(folder) : null;
+  if (target !== null) await rm(folder);
+  try {
+    await work();
+  } catch (error) {
+    if (target !== null) await symlink(target, folder);
+    throw error;
+  }
 }
 
 /** The names and folders of an installation. */

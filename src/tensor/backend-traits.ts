@@ -6,21 +6,31 @@ export interface BackendTraits {
   /** Whether the backend computes in the calling thread, so that more threads increase throughput. */
   readonly isOneThreaded: boolean;
   /**
-   * The number of networks that are trained together as one wide network. This number is not an option, because it
-   * affects the result of a sweep.
+   * Returns the number of networks that are trained together as one wide network. This number is not an option, because
+   * it affects the result of a sweep.
+   * @param outputs the number of outputs of a network's widest layer for one batch
    */
-  readonly networksAtOnce: number;
+  readonly networksAtOnce: (outputs: number) => number;
 }
 
 /** The number of networks that one thread trains together on a CPU. */
 const NETWORKS_OF_A_THREAD = 8;
+
+/**
+ * The number of float32 values of the largest tensor on TensorFlow's native library for CPUs. The C library of Linux takes
+ * tensors of more than 32 MiB from the system and returns them after each operation, which doubles the time of a step.
+ */
+const VALUES_ON_NATIVE_CPU = 2 ** 22;
 
 /** Returns the properties of a backend. A GPU trains many networks together in the same time as a few networks. */
 export function traitsOf(backend: TensorBackend): BackendTraits {
   const isOneThreaded = backend === 'wasm' || backend === 'cpu';
   return {
     isOneThreaded,
-    networksAtOnce: isOneThreaded ? NETWORKS_OF_A_THREAD : Infinity,
+    networksAtOnce(outputs) {
+      if (isOneThreaded) return NETWORKS_OF_A_THREAD;
+      return backend === 'node' ? Math.max(1, Math.floor(VALUES_ON_NATIVE_CPU / outputs)) : Infinity;
+    },
   };
 }
 

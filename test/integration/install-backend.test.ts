@@ -6,6 +6,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -253,6 +254,24 @@ describe('installBackend', () => {
       expect(existsSync(path.join(built, 'marker'))).to.equal(true);
       expect(lstatSync(path.join(built, 'deps/lib/libtensorflow_cc.so.2')).isSymbolicLink()).to.equal(true);
       expect(unfinished(path.join(folder(), name))).to.deep.equal([]);
+    });
+  }
+
+  for (const fails of [false, true]) {
+    it(`does not write through a link in node_modules${fails ? ', and restores it after an error' : ''}`, async () => {
+      const machine = makeMachine(`link-${String(fails)}`, fails ? { 'g++': 'exit code 1' } : {});
+      const store = path.join(folder(), `store-${String(fails)}`);
+      write(path.join(store, 'package.json'), '{"name":"another package"}');
+      const link = path.join(machine.prefix, 'node_modules/@tensorflow/tfjs-node');
+      symlinkSync(store, link);
+      const result = await installBackend('node', machine).then(
+        () => 'installed',
+        () => 'failed',
+      );
+      expect(result).to.equal(fails ? 'failed' : 'installed');
+      expect(readdirSync(store)).to.deep.equal(['package.json']);
+      expect(lstatSync(link).isSymbolicLink()).to.equal(fails);
+      if (!fails) expect(existsSync(path.join(link, 'deps/lib/libtensorflow_cc.so.2'))).to.equal(true);
     });
   }
 

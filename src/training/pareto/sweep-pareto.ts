@@ -352,6 +352,9 @@ async function fitSplits(
   }
 }
 
+/** The batch size that is assumed before `auto` chooses one. */
+const USUAL_BATCH_SIZE = 512;
+
 async function fitPrepared(
   prepared: readonly PreparedSplit[],
   groups: number,
@@ -360,7 +363,9 @@ async function fitPrepared(
   judge: JudgeShard,
 ): Promise<FittedNetworks[]> {
   const { network } = options;
-  const size = network === undefined ? Math.min(traitsOf(backend).networksAtOnce, options.etas.length) : 1;
+  const rows = options.batchSize === 'auto' ? USUAL_BATCH_SIZE : options.batchSize;
+  const together = traitsOf(backend).networksAtOnce(rows * Math.max(1, ...options.hidden));
+  const size = network === undefined ? Math.min(together, options.etas.length) : 1;
   const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
     options.etas.slice(part * size, (part + 1) * size),
   );

@@ -59,27 +59,32 @@ export function fitTemperature({ scores, y, weights }: LabelledScores, margin: n
  */
 export function* searchTemperature(isHalf: boolean, tolerance: number): Generator<number, FittedMap, LossDerivatives> {
   if (isHalf) return fitted(1, 'every score is 0.5, which no temperature changes, so the temperature is 1');
-  if ((yield 1 / MIN)[0] <= 0) {
+  let [low, high, b] = [1 / MOST, 1 / MIN, 1];
+  let derivatives = yield b;
+  // The sign of the first derivative tells at which end the loss could keep falling.
+  if (derivatives[0] <= 0 && (yield high)[0] <= 0) {
     return fitted(MIN, `scores separate the labels, so the temperature is ${String(MIN)}, the lowest allowed`);
   }
-  if ((yield 1 / MOST)[0] >= 0) {
+  if (derivatives[0] >= 0 && (yield low)[0] >= 0) {
     return fitted(
       MOST,
       `scores do not rank rows, or rank them in reverse order, so the temperature is ${String(MOST)}, the highest allowed`,
     );
   }
-  let [low, high, b] = [1 / MOST, 1 / MIN, 1];
   for (let step = 0; step < MAX_STEPS && high - low > tolerance * high; step++) {
-    const [first, second] = yield b;
+    const [first, second] = derivatives;
     if (first === 0) break;
     if (first < 0) low = b;
     else high = b;
     const newton = b - first / second;
     // The comparison is also false if `newton` is NaN. `newton` is NaN if the curvature exceeds the range of float64.
-    const next = newton > low && newton < high ? newton : (low + high) / 2;
-    const isLast = Math.abs(next - b) <= tolerance * b;
+    const isNewton = newton > low && newton < high;
+    const next = isNewton ? newton : (low + high) / 2;
+    const size = Math.abs(next - b) / b;
     b = next;
-    if (isLast) break;
+    // The error after a Newton step is about the square of its size.
+    if (size <= tolerance || (isNewton && size ** 2 <= tolerance / 100)) break;
+    derivatives = yield b;
   }
   return fitted(1 / b, null);
 }
