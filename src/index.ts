@@ -26,6 +26,7 @@ export {
   type TrackingOptions,
   validateCounts,
   validateFile,
+  validateSql,
   validateRows,
   type ValidationResult,
   type WorkflowOptions,
@@ -35,6 +36,7 @@ export {
 export type { OnProgress, ProgressEvent } from './internal/progress.ts';
 export { VERSION } from './internal/version.ts';
 export {
+  createSqlEngine,
   loadData,
   type LoadDataOptions,
   openDuckDb,

@@ -85,6 +85,10 @@ const CODES_BY_CLASS = {
       cause: 'A file cannot be written. The folder may not exist, or the disk may be full.',
       fix: 'Check the path in `context.path`, its permissions and the free space.',
     },
+    'engine-failed': {
+      cause: 'A database did not return the result of a statement. Nothing was measured.',
+      fix: 'Read `context.reason` (unreachable, denied, lost, slow or statement) and the message of the database.',
+    },
     'invalid-state': {
       cause: 'A saved model, state or snapshot is damaged, or was saved with other options.',
       fix: 'Save the model, state or snapshot again, or use its original options.',

@@ -1,5 +1,5 @@
-import { type CountedRows, isCounted } from '../io/counted-rows.ts';
-import { loadData } from '../io/index.ts';
+import type { CountedRows } from '../io/counted-rows.ts';
+import { loadData, type QuerySource } from '../io/index.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import { assertClasses } from '../metrics/metric-rows.ts';
 import {
@@ -22,18 +22,18 @@ import { countTable } from './table-statistics.ts';
 import { assertFewClasses, type ValidateBounds } from './validate-bounds.ts';
 
 /**
- * Computes the statistics of files or counts for every requested attribute. The duckdb backend uses SQL scans that do
+ * Computes the statistics of files, counts or rows on an engine for every requested attribute. The duckdb backend uses SQL scans that do
  * not load the rows. Other backends load all rows into memory.
  */
 export async function fileStatistics(
-  files: FileSource | CountedRows,
+  files: FileSource | CountedRows | QuerySource,
   needed: NeededStatistics,
   request: ValidateRequest,
   { maxClasses, signal }: ValidateBounds,
 ): Promise<readonly AttributeStatistics[]> {
   const classes = request.average === undefined ? undefined : await fileClasses(files, needed, request);
   assertFewClasses(classes?.all.length ?? 0, maxClasses);
-  if (!isCounted(files) && request.backend !== 'duckdb') {
+  if ('paths' in files && request.backend !== 'duckdb') {
     return countTable(await loadNeeded(files, request), needed, request, classes);
   }
   if (classes !== undefined) return countClasses(files, needed, request, { classes, signal });
@@ -63,7 +63,7 @@ export async function fileStatistics(
 
 /** Returns the classes of the decisions, and of the true labels if they are needed. */
 async function fileClasses(
-  files: FileSource | CountedRows,
+  files: FileSource | CountedRows | QuerySource,
   { needsTruth }: NeededStatistics,
   { yPred = '', yTrue, naValues }: ValidateRequest,
 ): Promise<OutcomeClasses> {
@@ -76,7 +76,7 @@ async function fileClasses(
 
 /** Counts each class against all other classes, with one scan for each class. */
 async function countClasses(
-  files: FileSource | CountedRows,
+  files: FileSource | CountedRows | QuerySource,
   { needsTruth }: NeededStatistics,
   request: ValidateRequest,
   { classes, signal }: { readonly classes: OutcomeClasses } & Pick<ValidateBounds, 'signal'>,

@@ -21,6 +21,8 @@ export {
   validateCounts,
   type ValidateCountsInput,
   validateFile,
+  validateSql,
+  type ValidateSqlInput,
 } from './validate-file.ts';
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';

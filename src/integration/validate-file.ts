@@ -1,6 +1,7 @@
 import { assertKnownOptions } from '../internal/arguments.ts';
 import type { CountedRows, CountsSource } from '../io/counted-rows.ts';
 import { findFiles } from '../io/find-files.ts';
+import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
@@ -74,6 +75,42 @@ export async function validateCounts(
   return measureSource(requestOfCounts(request, counts), () => Promise.resolve(counts), bounds);
 }
 
+/** The options of {@link validateSql}. */
+export type ValidateSqlInput = Omit<ValidateInput, 'counts' | 'decimal' | 'backend'>;
+
+/**
+ * Measures rows in a database, and applies the gate. The database counts the rows: once for each kind of statistics,
+ * and once for each class with `average: 'macro'` on DuckDB. Only counts and sums leave it, never rows. The result
+ * equals that of {@link validateFile} for the same rows, except that other engines than DuckDB round scores to bins of
+ * 2^-14 for ROC AUC.
+ * @param source an engine (`createSqlEngine`, `openDuckDb`) and a table or a query
+ * @throws {DataValidationError} if the database does not return a result, a column is unknown, or a label is not 0 or 1
+ * @throws {ValueError} if a metric is unknown, or its columns were not named
+ * @example
+ * ```ts
+ * import { openDuckDb, validateSql } from 'evenhand';
+ *
+ * const engine = openDuckDb();
+ * const query = "SELECT i % 2 AS hired, CASE WHEN i % 3 = 0 THEN 'f' ELSE 'm' END AS sex FROM range(600) AS t(i)";
+ * const { attributes } = await validateSql({ engine, query }, { yPred: 'hired', attributes: [['sex']] });
+ * console.log(attributes.sex?.demographic_parity_difference?.value);
+ * // 0
+ * await engine.close();
+ * ```
+ */
+export async function validateSql(
+  source: QuerySource,
+  input: ValidateSqlInput,
+  bounds: ValidateBounds = {},
+): Promise<FileValidation> {
+  assertKnownOptions('validateSql', bounds, VALIDATE_BOUNDS_NAMES);
+  const request = parseBy(validateSchema, input, 'validateSql');
+  const { engine, ...rows } = source;
+  const { querySource } = await import('../io/sql-source.ts');
+  const opened = querySource('validateSql', engine, { ...rows, signal: rows.signal ?? bounds.signal });
+  return measureSource({ ...request, backend: 'duckdb' }, () => Promise.resolve(opened), bounds);
+}
+
 /** Returns a request with the columns that counts have. */
 export function requestOfCounts(request: ValidateRequest, { counted }: CountedRows): ValidateRequest {
   const [hasScores, hasNumbers] = [['score', 'score_bin'], ['prediction_sum']].map((names) =>
@@ -92,7 +129,7 @@ export function requestOfCounts(request: ValidateRequest, { counted }: CountedRo
 
 async function measureSource(
   request: ValidateRequest,
-  open: () => Promise<FoundFiles | CountedRows>,
+  open: () => Promise<FoundFiles | CountedRows | QuerySource>,
   bounds: ValidateBounds,
 ): Promise<FileValidation> {
   const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };

@@ -4,12 +4,16 @@ import { DependencyError } from '../exceptions/index.ts';
 
 /** The optional packages and their install commands. */
 const INSTALL_COMMANDS = {
+  '@clickhouse/client': 'npm install @clickhouse/client@1',
   '@duckdb/node-api': `npm install @duckdb/node-bindings-${process.platform}-${process.arch}@1.5.5-r.5`,
   '@resvg/resvg-js': 'npm install @resvg/resvg-js',
   '@tensorflow/tfjs-backend-webgpu': 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
   '@tensorflow/tfjs-node': 'npm install @tensorflow/tfjs-node@4.22.0',
   '@tensorflow/tfjs-node-gpu': 'npm install @tensorflow/tfjs-node-gpu@4.22.0',
   'danfojs-node': 'npm install danfojs-node@1.2.0',
+  'hive-driver': 'npm install hive-driver@1',
+  pg: 'npm install pg@8',
+  'trino-client': 'npm install trino-client@0.2',
   webgpu: 'npm install webgpu@0.6.2 @tensorflow/tfjs-backend-webgpu@4.22.0',
 } as const;
 

@@ -69,6 +69,11 @@ export interface CountedRows {
   readonly title: string;
   /** The columns of {@link COUNT_COLUMNS}, and one column for each sensitive attribute and control feature. */
   readonly counted: Table;
+  /**
+   * The names of decisions and true labels in the data that were counted, for messages.
+   * @defaultValue those of the columns of counts
+   */
+  readonly names?: Readonly<Partial<Record<'decision' | 'truth', string | undefined>>>;
 }
 
 /**
@@ -84,9 +89,16 @@ export type CountsSource = DataPaths | FileSource | TableSource | CountedRows;
  */
 export async function readCounts(source: CountsSource): Promise<CountedRows> {
   if (isCounted(source)) return source;
-  const counts = isTable(source)
-    ? { title: 'the table of counts', counted: await readTable(source) }
-    : await loadCounts(source);
+  return countedRows(
+    isTable(source) ? { title: 'the table of counts', counted: await readTable(source) } : await loadCounts(source),
+  );
+}
+
+/**
+ * Returns counts after a check of the counts and sums that every kind of statistics uses.
+ * @throws {DataValidationError} if there is no column `n`, a number is missing or impossible, or rows are invalid
+ */
+export function countedRows(counts: CountedRows): CountedRows {
   checkCounts(counts);
   return counts;
 }
@@ -114,10 +126,6 @@ export function isCounted(source: unknown): source is CountedRows {
   return typeof source.title === 'string';
 }
 
-/**
- * Checks the counts and sums that every kind of statistics uses.
- * @throws {DataValidationError} if there is no column `n`, a number is missing or impossible, or rows are invalid
- */
 function checkCounts({ counted, title }: CountedRows): void {
   assertColumns({ counted, title }, ['n'], 'Count with the statement that `evenhand sql` prints, or add a column n.');
   requireNumbers(counted, title, 'n', 'be a whole number from 0 to 9007199254740991', (n) => n >= 0 && Number.isSafeInteger(n)); // prettier-ignore
@@ -393,7 +401,7 @@ export function countedLabels({ counted }: CountedRows, columns: readonly string
 
 /** The decisions or true labels of counts. */
 interface Outcome {
-  readonly column: 'truth' | 'decision';
+  readonly name: string;
   /** The value of each row: 0, 1, or -1 for a missing value. */
   readonly states: Int8Array;
   readonly labels: readonly string[];
@@ -402,11 +410,12 @@ interface Outcome {
 }
 
 function readOutcome(
-  { counted, title }: CountedRows,
+  { counted, title, names = {} }: CountedRows,
   column: 'truth' | 'decision',
   request: Pick<DecisionRequest, 'positiveLabel' | 'yTruePositiveLabel' | 'isOneOfMany' | 'naValues'>,
 ): Outcome {
   const role: ColumnRole = column === 'truth' ? 'true labels' : 'predictions';
+  const name = names[column] ?? column;
   const { naValues, isOneOfMany, yTruePositiveLabel, positiveLabel } = request;
   const given = column === 'truth' ? (yTruePositiveLabel ?? positiveLabel) : positiveLabel;
   assertColumns({ counted, title }, [column], `Count ${role}: use \`evenhand sql\` with ${column === 'truth' ? '--y-true' : '--y-pred'}.`); // prettier-ignore
@@ -417,10 +426,11 @@ function readOutcome(
     const value = values[code];
     if (value !== undefined) return value;
     const label = labelled.labels[code] as string;
-    throw notBinary(column, `in row ${String(row + 1)} of ${title}`, rule.isNumeric === true ? Number(label) : label, {
+    const place = `in ${names[column] === undefined ? `row ${String(row + 1)} of ` : ''}${title}`;
+    throw notBinary(name, place, rule.isNumeric === true ? Number(label) : label, {
       values: labelled.labels.filter((one) => !rule.missing.has(one)),
       role,
-      column,
+      column: name,
     });
   });
   const counts = countsByCode(labelled.codes, counted.numeric('n').values, values.length);
@@ -432,7 +442,7 @@ function readOutcome(
   const unread = read.filter(({ label, value }) => value < 0 && label !== '');
   const isPlain = rule.positiveLabel === undefined && unread.length === 0;
   return {
-    column,
+    name,
     states,
     labels: labelled.labels,
     searched: {
@@ -462,7 +472,7 @@ function assertLabels(
   const known = new Set(truth?.labels);
   if (absent.column === 'yPred' && absent.isShared && decision?.labels.every((label) => known.has(label)) === true)
     return;
-  throw absentLabelError(absent, { data: title, column: found?.column ?? '' }, found?.labels ?? []);
+  throw absentLabelError(absent, { data: title, column: found?.name ?? '' }, found?.labels ?? []);
 }
 
 /** Returns the counts and the sums of weights of each row of counts; `weight` is NaN for rows without a weight. */

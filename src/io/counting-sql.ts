@@ -1,10 +1,10 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { assertKnownOptions } from '../internal/arguments.ts';
-import { type CountingInput, type CountingRequest, countingSchema } from '../schemas/counting.ts';
+import { type CountingInput, type CountingRequest, countingSchema, type SqlDialect } from '../schemas/counting.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import { COUNT_COLUMNS, type CountColumn } from './counted-rows.ts';
-import { quoteIdentifier } from './sql-engine.ts';
+import { quoteIdentifier, tableParts } from './sql-engine.ts';
 
 /** How a dialect writes what the dialects write differently. */
 interface Dialect {
@@ -39,7 +39,7 @@ const STANDARD: Dialect = { quote: quoteIdentifier, text: cast('VARCHAR'), doubl
 
 const SPARK: Dialect = { quote: inBackticks, text: cast('STRING'), double: cast('DOUBLE') };
 
-const DIALECTS: Readonly<Record<CountingRequest['dialect'], Dialect>> = {
+const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   duckdb: STANDARD,
   postgres: { quote: quoteIdentifier, text: cast('TEXT'), double: cast('DOUBLE PRECISION') },
   clickhouse: { quote: escaped('"'), text: cast('Nullable(String)'), double: cast('Nullable(Float64)') },
@@ -245,7 +245,7 @@ function weightParts(writer: Writer, column: string): StatementParts {
 function scoreParts(
   writer: Writer,
   column: string,
-  { exactScores, scoreThreshold = SCORE_THRESHOLD }: CountingRequest,
+  { exactScores, decisionsOnly, scoreThreshold = SCORE_THRESHOLD }: CountingRequest,
 ): StatementParts {
   const { own, sum } = writer;
   const [score, decision, bin] = ['s', 'd', 'b'].map(own) as [string, string, string];
@@ -255,6 +255,9 @@ function scoreParts(
     decision,
   ];
   const threshold: CountNamed = [sqlNumber(scoreThreshold), 'score_threshold'];
+  if (decisionsOnly) {
+    return { read, invalid, checked: [decided], labels: [[decision, 'decision']], numbers: [threshold] };
+  }
   if (exactScores) {
     return {
       read,
@@ -269,7 +272,7 @@ function scoreParts(
   }
   const [one, other] = ['loss_positive', 'loss_negative'].map(own) as [string, string];
   const loss = (share: string): string =>
-    ifValid(`-LN(LEAST(${sqlNumber(1 - Number.EPSILON)}, GREATEST(${sqlNumber(Number.EPSILON)}, ${share})))`);
+    ifValid(`-LN(least(${sqlNumber(1 - Number.EPSILON)}, greatest(${sqlNumber(Number.EPSILON)}, ${share})))`);
   return {
     read,
     invalid,
@@ -338,8 +341,8 @@ function regressionParts(writer: Writer, source: string, { yPred = '', yTrue }: 
         [sum(`${y} * ${y} * ${y}`), 'truth_cubed'],
         [sum(e), 'error_sum'],
         [sum(`${squared} * ${e}`), 'error_cubed'],
-        [sum(`ABS(${e})`), 'absolute_error'],
-        [sum(`ABS(${e}) * ${squared}`), 'absolute_error_cubed'],
+        [sum(`abs(${e})`), 'absolute_error'],
+        [sum(`abs(${e}) * ${squared}`), 'absolute_error_cubed'],
         [sum(squared), 'squared_error'],
         [sum(`${squared} * ${squared}`), 'error_fourth'],
         [sum(`${squared} * ${squared} * ${squared}`), 'error_sixth'],
@@ -378,18 +381,6 @@ function sourceOf({ table, query }: CountingRequest, { quote }: Dialect, alias: 
   return tableParts(table ?? '')
     .map(quote)
     .join('.');
-}
-
-/** Splits a table's name at its points, as in `schema.table`. A part in double quotes may contain points. */
-function tableParts(table: string): string[] {
-  const parts = [...table.matchAll(/(?:^|\.)(?:"((?:[^"]|"")+)"|([^".]+))/gy)];
-  const length = parts.reduce((sum, [part]) => sum + part.length, 0);
-  if (length === table.length) return parts.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
-  throw new DataValidationError(`'${table}' is not the name of a table.`, {
-    code: 'invalid-value',
-    context: { parameter: 'table', value: table },
-    suggestion: 'Write table, schema.table or catalog.schema.table. Put a part that contains a point in double quotes.',
-  });
 }
 
 /** @throws {DataValidationError} if a name has no identifier, or is the name of a column of counts */

@@ -7,13 +7,20 @@ import { DataValidationError, FairnessToolkitError } from '../exceptions/index.t
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { importOptional } from '../internal/packages.ts';
 import { currentDuckDbLimits, limitSettings, withinLimits } from './duckdb-limits.ts';
-import { quoteIdentifier, type RowsOptions, type SqlEngine, type SqlSession } from './sql-engine.ts';
+import {
+  type EngineResult,
+  quoteIdentifier,
+  type RowsOptions,
+  type SqlEngine,
+  type SqlSession,
+  type StatementOptions,
+} from './sql-engine.ts';
 
 /** An open DuckDB database. */
 export interface DuckDbEngine extends SqlEngine {
-  run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T>;
-  /** Closes the database after the running work has ended. Closing it again has no effect. */
-  close(): Promise<void>;
+  readonly dialect: 'duckdb';
+  /** Runs `work` with a connection. Several calls may run at the same time. */
+  run<T>(work: (session: DuckDbSession) => Promise<T>, options?: StatementOptions): Promise<T>;
 }
 
 /** Options of {@link openDuckDb}. */
@@ -82,7 +89,8 @@ export async function withDuckDb<T>(work: (session: DuckDbSession) => Promise<T>
 }
 
 class DuckDbDatabase implements DuckDbEngine {
-  readonly name = 'duckdb';
+  readonly name: string;
+  readonly dialect = 'duckdb';
   readonly #path: string;
   readonly #readOnly: boolean;
   readonly #running = new Set<Promise<unknown>>();
@@ -91,11 +99,16 @@ class DuckDbDatabase implements DuckDbEngine {
   #isClosed = false;
 
   constructor(path: string, readOnly: boolean) {
+    this.name = path === MEMORY ? 'DuckDB' : `DuckDB in '${path}'`;
     this.#path = path;
     this.#readOnly = readOnly;
   }
 
-  async run<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
+  query(sql: string, options?: StatementOptions): Promise<EngineResult> {
+    return this.run((session) => session.result(sql), options);
+  }
+
+  async run<T>(work: (session: DuckDbSession) => Promise<T>, options: StatementOptions = {}): Promise<T> {
     if (this.#isClosed) {
       throw new DataValidationError(`The database '${this.#path}' is closed.`, {
         code: 'invalid-state',
@@ -103,7 +116,7 @@ class DuckDbDatabase implements DuckDbEngine {
         suggestion: 'Close the database only after the last query.',
       });
     }
-    const done = this.#lend(work);
+    const done = this.#lend(work, options.signal ?? currentDuckDbLimits()?.signal);
     this.#running.add(done);
     try {
       return await done;
@@ -120,9 +133,8 @@ class DuckDbDatabase implements DuckDbEngine {
     (await this.#opened?.catch(() => undefined))?.instance.closeSync();
   }
 
-  async #lend<T>(work: (session: DuckDbSession) => Promise<T>): Promise<T> {
+  async #lend<T>(work: (session: DuckDbSession) => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const { module, instance } = await (this.#opened ??= this.#open());
-    const signal = currentDuckDbLimits()?.signal;
     signal?.throwIfAborted();
     const connection = await instance.connect();
     const interrupt = (): void => {
@@ -181,6 +193,8 @@ type DuckDbModule = typeof import('@duckdb/node-api');
 
 /** A connection to DuckDB. All access to DuckDB in this package uses this interface. */
 export interface DuckDbSession extends SqlSession {
+  /** Returns the names of the columns and the rows of one statement's result. */
+  result(sql: string): Promise<EngineResult>;
   /** Yields the chunks of a query's result one by one. */
   chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
   /** Creates a temporary table of columns of equal length: Int32Array as INTEGER, Float64Array as DOUBLE. */
@@ -206,6 +220,10 @@ function sessionOf(
   const rows = async (sql: string): Promise<unknown[][]> =>
     limited(async () => (await connection.runAndReadAll(sql)).getRows());
   return {
+    async result(sql) {
+      const read = await limited(() => connection.runAndReadAll(sql));
+      return { columns: read.columnNames(), rows: read.getRows() };
+    },
     rows: (sql, { ordered = false }: RowsOptions = {}) =>
       // The number of threads is a setting of the database, so ordered queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),

@@ -1,3 +1,5 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import type { SqlDialect } from '../schemas/counting.ts';
 import type { NanPolicy, PositiveLabelOptions } from '../table/index.ts';
 
 /** Options of a query. */
@@ -19,24 +21,41 @@ export interface SqlSession {
   rows(sql: string, options?: RowsOptions): Promise<unknown[][]>;
 }
 
+/** The result of a statement. */
+export interface EngineResult {
+  readonly columns: readonly string[];
+  /** The values of each row, in the order of the columns: texts, numbers, bigint, booleans or null. */
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/** Options of a statement. */
+export interface StatementOptions {
+  /** Stops the statement, also in the engine. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
- * A SQL database on which this package runs its queries.
+ * A SQL database that counts rows. `createSqlEngine` and `openDuckDb` return engines. For another database, write an
+ * object with these properties: `dialect` determines the SQL that `query` receives.
  * @example
  * ```ts
  * import { openDuckDb } from 'evenhand/io';
  *
  * const engine = openDuckDb();
- * const rows = await engine.run((session) => session.rows('SELECT 6 * 7'));
- * console.log(rows);
- * // [ [ 42 ] ]
+ * const { columns, rows } = await engine.query('SELECT 6 * 7 AS answer');
+ * console.log(columns, rows);
+ * // [ 'answer' ] [ [ 42 ] ]
  * await engine.close();
  * ```
  */
 export interface SqlEngine {
-  /** The name of the engine in error messages. */
+  /** The name of the engine in error messages and reports. It contains no password. */
   readonly name: string;
-  /** Runs `work` with a connection. Several calls may run at the same time. */
-  run<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  readonly dialect: SqlDialect;
+  /** Runs one statement that reads, and returns its result. Several statements may run at the same time. */
+  query(sql: string, options?: StatementOptions): Promise<EngineResult>;
+  /** Stops the running statements, or waits for them. Closing the engine again has no effect. */
+  close(): Promise<void>;
 }
 
 /** Returns a text as a SQL string literal. */
@@ -47,6 +66,18 @@ export function quoteLiteral(text: string): string {
 /** Returns a name as a SQL identifier. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Splits a table's name at its points, as in `schema.table`. A part in double quotes may contain points. */
+export function tableParts(table: string): string[] {
+  const parts = [...table.matchAll(/(?:^|\.)(?:"((?:[^"]|"")+)"|([^".]+))/gy)];
+  const length = parts.reduce((sum, [part]) => sum + part.length, 0);
+  if (length === table.length) return parts.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
+  throw new DataValidationError(`'${table}' is not the name of a table.`, {
+    code: 'invalid-value',
+    context: { parameter: 'table', value: table },
+    suggestion: 'Write table, schema.table or catalog.schema.table. Put a part that contains a point in double quotes.',
+  });
 }
 
 /** The columns of a source to reduce. */

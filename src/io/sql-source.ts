@@ -1,10 +1,11 @@
-import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { ConfigValidationError, DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { queryDataFile } from './data-file.ts';
-import { oneLine, withDuckDb } from './duckdb.ts';
+import { type DuckDbEngine, oneLine, withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
-import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, type SqlEngine, type SqlSession, tableParts } from './sql-engine.ts';
 
 /**
  * A source of rows: CSV or Parquet files (one or several paths, globs or folders), or a query on an engine. Give files
@@ -12,15 +13,42 @@ import { quoteLiteral, type SqlEngine, type SqlSession } from './sql-engine.ts';
  */
 export type SqlSource = DataPaths | FileSource | QuerySource;
 
-/** A query on an engine. The query runs several times for one result, so it should return the same rows each time. */
-export interface QuerySource {
+/**
+ * A table or a query on an engine: `table` or `query`. A query may run several times for one result, so it should return
+ * the same rows each time.
+ */
+export interface QuerySource extends EngineRows {
   readonly engine: SqlEngine;
+}
+
+/** A table or a query. */
+export interface EngineRows {
+  /** The name of a table, such as `schema.table`. A part in double quotes may contain points. */
+  readonly table?: string | undefined;
   /** One SELECT statement. */
-  readonly query: string;
+  readonly query?: string | undefined;
+  /** Stops the work, also in the engine. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ENGINE_ROWS_NAMES: OptionNames<EngineRows> = { table: true, query: true, signal: true };
+
+/**
+ * Returns the source of a query (as text), or of a table or a query.
+ * @throws {ConfigValidationError} if there is neither a table nor a query, or both
+ */
+export function querySource(caller: string, engine: SqlEngine, source: string | EngineRows): QuerySource {
+  if (typeof source === 'string') return { engine, query: source };
+  assertKnownOptions(caller, source, ENGINE_ROWS_NAMES);
+  if ((source.table === undefined) !== (source.query === undefined)) return { ...source, engine };
+  throw new ConfigValidationError(`${caller} needs either a table or a query.`, {
+    context: { parameter: 'source' },
+    suggestion: "Give a SELECT statement, { table: 'schema.table' } or { query: 'SELECT …' }.",
+  });
 }
 
 /**
- * Opens a source and runs queries over it.
+ * Opens a source and runs queries over it. The source is files, or a query on a {@link DuckDbEngine}.
  * @param work builds and runs the queries from the columns of the source; this function may be called twice
  * @param labels columns whose values are group names and must not be rounded
  * @throws {DataValidationError} if a file cannot be read, or a query cannot be run
@@ -37,17 +65,27 @@ export async function withRelation<T>(
       ),
     );
   }
-  return source.engine.run(async (session) => {
-    try {
-      return await work(session, await openQuery(session, source.query));
-    } catch (cause) {
-      throw FairnessToolkitError.isInstance(cause) ? cause : cannotRun(source.query, cause);
-    }
-  });
+  const { engine, signal, table = '' } = source;
+  const { query = `SELECT * FROM ${tableParts(table).map(quoteIdentifier).join('.')}` } = source;
+  return (engine as DuckDbEngine).run(
+    async (session) => {
+      try {
+        return await work(session, await openQuery(session, query));
+      } catch (cause) {
+        throw FairnessToolkitError.isInstance(cause) ? cause : cannotRun(query, cause);
+      }
+    },
+    { signal },
+  );
 }
 
 function isQuery(source: SqlSource): source is QuerySource {
   return typeof source === 'object' && 'engine' in source;
+}
+
+/** Returns whether a source is counted by statements, and not by queries in DuckDB. */
+export function isOnEngine(source: SqlSource): source is QuerySource {
+  return isQuery(source) && !('run' in source.engine);
 }
 
 /**

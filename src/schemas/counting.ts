@@ -15,6 +15,9 @@ export const SQL_DIALECTS = [
   'mysql',
 ] as const;
 
+/** A SQL dialect. */
+export type SqlDialect = (typeof SQL_DIALECTS)[number];
+
 const name = z.string().min(1).max(10_000);
 
 /** The schema of a request for a counting statement, shared by library and command line. */
@@ -29,6 +32,7 @@ export const countingSchema = z
     score: name.optional(),
     scoreThreshold: z.number().optional(),
     exactScores: z.boolean().default(false),
+    decisionsOnly: z.boolean().default(false),
     yTrue: name.optional(),
     sampleWeight: name.optional(),
     regression: z.boolean().default(false),
@@ -44,6 +48,12 @@ export const countingSchema = z
   })
   .refine(({ score, exactScores }) => score !== undefined || !exactScores, {
     message: 'Exact scores need scores: add {score}.',
+  })
+  .refine(({ score, decisionsOnly }) => score !== undefined || !decisionsOnly, {
+    message: 'Decisions are made from scores: add {score}.',
+  })
+  .refine(({ exactScores, decisionsOnly }) => !exactScores || !decisionsOnly, {
+    message: 'Either count each distinct score ({exactScores}), or only decisions ({decisionsOnly}).',
   })
   .refine(({ score, regression }) => score === undefined || !regression, {
     message: 'A regression has predicted numbers ({yPred}), not scores.',

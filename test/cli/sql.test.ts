@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect } from 'chai';
@@ -103,7 +104,7 @@ describe('evenhand sql and validate --counts', () => {
   });
 
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
-    [['validate', '--sensitive', 'sex', '--y-pred', 'd'], /Missing: --csv \(or --counts\)/],
+    [['validate', '--sensitive', 'sex', '--y-pred', 'd'], /Missing: --csv \(or --counts or --sql\)/],
     [['validate', '--counts', 'a.csv', '--csv', 'b.csv', '--sensitive', 'sex'], /only one of them is read/],
     [
       ['validate', '--counts', 'a.csv', '--y-pred', 'd', '--sensitive', 'sex'],
@@ -125,6 +126,54 @@ describe('evenhand sql and validate --counts', () => {
       const { stderr, code } = await runCli(args);
       expect(joinLines(stderr)).to.match(message);
       expect(code).to.equal(2);
+    });
+  }
+});
+
+describe('evenhand validate --sql', () => {
+  const folder = useTemporaryFolder();
+  const measured = ['--y-pred', 'approved', '--y-true', 'repaid', '--sensitive', 'sex', ...LABELS];
+
+  it('gives the result of the rows in files, from a table and from a query', async () => {
+    const [csv, database] = ['rows.csv', 'shop.duckdb'].map((name) => path.join(folder(), name)) as [string, string];
+    await runDuckDb(
+      `COPY (${ROWS}) TO '${csv}'; ATTACH '${database}' AS shop; CREATE TABLE shop.loans AS ${ROWS}; DETACH shop`,
+    );
+    const bodyOf = async (...data: string[]): Promise<unknown> => {
+      const { stdout, stderr, code } = await runCli(['validate', '--json', ...data, ...measured]);
+      expect([stderr, code]).to.deep.equal(['', 0]);
+      const { manifest: _, ...body } = JSON.parse(stdout) as Record<string, unknown>;
+      return body;
+    };
+    const expected = await bodyOf('--csv', csv);
+    const sql = ['--sql', `duckdb:${database}`];
+    expect(await bodyOf(...sql, '--table', 'loans')).to.deep.equal(expected);
+    expect(await bodyOf(...sql, '--table', 'main.loans')).to.deep.equal(expected);
+    expect(await bodyOf(...sql, '--query', 'SELECT * FROM loans')).to.deep.equal(expected);
+    const report = path.join(folder(), 'report.md');
+    await runCli(['validate', ...sql, '--table', 'loans', '--out', report, ...measured]);
+    expect(readFileSync(report, 'utf8')).to.include(`'loans' in DuckDB in '${database}'`);
+  });
+
+  const WRONG: readonly (readonly [message: RegExp, ...options: string[]])[] = [
+    [/contains a password, which other users/, '--sql', 'postgres://ana:hush@db.example/shop', '--table', 't'],
+    [/contains a password, which other users/, '--sql', 'postgres://db.example/shop?password=hush', '--table', 't'],
+    [/protocol 'oracle' is not known/, '--sql', 'oracle://db.example/shop', '--table', 't'],
+    [/it cannot be parsed/, '--sql', 'postgres://db.example:hush', '--table', 't'],
+    [/it has no host/, '--sql', 'postgres:///shop', '--table', 't'],
+    [/--sql needs either --table or --query/, '--sql', 'duckdb:'],
+    [/--sql needs either --table or --query/, '--sql', 'duckdb:', '--table', 't', '--query', 'SELECT 1'],
+    [/--table needs a database: add --sql/, '--csv', 'rows.csv', '--table', 't'],
+    [/--csv and --sql are given/, '--csv', 'rows.csv', '--sql', 'duckdb:', '--table', 't'],
+    [/timeoutSeconds must be above 0|sql-timeout/, '--sql', 'duckdb:', '--table', 't', '--sql-timeout', '0'],
+    [/'' is not the name of a table|no_table/, '--sql', 'duckdb:', '--table', 'no_table'],
+  ];
+  for (const [message, ...options] of WRONG) {
+    it(`refuses ${options.join(' ')}`, async () => {
+      const csv = path.join(folder(), 'rows.csv');
+      const { stderr, stdout, code } = await runCli(['validate', ...options.map((text) => (text === 'rows.csv' ? csv : text)), ...measured]); // prettier-ignore
+      expect(joinLines(stderr)).to.match(message).and.not.match(/hush/);
+      expect([stdout, code]).to.deep.equal(['', 2]);
     });
   }
 });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 
 import { validateCounts, type ValidateCountsInput, validateRows } from '../../src/integration/index.ts';
-import { createRandom } from '../../src/internal/random.ts';
 import { readCounts } from '../../src/io/counted-rows.ts';
 import { countingSql } from '../../src/io/counting-sql.ts';
 import { type DuckDbEngine, openDuckDb } from '../../src/io/index.ts';
@@ -18,47 +17,13 @@ import {
 import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import type { CountingInput } from '../../src/schemas/counting.ts';
 import { Table, type TableSource } from '../../src/table/index.ts';
+import { HOSTILE_ATTRIBUTES, hostileRows } from '../helpers/hostile-rows.ts';
 import { assertSameStats } from '../helpers/stats.ts';
 
-/** 3,000 rows with missing values in every column; names and labels that SQL could confuse with its syntax. */
-function makeTable(): Table {
-  const random = createRandom(12);
-  return Table.from(
-    Array.from({ length: 3000 }, () => {
-      const orMissing = <T>(value: T): T | null => (random.next() < 0.05 ? null : value);
-      const pick = <T>(values: readonly T[]): T | null => orMissing(values[random.integer(values.length)] as T);
-      return {
-        y: pick([0, 1]),
-        hired: pick([0, 1]),
-        'class "x"': pick(['yes', 'no', 'YES']),
-        eh_k0: pick([
-          'female',
-          'male',
-          "it's",
-          '(missing)',
-          '||',
-          '🐦',
-          'a,b',
-          '"q"',
-          '__proto__',
-          "'; DROP TABLE t; --",
-        ]),
-        w: orMissing(3 * random.next()),
-        p: orMissing(1000 + 100 * random.normal()),
-        t: orMissing(1000 + 100 * random.normal()),
-        exact: pick([0, 0.25, 0.5, 1, -3]),
-        score: orMissing(random.next()),
-        level: pick([1, 2.5, 10]),
-        known: pick(['a', 'b']),
-      };
-    }),
-  );
-}
-
-const ATTRIBUTES = [['eh_k0'], ['known', 'level'], ['level']];
+const ATTRIBUTES = HOSTILE_ATTRIBUTES.map((attribute) => [...attribute]);
 
 describe('counts give the statistics of the rows that were counted', () => {
-  const table = makeTable();
+  const table = hostileRows();
   const columns = table.toColumns();
   const column = (name: string) => columns[name] ?? [];
   const sensitive = [column('eh_k0'), { known: column('known'), level: column('level') }, column('level')];

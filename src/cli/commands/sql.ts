@@ -17,6 +17,7 @@ export function sqlCommand(): Command {
 --score <column>  column of scores, instead of decisions
 ${OPTION.scoreThreshold}
 --exact-scores  count each distinct score, instead of scores in bins of width 2^-14
+--decisions-only  count only the decisions at the threshold, not the scores; a small result, without ROC AUC
 --y-true <column>  column of true labels (of true numbers with --regression)
 --regression  --y-pred and --y-true hold numbers, for metrics such as mae_parity_difference
 ${OPTION.sensitive}

@@ -5,7 +5,6 @@ import type { ReportDocument } from '../../document/report-document.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidationChanges } from '../../integration/validation-changes.ts';
 import type { ValidationJson } from '../../integration/validation-from-json.ts';
-import type { CountedRows } from '../../io/counted-rows.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { Gate } from '../../schemas/gates.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
@@ -17,8 +16,9 @@ import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 import { startProvenance } from '../provenance.ts';
+import { onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 
-interface ValidateOptions extends OutputOptions {
+interface ValidateOptions extends OutputOptions, SqlOptions {
   readonly csv?: FoundFiles;
   readonly counts?: FoundFiles;
   readonly sensitive: readonly (readonly string[])[];
@@ -37,6 +37,7 @@ export function validateCommand(): Command {
     options: `
 ${OPTION.csv}
 --counts <data>  counts instead of rows: the result of the statement that 'evenhand sql' prints, as CSV, TSV, Parquet or JSON lines; repeat to add the counts of several files
+${SQL_OPTIONS}
 --y-pred <column>  column of decisions, 0 or 1 (numbers for regression metrics such as mae_parity_difference)
 --score <column>  column of scores, instead of decisions; --score-threshold turns scores into decisions; needed for roc_auc_difference
 ${OPTION.scoreThreshold}
@@ -79,7 +80,7 @@ ${OPTION.rawCsv}
       metric: repeatable((text) => text),
       out: repeatable((text) => text),
     },
-    required: ['csv|counts', 'sensitive'],
+    required: ['csv|counts|sql', 'sensitive'],
     schema: async () => (await import('../../schemas/validate-values.ts')).validateSchema,
     help: `
 Examples:
@@ -109,6 +110,10 @@ Examples:
   $ evenhand sql --dialect postgres --table loans --y-pred approved --sensitive sex
   $ evenhand validate --counts counts.csv --sensitive sex
 
+  Rows in a database, which counts them itself:
+  $ EVENHAND_SQL_PASSWORD=… evenhand validate --sql postgres://ana@db.example/shop --table loans \
+      --y-pred approved --y-true repaid --sensitive sex
+
   Several reports, and what changed since the last one:
   $ evenhand validate --csv june.csv --y-pred approved --sensitive sex --measures selection_rate,count \\
       --out june.html --out june.json --out june.csv --out-plot june.svg --compare may.json
@@ -126,22 +131,20 @@ async function run(
   call: readonly string[],
 ): Promise<void> {
   const { out, outPlot, compare, gate, junit, rawCsv: raw } = options;
-  const { data, counts, request: own } = await openData(options, request);
+  const { title, files, request: own, measure } = await openData(options, request);
   const writeReports = await reportWriter(out, { takesTables: true, raw });
-  await assertOutputs([...(out ?? []), outPlot, junit], [data, compare, gate]);
+  await assertOutputs([...(out ?? []), outPlot, junit], [files, compare, gate]);
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
   const gates = await readGateFile(own, options);
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
-  const findProvenance = startProvenance(isShown, { call, options, inputs: [data, gate] });
-  const [{ validateCounts, validateFile }, { manifestOf }, { validationToJson, validationToMarkdown }] =
-    await Promise.all([
-      import('../../integration/validate-file.ts'),
-      import('../../document/provenance.ts'),
-      import('../../integration/validation-report.ts'),
-    ]);
-  const gated = gates === undefined ? request : { ...request, gates };
-  const validation = await (counts === undefined ? validateFile(data, gated) : validateCounts(counts, gated));
+  const findProvenance = startProvenance(isShown, { call, options, inputs: [files, gate] });
+  const [{ manifestOf }, { validationToJson, validationToMarkdown }] = await Promise.all([
+    import('../../document/provenance.ts'),
+    import('../../integration/validation-report.ts'),
+  ]);
+  const validation = await measure(gates === undefined ? request : { ...request, gates });
+  if (validation === undefined) return;
   const provenance = await findProvenance(validation.rows);
   const manifest = provenance && manifestOf(provenance);
   const changes =
@@ -151,9 +154,9 @@ async function run(
   const body = validationToJson(validation, { manifest, changes });
   await writeReports?.({
     json: () => `${JSON.stringify(body, undefined, 2)}\n`,
-    md: () => validationToMarkdown(validation, data.title, { changes, provenance }),
+    md: () => validationToMarkdown(validation, title, { changes, provenance }),
     html: async () =>
-      (await import('../../integration/validation-html.ts')).validationToHtml(validation, data.title, {
+      (await import('../../integration/validation-html.ts')).validationToHtml(validation, title, {
         changes,
         provenance,
       }),
@@ -162,7 +165,7 @@ async function run(
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
-    text: () => summaryOf(validation, data.title, changes),
+    text: () => summaryOf(validation, title, changes),
   });
   await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
   remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
@@ -222,28 +225,69 @@ async function readEarlier(compare: string | undefined): Promise<ValidationJson 
   });
 }
 
-/** The data of a call: rows or counts, and the request with the columns that counts have. */
+/** The data of a call. */
 interface OpenedData {
-  readonly data: FoundFiles;
-  readonly counts: CountedRows | undefined;
+  /** The name of the data in reports. */
+  readonly title: string;
+  /** The files with rows or counts. */
+  readonly files?: FoundFiles;
+  /** The request with the columns of the data. */
   readonly request: ValidateRequest;
+  /** Measures the data. The result is undefined after Ctrl-C. */
+  readonly measure: (request: ValidateRequest) => Promise<FileValidation | undefined>;
 }
 
-async function openData({ csv, counts: files }: ValidateOptions, request: ValidateRequest): Promise<OpenedData> {
-  if (files === undefined) return { data: csv as FoundFiles, counts: undefined, request };
-  if (csv !== undefined) {
-    const { ConfigValidationError } = await import('../../exceptions/index.ts');
-    throw new ConfigValidationError('--csv and --counts are given, but only one of them is read.', {
-      context: { parameter: 'counts' },
-      suggestion: 'Give --csv for rows, or --counts for the result of the statement of `evenhand sql`.',
+async function openData(options: ValidateOptions, request: ValidateRequest): Promise<OpenedData> {
+  const { csv, counts: countFiles, sql } = options;
+  await assertOneSource(options);
+  const { requestOfCounts, validateCounts, validateFile, validateSql } =
+    await import('../../integration/validate-file.ts');
+  if (sql !== undefined) {
+    const [source, { titleOf }] = await Promise.all([
+      openSql(sql, options),
+      import('../../io/engines/count-on-engine.ts'),
+    ]);
+    const measure: OpenedData['measure'] = (own) => onDatabase(source, (rows) => validateSql(rows, own));
+    return { title: titleOf(source), request, measure };
+  }
+  if (countFiles === undefined) {
+    const files = csv as FoundFiles;
+    return { title: files.title, files, request, measure: (own) => validateFile(files, own) };
+  }
+  const counts = await (await import('../../io/counted-rows.ts')).readCounts(countFiles);
+  const own = requestOfCounts(request, counts);
+  return {
+    title: countFiles.title,
+    files: countFiles,
+    request: own,
+    measure: (given) => validateCounts(counts, given),
+  };
+}
+
+async function assertOneSource({ csv, counts, sql, table, query, sqlTimeout }: ValidateOptions): Promise<void> {
+  const given = [
+    csv === undefined ? [] : '--csv',
+    counts === undefined ? [] : '--counts',
+    sql === undefined ? [] : '--sql',
+  ].flat();
+  const withSql = [
+    table === undefined ? [] : '--table',
+    query === undefined ? [] : '--query',
+    sqlTimeout === undefined ? [] : '--sql-timeout',
+  ].flat();
+  if (given.length < 2 && (sql !== undefined || withSql.length === 0)) return;
+  const { ConfigValidationError } = await import('../../exceptions/index.ts');
+  if (given.length >= 2) {
+    throw new ConfigValidationError(`${given.join(' and ')} are given, but only one of them is read.`, {
+      context: { parameter: given[1]?.slice(2) },
+      suggestion:
+        'Give --csv for rows in files, --counts for the result of the statement of `evenhand sql`, or --sql for a database.',
     });
   }
-  const [{ readCounts }, { requestOfCounts }] = await Promise.all([
-    import('../../io/counted-rows.ts'),
-    import('../../integration/validate-file.ts'),
-  ]);
-  const counts = await readCounts(files);
-  return { data: files, counts, request: requestOfCounts(request, counts) };
+  throw new ConfigValidationError(`${withSql.join(' and ')} needs a database: add --sql.`, {
+    context: { parameter: 'sql' },
+    suggestion: 'For example: --sql postgres://user@host/database --table loans.',
+  });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { type CountsSource, readCounts } from '../../io/counted-rows.ts';
 import type { SqlEngine } from '../../io/index.ts';
+import { type EngineRows, querySource } from '../../io/sql-source.ts';
 import {
   type ColumnSource,
   type DanfoDataFrame,
@@ -243,8 +244,10 @@ export class FairnessAnalyzer {
   }
 
   /**
-   * Creates an analyzer of a query on a SQL engine. The engine counts the rows once for each kind of statistics. The
-   * rows are not loaded into memory.
+   * Creates an analyzer of a table or a query on a SQL engine: `openDuckDb()`, or `createSqlEngine(url)` for other
+   * databases. The engine counts the rows once for each kind of statistics. Only counts and sums leave the engine.
+   * Engines other than DuckDB count scores in bins of width 2^-14.
+   * @param source one SELECT statement, `{ query }`, or `{ table }`
    * @example
    * ```ts
    * import { FairnessAnalyzer, openDuckDb } from 'evenhand';
@@ -256,9 +259,13 @@ export class FairnessAnalyzer {
    * // 0.5
    * ```
    */
-  static fromSql(engine: SqlEngine, query: string, columns: BoundColumns & FairnessAnalyzerOptions): BoundAnalyzer {
+  static fromSql(
+    engine: SqlEngine,
+    source: string | EngineRows,
+    columns: BoundColumns & FairnessAnalyzerOptions,
+  ): BoundAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromSql', columns, BOUND_OPTION_NAMES);
-    return bindSql({ engine, query }, columns);
+    return bindSql(querySource('FairnessAnalyzer.fromSql', engine, source), columns);
   }
 
   /**

@@ -8,10 +8,11 @@ import {
   countedScores,
   isCounted,
 } from '../../io/counted-rows.ts';
+import { countOnEngine, type EngineRequest, labelsOnEngine } from '../../io/engines/count-on-engine.ts';
 import type { SourceGroup } from '../../io/group-by.ts';
-import type { DecisionRequest, NumberRequest, ScoreRequest } from '../../io/sql-engine.ts';
+import type { DecisionRequest, NumberRequest, ScoreRequest, SourceRequest } from '../../io/sql-engine.ts';
 import { classLabels } from '../../io/positive-label.ts';
-import type { SqlSource } from '../../io/sql-source.ts';
+import { isOnEngine, type SqlSource } from '../../io/sql-source.ts';
 import { sumMoments } from '../../io/sum-moments.ts';
 import {
   cellIndex,
@@ -29,12 +30,36 @@ import { lostRows } from './reduce-scores.ts';
 import { countDropped } from './row-arguments.ts';
 import { fillTables, lossesOfCells, regressionOfSums } from './stats-of-sums.ts';
 
-/** Rows in files, rows that a query returns, or rows that somebody has counted already. */
+/** Rows in files, rows of a table or a query on an engine, or rows that somebody has counted already. */
 export type CountableSource = SqlSource | CountedRows;
 
 /** Returns the distinct labels of several columns together. */
 export async function sourceLabels(source: CountableSource, columns: readonly string[]): Promise<readonly string[]> {
-  return isCounted(source) ? countedLabels(source, columns) : classLabels(source, columns);
+  if (isCounted(source)) return countedLabels(source, columns);
+  if (!isOnEngine(source)) return classLabels(source, columns);
+  const counted = await labelsOnEngine(source, columns);
+  return [...new Set(counted.flatMap((counts) => countedLabels(counts, ['decision'])))].sort();
+}
+
+/** The ways to reduce a source. */
+interface Reducers<Request, Reduction> {
+  /** Returns what an engine counts for a request. */
+  readonly onEngine: (request: Request) => Omit<EngineRequest, 'attributes'>;
+  readonly ofCounts: (counts: CountedRows, request: Request) => readonly Reduction[];
+  readonly ofRows: (source: SqlSource, request: Request) => Promise<readonly Reduction[]>;
+}
+
+/** Reduces counts as they are, the rows of files and of DuckDB with queries, and the rows of other engines by counts. */
+async function reduceCountable<Request extends SourceRequest, Reduction>(
+  source: CountableSource,
+  request: Request,
+  { onEngine, ofCounts, ofRows }: Reducers<Request, Reduction>,
+): Promise<readonly Reduction[]> {
+  if (isCounted(source)) return ofCounts(source, request);
+  if (!isOnEngine(source)) return ofRows(source, request);
+  const { attributes, sampleWeight } = request;
+  const counted = await countOnEngine(source, { attributes, sampleWeight, ...onEngine(request) });
+  return counted.flatMap((part) => ofCounts(part.counts, { ...request, attributes: part.attributes }));
 }
 
 /** The statistics of one attribute of a source. */
@@ -46,7 +71,7 @@ export interface SourceStats<Stats extends GroupStats> {
 
 /**
  * Computes the {@link ClassificationStats} of each requested attribute from a source. For a file or a query, one scan
- * counts the rows without loading them into memory.
+ * counts the rows without loading them into memory. Other engines than DuckDB count the rows themselves.
  * @throws {DataValidationError} if the source is unreadable, a column is unknown, a value is not 0 or 1, or no row can
  *   be used
  */
@@ -54,7 +79,12 @@ export async function reduceClassificationSource(
   source: CountableSource,
   request: DecisionRequest,
 ): Promise<readonly SourceStats<ClassificationStats>[]> {
-  const reductions = isCounted(source) ? countedDecisions(source, request) : await countDecisions(source, request);
+  const reductions = await reduceCountable(source, request, {
+    onEngine: ({ yPred, yTrue, scoreThreshold }) =>
+      scoreThreshold === undefined ? { yPred, yTrue } : { score: yPred, scoreThreshold, decisionsOnly: true, yTrue },
+    ofCounts: countedDecisions,
+    ofRows: countDecisions,
+  });
   return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
     const fill = (inGroups: boolean): CellTables => {
       return fillTables(
@@ -94,7 +124,11 @@ export async function reduceRegressionSource(
   source: CountableSource,
   request: NumberRequest,
 ): Promise<readonly SourceStats<RegressionStats>[]> {
-  const reductions = isCounted(source) ? countedMoments(source, request) : await sumMoments(source, request);
+  const reductions = await reduceCountable(source, request, {
+    onEngine: ({ yPred, yTrue }) => ({ yPred, yTrue, regression: true }),
+    ofCounts: countedMoments,
+    ofRows: sumMoments,
+  });
   return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
     const rest = { hasTruth: request.yTrue !== undefined, dropped, rowCount };
     return { stats: { ...regressionOfSums(labelsOf(groups), sums, rest), readings }, parts: partsOf(groups) };
@@ -111,9 +145,11 @@ export async function reduceScoreSource(
   source: CountableSource,
   request: ScoreRequest,
 ): Promise<readonly SourceStats<ScoreStats>[]> {
-  const reductions = isCounted(source)
-    ? countedScores(source, request)
-    : await countScores(source, request, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep });
+  const reductions = await reduceCountable(source, request, {
+    onEngine: ({ yScore, yTrue }) => ({ score: yScore, yTrue }),
+    ofCounts: countedScores,
+    ofRows: (rows, own) => countScores(rows, own, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep }),
+  });
   return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
     const lost = lostRows(cells, dropped, rowCount);
     const losses = lossesOfCells(cells, groups.length);

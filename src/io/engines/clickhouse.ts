@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+
+import { importOptional } from '../../internal/packages.ts';
+import type { EngineResult } from '../sql-engine.ts';
+import { type Driver, type EngineSettings, type Failure, isUnreachable } from './open-engine.ts';
+
+/** The part of the package `@clickhouse/client` that is used. */
+interface ClickHouseModule {
+  readonly ClickHouseLogLevel: { readonly OFF: number };
+  readonly createClient: (options: object) => ClickHouseClient;
+}
+
+interface ClickHouseClient {
+  command(request: object): Promise<unknown>;
+  query(request: object): Promise<{ json: () => Promise<ClickHouseResult> }>;
+  close(): Promise<void>;
+}
+
+interface ClickHouseResult {
+  readonly meta: readonly { readonly name: string }[];
+  readonly data: unknown[][];
+}
+
+const SETTINGS = {
+  // The statement may only read. With 1, it could not have the other settings.
+  readonly: '2',
+  // If a shard is missing, its rows must not be missing without an error.
+  skip_unavailable_shards: 0,
+  // Numbers that are not finite become texts, not null.
+  output_format_json_quote_denormals: 1,
+  // A long statement sends headers, so that nothing on the way ends a connection that looks idle.
+  send_progress_in_http_headers: 1,
+  http_headers_progress_interval_ms: '10000',
+};
+
+/** Returns the driver of ClickHouse. */
+export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user, password }: EngineSettings): Driver {
+  const database = decodeURIComponent(url.pathname.slice(1));
+  return {
+    name,
+    dialect: 'clickhouse',
+    async run(sql, signal): Promise<EngineResult> {
+      const { ClickHouseLogLevel, createClient } = (await importOptional(
+        '@clickhouse/client',
+        'to count in ClickHouse',
+        () => import('@clickhouse/client'),
+      )) as ClickHouseModule;
+      const settings = {
+        url: `${url.protocol === 'clickhouses:' ? 'https' : 'http'}://${url.host}`,
+        username: user ?? 'default',
+        password: password ?? '',
+        ...(database === '' ? {} : { database }),
+        application: 'evenhand',
+        log: { level: ClickHouseLogLevel.OFF },
+        request_timeout: (timeoutSeconds + 5) * 1000,
+      };
+      const client = createClient({
+        ...settings,
+        clickhouse_settings: { ...SETTINGS, max_execution_time: Math.ceil(timeoutSeconds) },
+      });
+      const queryId = randomUUID();
+      try {
+        const result = await client.query({
+          query: sql,
+          format: 'JSONCompact',
+          query_id: queryId,
+          abort_signal: signal,
+        });
+        // eslint-disable-next-line no-restricted-syntax -- bytes that are not UTF-8 become U+FFFD, which is an error later
+        const { meta, data } = await result.json();
+        return { columns: meta.map((column) => column.name), rows: data };
+      } catch (error) {
+        // A statement may go on after its connection has ended.
+        if (signal.aborted) await kill(createClient(settings), queryId);
+        throw error;
+      } finally {
+        await client.close();
+      }
+    },
+    explain,
+  };
+}
+
+/** Stops a statement. If the user may not stop it, its time limit does. */
+async function kill(client: ClickHouseClient, queryId: string): Promise<void> {
+  try {
+    await client.command({ query: `KILL QUERY WHERE query_id = '${queryId}' ASYNC` });
+  } catch {
+    // The statement has ended, or its time limit ends it.
+  } finally {
+    await client.close();
+  }
+}
+
+function explain(cause: unknown): Failure {
+  const { code: own = '', message: given } = cause as { readonly code?: string; readonly message: string };
+  // Older servers write the code into the message.
+  const [, written = ''] = /^Code: (\d+)/.exec(given) ?? [];
+  const code = own === '' ? written : own;
+  const text = given.replace(/^Code: \d+.*?DB::Exception: /, '').replace(/,? e\.what\(\) = DB::Exception\.?\s*$/, '');
+  const message = text === '' ? code : text;
+  if (isUnreachable(code)) return { kind: 'unreachable', message };
+  // 192 to 194 and 516: an unknown user, a wrong or a missing password.
+  if (/^(19[2-4]|516)$/.test(code)) return { kind: 'denied', message };
+  // 159 and 160: the server stopped the statement at its time limit.
+  if (/^(159|160)$/.test(code) || /^Timeout error/.test(message)) return { kind: 'slow', message };
+  // 210 and 279: the connection to a shard was lost.
+  if (/^(210|279|E(CONNRESET|PIPE))$/.test(code) || /socket hang up|aborted/i.test(message))
+    return { kind: 'lost', message };
+  return { kind: 'statement', message };
+}

@@ -1,0 +1,147 @@
+import { readFileSync } from 'node:fs';
+
+import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
+import { openDuckDb } from '../duckdb.ts';
+import type { SqlEngine } from '../sql-engine.ts';
+import { clickhouseDriver } from './clickhouse.ts';
+import { type Driver, type EngineSettings, openEngine } from './open-engine.ts';
+import { postgresDriver } from './postgres.ts';
+
+/** Options of {@link createSqlEngine}. */
+export interface SqlEngineOptions {
+  /**
+   * The password of the user.
+   * @defaultValue the password in the URL, else EVENHAND_SQL_PASSWORD, else the text of the file that
+   *   EVENHAND_SQL_PASSWORD_FILE names
+   */
+  readonly password?: string | undefined;
+  /**
+   * The time limit of one statement, in seconds. The engine stops the statement then.
+   * @defaultValue 600
+   */
+  readonly timeoutSeconds?: number | undefined;
+  /**
+   * The environment variables.
+   * @defaultValue process.env
+   */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+const SQL_ENGINE_OPTION_NAMES: OptionNames<SqlEngineOptions> = { password: true, timeoutSeconds: true, env: true };
+
+/** The time limit of one statement, in seconds. */
+const STATEMENT_SECONDS = 600;
+
+/** The engines by the protocol of their URL. */
+const ENGINES: Readonly<
+  Record<
+    string,
+    { readonly title: string; readonly open: (url: URL, name: string, settings: EngineSettings) => Driver }
+  >
+> = {
+  'postgres:': { title: 'PostgreSQL', open: postgresDriver },
+  'postgresql:': { title: 'PostgreSQL', open: postgresDriver },
+  'clickhouse:': { title: 'ClickHouse', open: clickhouseDriver },
+  'clickhouses:': { title: 'ClickHouse', open: clickhouseDriver },
+};
+
+/**
+ * Opens a database that counts rows for `FairnessAnalyzer.fromSql` and `validateSql`. Only counts and sums leave the
+ * database, never rows. A connection is opened for each statement. All statements only read; a statement whose
+ * connection is lost is repeated once.
+ *
+ * | URL | engine | package |
+ * | --- | --- | --- |
+ * | `duckdb:file.duckdb` | DuckDB | none |
+ * | `postgres://user@host:5432/database` | PostgreSQL | pg |
+ * | `clickhouse://user@host:8123/database`, `clickhouses://` with TLS | ClickHouse | `@clickhouse/client` |
+ * @param url the address. Do not write passwords into programs: use EVENHAND_SQL_PASSWORD
+ * @throws {ConfigValidationError} if the URL is not valid, or the engine is not known
+ * @throws {DependencyError} with the first statement, if the package of the engine is not installed
+ * @example
+ * ```ts
+ * import { createSqlEngine } from 'evenhand/io';
+ *
+ * const engine = createSqlEngine('duckdb:');
+ * console.log(engine.name, engine.dialect);
+ * // duckdb duckdb
+ * await engine.close();
+ * ```
+ */
+export function createSqlEngine(url: string, options: SqlEngineOptions = {}): SqlEngine {
+  assertKnownOptions('createSqlEngine', options, SQL_ENGINE_OPTION_NAMES);
+  const { timeoutSeconds = STATEMENT_SECONDS, env = process.env } = options;
+  if (!(timeoutSeconds > 0 && timeoutSeconds <= MAX_SECONDS)) {
+    throw new ConfigValidationError(
+      `timeoutSeconds must be above 0 and at most ${String(MAX_SECONDS)}. Got ${String(timeoutSeconds)} instead.`,
+      { context: { parameter: 'timeoutSeconds', received: timeoutSeconds } },
+    );
+  }
+  if (url.startsWith('duckdb:')) return openDuckDb(url.slice('duckdb:'.length) || undefined);
+  const address = parseAddress(url);
+  const engine = ENGINES[address.protocol];
+  if (engine === undefined) throw invalidUrl(`its protocol '${address.protocol.slice(0, -1)}' is not known`);
+  if (address.hostname === '') throw invalidUrl('it has no host');
+  const { title, open } = engine;
+  const settings = {
+    timeoutSeconds,
+    user: address.username === '' ? undefined : decodeURIComponent(address.username),
+    password: passwordOf(address, options.password, env),
+  };
+  const name = `${title} at ${address.host}${decodeURIComponent(address.pathname === '/' ? '' : address.pathname)}`;
+  return openEngine(open(address, name, settings), settings);
+}
+
+/** Timers of Node.js have at most 2^31 - 1 milliseconds. */
+const MAX_SECONDS = 2_000_000;
+
+/**
+ * Returns whether a URL contains a password. On a command line, other users of the computer could read it.
+ * @throws {ConfigValidationError} if the URL is not valid
+ */
+export function hasPassword(url: string): boolean {
+  if (url.startsWith('duckdb:')) return false;
+  const { password, searchParams } = parseAddress(url);
+  return password !== '' || [...searchParams.keys()].some((name) => /pass|pwd|secret|token/i.test(name));
+}
+
+function parseAddress(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    throw invalidUrl('it cannot be parsed');
+  }
+}
+
+/** The message does not show the URL, which may contain a password. */
+function invalidUrl(problem: string): ConfigValidationError {
+  return new ConfigValidationError(`The URL of the SQL engine is not valid: ${problem}.`, {
+    context: { parameter: 'url', expected: ['duckdb:', ...Object.keys(ENGINES)] },
+    suggestion:
+      'Write postgres://user@host:5432/database, clickhouse://user@host:8123/database or duckdb:file.duckdb. Characters such as @ and # in names are percent-encoded.',
+  });
+}
+
+function passwordOf(
+  { password }: URL,
+  given: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const { EVENHAND_SQL_PASSWORD: own, EVENHAND_SQL_PASSWORD_FILE: file } = env;
+  if (given !== undefined) return given;
+  if (password !== '') return decodeURIComponent(password);
+  if (own !== undefined && own !== '') return own;
+  if (file === undefined || file === '') return undefined;
+  try {
+    return decodeUtf8(readFileSync(file), file).replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new DataValidationError(`The file of EVENHAND_SQL_PASSWORD_FILE cannot be read: '${file}'.`, {
+      code: 'unreadable-file',
+      context: { path: file },
+      suggestion: 'Check the path and its permissions.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
+import { counted } from '../../internal/format.ts';
+import type { SqlDialect } from '../../schemas/counting.ts';
+import { oneLine } from '../duckdb.ts';
+import type { EngineResult, SqlEngine, StatementOptions } from '../sql-engine.ts';
+
+/** Why a statement has no result. */
+type FailureKind =
+  /** The engine does not answer at this address. */
+  | 'unreachable'
+  /** The engine does not accept the user or the password. */
+  | 'denied'
+  /** The connection ended before the result arrived. */
+  | 'lost'
+  /** The engine stopped the statement after its time limit. */
+  | 'slow'
+  /** The engine cannot run the statement. */
+  | 'statement';
+
+/** Why a statement has no result, in the engine's words. */
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly message: string;
+}
+
+/** What differs between engines. */
+export interface Driver {
+  /** The name of the engine and its address, without credentials. */
+  readonly name: string;
+  readonly dialect: SqlDialect;
+  /**
+   * Runs one statement that reads, on a connection of its own.
+   * @param signal stops the statement, also in the engine
+   */
+  run(sql: string, signal: AbortSignal): Promise<EngineResult>;
+  /** Returns why {@link Driver.run} failed. */
+  explain(cause: unknown): Failure;
+}
+
+/** Returns whether a code of Node.js means that nothing answers at an address. */
+export function isUnreachable(code: string): boolean {
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/.test(code);
+}
+
+/** Limits and secrets of an engine. */
+export interface EngineSettings {
+  readonly timeoutSeconds: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+/** The time before a statement is repeated whose connection was lost. */
+const RETRY_MS = 500;
+
+/** The time that an engine has to stop a statement by itself, before it is abandoned. */
+const GRACE_SECONDS = 5;
+
+/**
+ * Returns an engine that runs statements with a driver. A statement only reads, so it is repeated once if its connection
+ * is lost.
+ */
+export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineSettings): SqlEngine {
+  const stop = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  const hide = (text: string): string =>
+    password === undefined || password === '' ? text : text.replaceAll(password, '[password]');
+
+  async function attempt(sql: string, given: AbortSignal | undefined): Promise<EngineResult | Failure> {
+    const late = AbortSignal.timeout((timeoutSeconds + GRACE_SECONDS) * 1000);
+    const signals = [given, stop.signal, late].filter((signal) => signal !== undefined);
+    try {
+      const work = driver.run(sql, AbortSignal.any(signals));
+      running.add(work);
+      const done = (): boolean => running.delete(work);
+      work.then(done, done);
+      return await settled(work, signals);
+    } catch (cause) {
+      given?.throwIfAborted();
+      if (stop.signal.aborted) throw closed(driver.name);
+      if (FairnessToolkitError.isInstance(cause)) throw cause;
+      if (late.aborted) return { kind: 'slow', message: '' };
+      const { kind, message } = driver.explain(cause);
+      return { kind, message: hide(oneLine(message)) };
+    }
+  }
+
+  return {
+    name: driver.name,
+    dialect: driver.dialect,
+    async query(sql: string, { signal }: StatementOptions = {}): Promise<EngineResult> {
+      signal?.throwIfAborted();
+      if (stop.signal.aborted) throw closed(driver.name);
+      const first = await attempt(sql, signal);
+      if (!('kind' in first)) return first;
+      if (first.kind !== 'lost') throw failed(driver.name, first, timeoutSeconds);
+      await sleep(RETRY_MS, undefined, { signal });
+      const second = await attempt(sql, signal);
+      if ('kind' in second) throw failed(driver.name, second, timeoutSeconds);
+      return second;
+    },
+    async close(): Promise<void> {
+      stop.abort();
+      // The drivers stop their statements in the engine.
+      const given = new AbortController();
+      await Promise.race([Promise.allSettled(running), sleep(1000 * GRACE_SECONDS, undefined, given)]);
+      given.abort();
+    },
+  };
+}
+
+/** Waits for work, but not after a signal: the promises of some drivers stay pending if a server disappears. */
+async function settled<T>(work: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
+  const aborted = AbortSignal.any([...signals]);
+  let stop = (): void => undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => {
+      reject(aborted.reason as Error);
+    };
+    if (aborted.aborted) stop();
+    else aborted.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    aborted.removeEventListener('abort', stop);
+  }
+}
+
+function failed(name: string, { kind, message }: Failure, timeoutSeconds: number): DataValidationError {
+  const [problem, suggestion] = {
+    unreachable: [
+      `${name} does not answer: ${message}`,
+      'Check the host and the port in the URL, and that the engine is running and reachable from here.',
+    ],
+    denied: [
+      `${name} does not accept the user or the password: ${message}`,
+      'Name the user in the URL (postgres://USER@host/db), and the password in EVENHAND_SQL_PASSWORD.',
+    ],
+    lost: [
+      `${name} closed the connection before the result arrived, twice: ${message}`,
+      'Nothing was measured. Check the log of the engine (it may have been stopped, or out of memory), and try again.',
+    ],
+    slow: [
+      `${name} did not finish counting within ${counted(timeoutSeconds, 'second')}.`,
+      'Nothing was measured. Raise the time limit, or count fewer rows or columns.',
+    ],
+    statement: [
+      `${name} cannot count: ${message}`,
+      'Check the names of the table and its columns. Upper and lower case matter.',
+    ],
+  }[kind] as [string, string];
+  return new DataValidationError(problem, {
+    code: 'engine-failed',
+    context: { engine: name, reason: kind },
+    suggestion,
+  });
+}
+
+function closed(name: string): DataValidationError {
+  return new DataValidationError(`${name} is closed.`, {
+    code: 'invalid-state',
+    context: { engine: name },
+    suggestion: 'Close the engine only after the last statement.',
+  });
+}
