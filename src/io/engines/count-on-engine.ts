@@ -108,13 +108,10 @@ function tableOf(engine: string, { columns, rows }: EngineResult): Table {
   );
 }
 
-/** A value in the result of an engine. */
-type Scalar = string | number | bigint | boolean;
-
 /** Two labels whose bytes are not UTF-8 could become the same text, so such a label is an error. */
 function labelOf(engine: string, column: string, value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  const label = String(value as Scalar);
+  const label = String(value);
   if (!label.includes('\uFFFD')) return label;
   throw new DataValidationError(`${engine} has a label in column '${column}' that is not valid UTF-8: '${label}'.`, {
     code: 'invalid-value',
@@ -127,7 +124,7 @@ function labelOf(engine: string, column: string, value: unknown): string | null 
 function numberOf(engine: string, column: string, value: unknown): number | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
-  const text = String(value as Scalar).trim();
+  const text = String(value).trim();
   const number = /^[-+]?inf(inity)?$/i.test(text) ? Infinity : Number(text === '' ? NaN : text);
   if (!Number.isNaN(number)) return number;
   throw new DataValidationError(`${engine} returned '${text}' where a number was expected, in column '${column}'.`, {
