@@ -9,6 +9,7 @@ import { importOptional } from '../internal/packages.ts';
 import { currentDuckDbLimits, limitSettings, withinLimits } from './duckdb-limits.ts';
 import {
   type EngineResult,
+  type EngineValue,
   quoteIdentifier,
   type RowsOptions,
   type SqlEngine,
@@ -222,7 +223,7 @@ function sessionOf(
   return {
     async result(sql) {
       const read = await limited(() => connection.runAndReadAll(sql));
-      return { columns: read.columnNames(), rows: read.getRows() };
+      return { columns: read.columnNames(), rows: read.getRows() as EngineValue[][] };
     },
     rows: (sql, { ordered = false }: RowsOptions = {}) =>
       // The number of threads is a setting of the database, so ordered queries wait for each other.

@@ -7,7 +7,7 @@ export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.
 export { loadData, type LoadDataOptions } from './load-data.ts';
 export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-data/index.ts';
 export { createSqlEngine, type SqlEngineOptions } from './engines/create-engine.ts';
-export type { EngineResult, RowsOptions, SqlEngine, SqlSession, StatementOptions } from './sql-engine.ts';
+export type { EngineResult, EngineValue, RowsOptions, SqlEngine, SqlSession, StatementOptions } from './sql-engine.ts';
 export type { EngineRows, QuerySource, SqlSource } from './sql-source.ts';
 export { type TableFormat, tableFormat, writeCsv, writeTable } from './write-table.ts';
 export { writeParquet } from './write-parquet.ts';

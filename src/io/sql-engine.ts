@@ -21,11 +21,14 @@ export interface SqlSession {
   rows(sql: string, options?: RowsOptions): Promise<unknown[][]>;
 }
 
+/** A value in the result of a statement. */
+export type EngineValue = string | number | bigint | boolean | null;
+
 /** The result of a statement. */
 export interface EngineResult {
   readonly columns: readonly string[];
-  /** The values of each row, in the order of the columns: texts, numbers, bigint, booleans or null. */
-  readonly rows: readonly (readonly unknown[])[];
+  /** The values of each row, in the order of the columns. */
+  readonly rows: readonly (readonly EngineValue[])[];
 }
 
 /** Options of a statement. */

@@ -6,7 +6,13 @@ import { expect } from 'chai';
 
 import { validateRows, validateSql } from '../../src/integration/index.ts';
 import { builtFile } from '../../src/internal/packages.ts';
-import { createSqlEngine, openDuckDb, type QuerySource, type SqlEngine } from '../../src/io/index.ts';
+import {
+  createSqlEngine,
+  type EngineResult,
+  openDuckDb,
+  type QuerySource,
+  type SqlEngine,
+} from '../../src/io/index.ts';
 import { FairnessAnalyzer } from '../../src/metrics/index.ts';
 import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
 import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
@@ -336,7 +342,7 @@ describe('createSqlEngine', () => {
     expect(JSON.stringify(error)).to.not.include('secret-password');
   });
 
-  const ownEngine = (columns: readonly string[], rows: readonly (readonly unknown[])[]): SqlEngine => ({
+  const ownEngine = (columns: readonly string[], rows: EngineResult['rows']): SqlEngine => ({
     name: 'my engine',
     dialect: 'bigquery',
     query: () => Promise.resolve({ columns, rows }),
@@ -351,7 +357,7 @@ describe('createSqlEngine', () => {
     expect(attributes['sex']?.['demographic_parity_difference']?.value).to.be.closeTo(0.1, 1e-15);
   });
 
-  const WRONG: readonly (readonly [what: string, rows: readonly (readonly unknown[])[], message: RegExp])[] = [
+  const WRONG: readonly (readonly [what: string, rows: EngineResult['rows'], message: RegExp])[] = [
     [
       'a label that is not UTF-8',
       [['caf\uFFFD', '1', 1]],

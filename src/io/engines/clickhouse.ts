@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { importOptional } from '../../internal/packages.ts';
-import type { EngineResult } from '../sql-engine.ts';
+import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import { type Driver, type EngineSettings, type Failure, isUnreachable } from './open-engine.ts';
 
 /** The part of the package `@clickhouse/client` that is used. */
@@ -18,7 +18,7 @@ interface ClickHouseClient {
 
 interface ClickHouseResult {
   readonly meta: readonly { readonly name: string }[];
-  readonly data: unknown[][];
+  readonly data: EngineValue[][];
 }
 
 const SETTINGS = {

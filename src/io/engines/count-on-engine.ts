@@ -4,7 +4,7 @@ import type { CountingRequest } from '../../schemas/counting.ts';
 import { Table } from '../../table/index.ts';
 import { COUNT_COLUMNS, type CountedRows, countedRows } from '../counted-rows.ts';
 import { countingStatement } from '../counting-sql.ts';
-import type { EngineResult } from '../sql-engine.ts';
+import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import type { QuerySource } from '../sql-source.ts';
 
 /** What to count. */
@@ -109,7 +109,7 @@ function tableOf(engine: string, { columns, rows }: EngineResult): Table {
 }
 
 /** Two labels whose bytes are not UTF-8 could become the same text, so such a label is an error. */
-function labelOf(engine: string, column: string, value: unknown): string | null {
+function labelOf(engine: string, column: string, value: EngineValue | undefined): string | null {
   if (value === null || value === undefined) return null;
   const label = String(value);
   if (!label.includes('\uFFFD')) return label;
@@ -121,7 +121,7 @@ function labelOf(engine: string, column: string, value: unknown): string | null 
 }
 
 /** Engines return large integers and decimals as texts or bigint. */
-function numberOf(engine: string, column: string, value: unknown): number | null {
+function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
   const text = String(value).trim();

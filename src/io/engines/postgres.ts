@@ -1,5 +1,5 @@
 import { importOptional } from '../../internal/packages.ts';
-import type { EngineResult } from '../sql-engine.ts';
+import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import { type Driver, type EngineSettings, type Failure, isUnreachable } from './open-engine.ts';
 
 /** The part of the package pg that is used. */
@@ -11,7 +11,9 @@ interface PgClient {
   /** The process of the connection in the server. */
   readonly processID: number | null;
   connect(): Promise<void>;
-  query(query: string | object): Promise<{ readonly fields: readonly { name: string }[]; readonly rows: unknown[][] }>;
+  query(
+    query: string | object,
+  ): Promise<{ readonly fields: readonly { name: string }[]; readonly rows: EngineValue[][] }>;
   end(): Promise<void>;
   on(event: 'error', listener: () => void): void;
 }
