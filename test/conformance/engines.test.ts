@@ -25,7 +25,7 @@ import {
 } from '../../src/metrics/reduce/reduce-source.ts';
 import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import { Table } from '../../src/table/index.ts';
-import { describeWithEngine, ENGINE_PASSWORD, type RunningEngine } from '../helpers/engines.ts';
+import { countWire, describeWithEngine, ENGINE_PASSWORD, type RunningEngine } from '../helpers/engines.ts';
 import { HOSTILE_ATTRIBUTES, HOSTILE_COLUMNS, HOSTILE_LABELS, hostileRows } from '../helpers/hostile-rows.ts';
 import { joinLines, runCli } from '../helpers/run-cli.ts';
 import { assertSameStats } from '../helpers/stats.ts';
@@ -279,15 +279,8 @@ function engineSuite(running: () => RunningEngine): void {
       yTrue: column((i) => (i % 13 === 0 ? null : ((i * 17 + 3) % 89) % 2)),
       sampleWeight: column((i) => (i % 101 === 0 ? null : (i % 997) * 0.001)),
     };
-    let bytes = 0;
-    const counting: SqlEngine = {
-      ...engine,
-      async query(sql, options) {
-        const result = await engine.query(sql, options);
-        bytes += JSON.stringify(result).length;
-        return result;
-      },
-    };
+    const wire = await countWire(running().url);
+    const counting = createSqlEngine(wire.url, { password: ENGINE_PASSWORD });
     for (const sampleWeight of [undefined, 'w']) {
       const reduced = await reduceClassificationSource(
         { engine: counting, table: 'many rows' },
@@ -297,7 +290,9 @@ function engineSuite(running: () => RunningEngine): void {
       same(reduced, 0, reduceClassification({ ...rows, sensitive: { g, level } }));
       same(reduced, 1, reduceClassification({ ...rows, sensitive: g }));
     }
-    expect(bytes).to.be.within(1000, 100_000);
+    await counting.close();
+    wire.close();
+    expect(wire.bytes()).to.be.within(1000, 100_000);
   });
 
   it('an engine that ends in the middle: one clear error, and no result', async () => {

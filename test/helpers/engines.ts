@@ -222,6 +222,28 @@ const POSTGRES: EngineKind = {
   },
 };
 
+/**
+ * Passes the bytes of connections on to a database, and counts them.
+ * @returns the database's URL with another port
+ */
+export async function countWire(
+  url: string,
+): Promise<{ readonly url: string; readonly bytes: () => number; readonly close: () => void }> {
+  const { port, hostname } = new URL(url);
+  let bytes = 0;
+  const server = createServer((socket) => {
+    const target = createConnection(Number(port), hostname);
+    for (const side of [socket, target]) {
+      side.on('data', (part) => (bytes += part.length)).on('error', () => undefined);
+    }
+    socket.pipe(target).pipe(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = new URL(url);
+  address.port = String((server.address() as AddressInfo).port);
+  return { url: address.href, bytes: () => bytes, close: () => server.close() };
+}
+
 const quoted = (name: string, mark: string): string => `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
 
 const inBackticks = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
