@@ -45,25 +45,34 @@ export async function openSql(url: string, { table, query, sqlTimeout }: SqlOpti
 
 /**
  * Runs work on a database, and closes the database. Ctrl-C stops the statement in the database before the process ends.
- * @returns undefined after Ctrl-C
  */
 export async function onDatabase<T>(
   source: QuerySource,
-  work: (source: QuerySource) => Promise<T>,
-): Promise<T | undefined> {
+  work: (source: QuerySource, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const controller = new AbortController();
-  const release = onInterrupt(() => {
+  const { signal } = controller;
+  const usual = process.listeners('SIGINT');
+  const remove = onInterrupt(() => {
+    release();
     controller.abort();
   });
+  // The second Ctrl-C ends the process at once.
+  const release = (): void => {
+    remove();
+    for (const listener of usual) process.on('SIGINT', listener);
+  };
   try {
-    return await work({ ...source, signal: controller.signal });
+    const result = await work({ ...source, signal }, signal);
+    signal.throwIfAborted();
+    return result;
   } catch (error) {
-    if (!controller.signal.aborted) throw error;
-    process.exitCode = INTERRUPTED;
-    return undefined;
-  } finally {
+    if (!signal.aborted) throw error;
     await source.engine.close();
+    warn(describeInterrupt([]));
+    process.exit(INTERRUPTED);
+  } finally {
     release();
-    if (controller.signal.aborted) warn(describeInterrupt([]));
+    await source.engine.close();
   }
 }

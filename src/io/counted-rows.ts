@@ -4,6 +4,7 @@ import { canonicalLabel } from '../internal/label-text.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import {
   absentLabelError,
+  type CategoricalColumn,
   type ColumnReading,
   type ColumnRole,
   findAbsentLabel,
@@ -15,7 +16,7 @@ import {
   readLabels,
   readTable,
   type SearchedColumn,
-  type Table,
+  Table,
   type TableSource,
 } from '../table/index.ts';
 import type { DecisionCell } from './count-decisions.ts';
@@ -100,7 +101,22 @@ export async function readCounts(source: CountsSource): Promise<CountedRows> {
  */
 export function countedRows(counts: CountedRows): CountedRows {
   checkCounts(counts);
-  return counts;
+  const { counted } = counts;
+  const columns = counted.columnNames.map((name) => {
+    const column = counted.column(name);
+    const isLabel = name === 'truth' || name === 'decision';
+    return [name, isLabel && column.kind === 'categorical' ? canonicalColumn(column) : column] as const;
+  });
+  return { ...counts, counted: Table.ofColumns(columns) };
+}
+
+/** Returns a column of labels in which each number has one text. Engines write the same number as 1, 1.0 or 1.00. */
+function canonicalColumn({ codes, labels }: CategoricalColumn): CategoricalColumn {
+  const texts = labels.map(canonicalLabel);
+  const distinct = [...new Set(texts)];
+  const codeOf = new Map(distinct.map((text, code) => [text, code]));
+  const mapped = texts.map((text) => codeOf.get(text) as number);
+  return { kind: 'categorical', codes: codes.map((code) => mapped[code] ?? code), labels: distinct };
 }
 
 function isTable(source: Exclude<CountsSource, CountedRows>): source is TableSource {

@@ -41,7 +41,12 @@ const SPARK: Dialect = { quote: inBackticks, text: cast('STRING'), double: cast(
 
 const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   duckdb: STANDARD,
-  postgres: { quote: quoteIdentifier, text: cast('TEXT'), double: cast('DOUBLE PRECISION') },
+  // Some collations make texts equal that differ, for example by their case.
+  postgres: {
+    quote: quoteIdentifier,
+    text: (value) => `CAST(${value} AS TEXT) COLLATE "C"`,
+    double: cast('DOUBLE PRECISION'),
+  },
   clickhouse: { quote: escaped('"'), text: cast('Nullable(String)'), double: cast('Nullable(Float64)') },
   trino: STANDARD,
   spark: SPARK,

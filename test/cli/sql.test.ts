@@ -165,6 +165,11 @@ describe('evenhand validate --sql', () => {
     [/--sql needs either --table or --query/, '--sql', 'duckdb:', '--table', 't', '--query', 'SELECT 1'],
     [/--table needs a database: add --sql/, '--csv', 'rows.csv', '--table', 't'],
     [/--csv and --sql are given/, '--csv', 'rows.csv', '--sql', 'duckdb:', '--table', 't'],
+    [/--backend is for files/, '--sql', 'duckdb:', '--table', 't', '--backend', 'native'],
+    [/percent-encoded/, '--sql', 'postgres://ana:5/hush@db.example/shop', '--table', 't'],
+    [/percent-encoded/, '--sql', 'postgres://ana%zz@db.example/shop', '--table', 't'],
+    [/the parameter 'host' is not supported/, '--sql', 'postgres://db.example/shop?host=other', '--table', 't'],
+    [/the parameter 'secure' is not supported/, '--sql', 'clickhouse://db.example/?secure=true', '--table', 't'],
     [/timeoutSeconds must be above 0|sql-timeout/, '--sql', 'duckdb:', '--table', 't', '--sql-timeout', '0'],
     [/'' is not the name of a table|no_table/, '--sql', 'duckdb:', '--table', 'no_table'],
   ];

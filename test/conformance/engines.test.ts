@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect } from 'chai';
@@ -310,8 +312,91 @@ function engineSuite(running: () => RunningEngine): void {
   });
 }
 
-describeWithEngine('postgres', 'an engine counts', engineSuite);
-describeWithEngine('clickhouse', 'an engine counts', engineSuite);
+describeWithEngine('postgres', 'an engine counts', (running) => {
+  engineSuite(running);
+
+  const open = (user?: string): SqlEngine => {
+    const url = new URL(running().url);
+    if (user !== undefined) url.username = user;
+    return createSqlEngine(url.href, { password: ENGINE_PASSWORD });
+  };
+  const named = { yPred: 'd', attributes: [['g']] };
+  const labelsOf = async (source: QuerySource, more: object = {}): Promise<readonly string[]> => {
+    const [reduced] = await reduceClassificationSource(source, { ...named, nanPolicy: 'exclude', ...more });
+    return reduced?.stats.labels ?? [];
+  };
+
+  it('texts that a collation makes equal stay different', async () => {
+    const collation = "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)";
+    const rows = "SELECT CASE i % 2 WHEN 0 THEN 'YES' ELSE 'yes' END, CASE i / 300 WHEN 0 THEN 'F' ELSE 'f' END";
+    const table = 'CREATE TABLE collated (d text COLLATE ci, g text COLLATE ci)';
+    await running().write(collation, table, `INSERT INTO collated ${rows} FROM generate_series(0, 599) AS s(i)`);
+    const source = { engine: open(), table: 'collated' };
+    const { attributes } = await validateSql(source, { ...named, positiveLabel: 'yes' });
+    expect(attributes['g']?.['demographic_parity_difference']?.value).to.equal(0);
+    expect(await labelsOf(source, { positiveLabel: 'yes' })).to.deep.equal(['F', 'f']);
+  });
+
+  it('numbers are one label, however they are written, and texts do not depend on settings of the user', async () => {
+    const role = `CREATE ROLE short LOGIN PASSWORD '${ENGINE_PASSWORD.replaceAll("'", "''")}'`;
+    const decisions = 'CASE i % 4 WHEN 0 THEN 1 WHEN 1 THEN 1.0 WHEN 2 THEN 0.00 ELSE 0 END';
+    const close = `CASE i % 3 WHEN 0 THEN 0.1e0 ELSE ${String(0.1 + 2 ** -56)}e0 END`;
+    await running().write(
+      `${role}; ALTER ROLE short SET extra_float_digits = 0; GRANT pg_read_all_data TO short`,
+      'CREATE TABLE numbers (d numeric, m numeric(5, 2), g double precision)',
+      `INSERT INTO numbers SELECT ${decisions}, i % 2, ${close} FROM generate_series(0, 599) AS s(i)`,
+    );
+    for (const user of [undefined, 'short']) {
+      const source = { engine: open(user), table: 'numbers' };
+      expect(await labelsOf(source), user).to.deep.equal(['0.1', String(0.1 + 2 ** -56)]);
+      for (const given of [named, { ...named, positiveLabel: '1' }, { ...named, yPred: 'm', positiveLabel: '1' }]) {
+        const { attributes } = await validateSql(source, given);
+        expect(attributes['g']?.['demographic_parity_difference']?.value).to.equal(0);
+      }
+    }
+  });
+
+  it('a statement is stopped also if the user has no further connection', async () => {
+    const role = `CREATE ROLE alone LOGIN CONNECTION LIMIT 1 PASSWORD '${ENGINE_PASSWORD.replaceAll("'", "''")}'`;
+    await running().write(role);
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort();
+    }, 500);
+    const engine = open('alone');
+    expect((await errorOf(engine.query(running().slowQuery, { signal: controller.signal }))).name).to.equal(
+      'AbortError',
+    );
+    await engine.close();
+    for (let attempt = 0; attempt < 50 && (await running().running()) > 0; attempt++) await sleep(100);
+    expect(await running().running()).to.equal(0);
+  });
+
+  it('errors of the statement are not taken for lost connections', async () => {
+    const engine = open();
+    for (const query of ["SELECT 'a AS d, 1 AS g", 'SELECT $1 AS d, 1 AS g', 'SELECT nextval(1) AS d, 1 AS g']) {
+      expect((await errorOf(validateSql({ engine, query }, named))).message, query).to.match(/cannot count: /);
+    }
+  });
+});
+
+describeWithEngine('clickhouse', 'an engine counts', (running) => {
+  engineSuite(running);
+
+  it('limits of the user are errors, also if the server would return a part of the rows', async () => {
+    const url = new URL(running().url);
+    url.username = 'breaking';
+    const engine = createSqlEngine(url.href, { password: ENGINE_PASSWORD, timeoutSeconds: 1 });
+    const named = { yPred: 'd', attributes: [['g']] };
+    const groups = 'SELECT number % 2 AS d, number % 3 AS g FROM (SELECT number FROM numbers(600))';
+    expect((await errorOf(validateSql({ engine, query: groups }, named))).message).to.match(
+      /Limit for rows to GROUP BY/,
+    );
+    const long = 'SELECT number % 2 AS d, 1 AS g FROM (SELECT number FROM system.numbers LIMIT 20000000000)';
+    expect((await errorOf(validateSql({ engine, query: long }, named))).message).to.match(/within 1 second/);
+    await engine.close();
+  });
+});
 
 describe('createSqlEngine', () => {
   it('rejects what is not an address, without showing it', () => {
@@ -377,6 +462,63 @@ describe('createSqlEngine', () => {
       expect(error.message).to.match(message);
     });
   }
+
+  it('an error after the first rows of a result is an error', async () => {
+    const body = { meta: [{ name: 'n' }], data: [[1]], rows: 1 };
+    const bodies = [
+      { ...body, exception: 'Code: 241. DB::Exception: Memory limit exceeded' },
+      { ...body, rows: 2 },
+    ];
+    for (const [index, message] of [/Memory limit exceeded/, /not complete/].entries()) {
+      const server = createServer((_, response) => response.end(JSON.stringify(bodies[index]))).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const engine = createSqlEngine(`clickhouse://127.0.0.1:${String(port)}`);
+      expect((await errorOf(engine.query('SELECT 1'))).message).to.match(message);
+      await engine.close();
+      server.close();
+    }
+  });
+
+  it('a server that never answers does not keep the engine open', async () => {
+    const sockets: Socket[] = [];
+    const server = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    for (const scheme of ['postgres', 'clickhouse']) {
+      const engine = createSqlEngine(`${scheme}://127.0.0.1:${String(port)}/x`);
+      const pending = errorOf(engine.query('SELECT 1', { signal: AbortSignal.timeout(200) }));
+      expect((await pending).name).to.equal('TimeoutError');
+      const start = performance.now();
+      await engine.close();
+      expect(performance.now() - start).to.be.below(6000);
+    }
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+
+  it('a time limit with a fraction', async () => {
+    const engine = createSqlEngine('postgres://127.0.0.1:1/shop', { timeoutSeconds: 0.56 });
+    expect((await errorOf(engine.query('SELECT 1'))).message).to.match(/does not answer/);
+  });
+
+  it('an intersection after its parts has its own limit', async () => {
+    const crossed = Array.from({ length: 20_001 }, (_, row) => [`g${String(row)}`, 'a', String(row % 2), 50]);
+    const engine: SqlEngine = {
+      ...ownEngine(names, []),
+      query: (sql) =>
+        Promise.resolve(
+          sql.includes('`a`') && sql.includes('`b`')
+            ? { columns: ['a', 'b', 'decision', 'n'], rows: crossed }
+            : { columns: [sql.includes('`a`') ? 'a' : 'b', 'decision', 'n'], rows: [['x', '1', 50], ['y', '0', 50]] }, // prettier-ignore
+        ),
+    };
+    const reduced = await reduceClassificationSource(
+      { engine, table: 'loans' },
+      { attributes: [['a', 'b'], ['a'], ['b']], yPred: 'approved', nanPolicy: 'exclude' },
+    );
+    expect(reduced.map(({ stats }) => stats.labels.length)).to.deep.equal([20_001, 2, 2]);
+  });
 
   it('a result that is too large is one clear error; crossed attributes are then counted apart', async () => {
     const many = Array.from({ length: 20_001 }, (_, row) => [`g${String(row)}`, 'a', '1', 1]);

@@ -30,6 +30,8 @@ export interface RunningEngine {
   readonly slowOver: (table: string) => string;
   /** Returns the number of statements that run for the product. */
   readonly running: () => Promise<number>;
+  /** Runs statements that write. */
+  readonly write: (...statements: readonly string[]) => Promise<unknown>;
   /** Ends the server without a warning, as a lost machine would. */
   readonly kill: () => Promise<void>;
   /** Starts the server again with its data, on the same port. */
@@ -197,6 +199,7 @@ const POSTGRES: EngineKind = {
     return {
       url,
       start: startAgain,
+      write: query,
       literal,
       quoted: (name) => quoted(name, '"'),
       slowQuery: "SELECT 1 AS hired, 'a' AS known FROM pg_sleep(60)",
@@ -272,8 +275,12 @@ ${Object.entries(own)
 <user_files_path>${folder}/files/</user_files_path><format_schema_path>${folder}/schemas/</format_schema_path>
 <mark_cache_size>67108864</mark_cache_size>
 <users><default><password>${secret}</password><profile>default</profile><quota>default</quota>
-<networks><ip>127.0.0.1</ip></networks></default></users>
-<profiles><default><max_memory_usage>2000000000</max_memory_usage></default></profiles>
+<networks><ip>127.0.0.1</ip></networks></default>
+<breaking><password>${secret}</password><profile>breaking</profile><quota>default</quota>
+<networks><ip>127.0.0.1</ip></networks></breaking></users>
+<profiles><default><max_memory_usage>2000000000</max_memory_usage></default>
+<breaking><timeout_overflow_mode>break</timeout_overflow_mode>
+<max_rows_to_group_by>2</max_rows_to_group_by><group_by_overflow_mode>any</group_by_overflow_mode></breaking></profiles>
 <quotas><default></default></quotas>
 <remote_servers><both>${shards.length === 0 ? '' : replicas.join('')}</both></remote_servers>
 </yandex>`;
@@ -338,6 +345,9 @@ const CLICKHOUSE_SHARDS: EngineKind = {
     };
     return {
       literal,
+      write: async (...statements) => {
+        for (const statement of statements) for (const index of [0, 1]) await write(index, statement);
+      },
       quoted: inBackticks,
       slowQuery: "SELECT toInt64(1) AS hired, 'a' AS known FROM system.numbers WHERE number % 3 = 5",
       slowOver: (table) => `SELECT hired, known FROM ${inBackticks(table)} WHERE NOT ignore(sleepEachRow(0.0015))`,

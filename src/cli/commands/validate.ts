@@ -12,7 +12,7 @@ import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { parseNames, repeatable } from '../option-parsers.ts';
+import { flagName, parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 import { startProvenance } from '../provenance.ts';
@@ -26,6 +26,7 @@ interface ValidateOptions extends OutputOptions, SqlOptions {
   readonly outPlot?: string;
   readonly rawCsv?: boolean;
   readonly compare?: string;
+  readonly backend?: string;
   readonly gate?: string;
   readonly junit?: string;
 }
@@ -144,7 +145,6 @@ async function run(
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await measure(gates === undefined ? request : { ...request, gates });
-  if (validation === undefined) return;
   const provenance = await findProvenance(validation.rows);
   const manifest = provenance && manifestOf(provenance);
   const changes =
@@ -233,8 +233,7 @@ interface OpenedData {
   readonly files?: FoundFiles;
   /** The request with the columns of the data. */
   readonly request: ValidateRequest;
-  /** Measures the data. The result is undefined after Ctrl-C. */
-  readonly measure: (request: ValidateRequest) => Promise<FileValidation | undefined>;
+  readonly measure: (request: ValidateRequest) => Promise<FileValidation>;
 }
 
 async function openData(options: ValidateOptions, request: ValidateRequest): Promise<OpenedData> {
@@ -247,7 +246,8 @@ async function openData(options: ValidateOptions, request: ValidateRequest): Pro
       openSql(sql, options),
       import('../../io/engines/count-on-engine.ts'),
     ]);
-    const measure: OpenedData['measure'] = (own) => onDatabase(source, (rows) => validateSql(rows, own));
+    const measure: OpenedData['measure'] = (own) =>
+      onDatabase(source, (rows, signal) => validateSql(rows, own, { signal }));
     return { title: titleOf(source), request, measure };
   }
   if (countFiles === undefined) {
@@ -264,29 +264,30 @@ async function openData(options: ValidateOptions, request: ValidateRequest): Pro
   };
 }
 
-async function assertOneSource({ csv, counts, sql, table, query, sqlTimeout }: ValidateOptions): Promise<void> {
-  const given = [
-    csv === undefined ? [] : '--csv',
-    counts === undefined ? [] : '--counts',
-    sql === undefined ? [] : '--sql',
-  ].flat();
-  const withSql = [
-    table === undefined ? [] : '--table',
-    query === undefined ? [] : '--query',
-    sqlTimeout === undefined ? [] : '--sql-timeout',
-  ].flat();
-  if (given.length < 2 && (sql !== undefined || withSql.length === 0)) return;
+/** The options that only rows in a database have. */
+const WITH_SQL = ['table', 'query', 'sqlTimeout'] as const;
+
+async function assertOneSource(options: ValidateOptions): Promise<void> {
+  const given = (names: readonly (keyof ValidateOptions)[]): string =>
+    names
+      .filter((name) => options[name] !== undefined)
+      .map(flagName)
+      .join(' and ');
+  const [sources, withSql] = [given(['csv', 'counts', 'sql']), given(WITH_SQL)];
+  const { sql, backend } = options;
+  const problem = sources.includes(' and ')
+    ? `${sources} are given, but only one of them is read.`
+    : sql === undefined && withSql !== ''
+      ? `${withSql} needs a database: add --sql.`
+      : sql !== undefined && backend !== undefined
+        ? '--backend is for files. With --sql, the database counts the rows.'
+        : undefined;
+  if (problem === undefined) return;
   const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  if (given.length >= 2) {
-    throw new ConfigValidationError(`${given.join(' and ')} are given, but only one of them is read.`, {
-      context: { parameter: given[1]?.slice(2) },
-      suggestion:
-        'Give --csv for rows in files, --counts for the result of the statement of `evenhand sql`, or --sql for a database.',
-    });
-  }
-  throw new ConfigValidationError(`${withSql.join(' and ')} needs a database: add --sql.`, {
+  throw new ConfigValidationError(problem, {
     context: { parameter: 'sql' },
-    suggestion: 'For example: --sql postgres://user@host/database --table loans.',
+    suggestion:
+      'Give --csv for rows in files, --counts for the result of the statement of `evenhand sql`, or --sql with --table or --query for a database.',
   });
 }
 

@@ -19,6 +19,8 @@ interface ClickHouseClient {
 interface ClickHouseResult {
   readonly meta: readonly { readonly name: string }[];
   readonly data: EngineValue[][];
+  readonly rows: number;
+  readonly exception?: string;
 }
 
 const SETTINGS = {
@@ -36,6 +38,8 @@ const SETTINGS = {
 /** Returns the driver of ClickHouse. */
 export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user, password }: EngineSettings): Driver {
   const database = decodeURIComponent(url.pathname.slice(1));
+  const isSecure = url.protocol === 'clickhouses:';
+  const port = url.port === '' ? (isSecure ? '8443' : '8123') : url.port;
   return {
     name,
     dialect: 'clickhouse',
@@ -46,16 +50,16 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
         () => import('@clickhouse/client'),
       )) as ClickHouseModule;
       const settings = {
-        url: `${url.protocol === 'clickhouses:' ? 'https' : 'http'}://${url.host}`,
+        url: `${isSecure ? 'https' : 'http'}://${url.hostname}:${port}`,
         username: user ?? 'default',
         password: password ?? '',
         ...(database === '' ? {} : { database }),
         application: 'evenhand',
         log: { level: ClickHouseLogLevel.OFF },
-        request_timeout: (timeoutSeconds + 5) * 1000,
       };
       const client = createClient({
         ...settings,
+        request_timeout: Math.ceil((timeoutSeconds + 5) * 1000),
         clickhouse_settings: { ...SETTINGS, max_execution_time: Math.ceil(timeoutSeconds) },
       });
       const queryId = randomUUID();
@@ -63,15 +67,19 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
         const result = await client.query({
           query: sql,
           format: 'JSONCompact',
+          clickhouse_settings: await throwing(client, signal),
           query_id: queryId,
           abort_signal: signal,
         });
         // eslint-disable-next-line no-restricted-syntax -- bytes that are not UTF-8 become U+FFFD, which is an error later
-        const { meta, data } = await result.json();
+        const { meta, data, rows, exception } = await result.json();
+        // An error after the first rows is part of an otherwise valid result.
+        if (exception !== undefined || rows !== data.length)
+          throw new Error(exception ?? 'The result is not complete.');
         return { columns: meta.map((column) => column.name), rows: data };
       } catch (error) {
         // A statement may go on after its connection has ended.
-        if (signal.aborted) await kill(createClient(settings), queryId);
+        if (signal.aborted) await kill(createClient({ ...settings, request_timeout: KILL_MS }), queryId);
         throw error;
       } finally {
         await client.close();
@@ -80,6 +88,21 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
     explain,
   };
 }
+
+/**
+ * Returns settings with which every limit of the user's profile is an error. With the values `break` and `any`, a
+ * statement beyond a limit has the result of some of the rows, without an error.
+ */
+async function throwing(client: ClickHouseClient, signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
+  const query = "SELECT name FROM system.settings WHERE name LIKE '%overflow_mode%'";
+  const result = await client.query({ query, format: 'JSONCompact', abort_signal: signal });
+  // eslint-disable-next-line no-restricted-syntax -- names of settings are ASCII
+  const { data } = await result.json();
+  return Object.fromEntries(data.map(([name]) => [String(name), 'throw']));
+}
+
+/** The time to stop a statement. */
+const KILL_MS = 3000;
 
 /** Stops a statement. If the user may not stop it, its time limit does. */
 async function kill(client: ClickHouseClient, queryId: string): Promise<void> {

@@ -74,22 +74,25 @@ function counted(source: QuerySource, request: EngineRequest, limit: number): Pr
   });
   const own = results.get(source) ?? new Map<string, Promise<CountedRows | undefined>>();
   results.set(source, own);
-  const known = own.get(statement);
+  // The result of the same statement depends on the limit too.
+  const limited = `${statement}\nLIMIT ${String(limit + 1)}`;
+  const known = own.get(limited);
   if (known !== undefined) return known;
-  const result = count(source, request, { statement, limit });
-  own.set(statement, result);
+  const result = count(source, request, limited, limit);
+  own.set(limited, result);
   // After an error, the next call may succeed.
-  result.catch(() => own.delete(statement));
+  result.catch(() => own.delete(limited));
   return result;
 }
 
 async function count(
   source: QuerySource,
   request: EngineRequest,
-  { statement, limit }: { readonly statement: string; readonly limit: number },
+  statement: string,
+  limit: number,
 ): Promise<CountedRows | undefined> {
   const { engine, signal } = source;
-  const result = await engine.query(`${statement}\nLIMIT ${String(limit + 1)}`, { signal });
+  const result = await engine.query(statement, { signal });
   if (result.rows.length > limit) return undefined;
   const names = { decision: request.yPred ?? request.score, truth: request.yTrue };
   return countedRows({ title: titleOf(source), names, counted: tableOf(engine.name, result) });
@@ -125,7 +128,8 @@ function numberOf(engine: string, column: string, value: EngineValue | undefined
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
   const text = String(value).trim();
-  const number = /^[-+]?inf(inity)?$/i.test(text) ? Infinity : Number(text === '' ? NaN : text);
+  // A sum that is not finite is an error later.
+  const number = /^[-+]?(inf(inity)?|nan)$/i.test(text) ? Infinity : Number(text === '' ? NaN : text);
   if (!Number.isNaN(number)) return number;
   throw new DataValidationError(`${engine} returned '${text}' where a number was expected, in column '${column}'.`, {
     code: 'engine-failed',

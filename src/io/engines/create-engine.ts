@@ -66,7 +66,7 @@ const ENGINES: Readonly<
  *
  * const engine = createSqlEngine('duckdb:');
  * console.log(engine.name, engine.dialect);
- * // duckdb duckdb
+ * // DuckDB duckdb
  * await engine.close();
  * ```
  */
@@ -84,13 +84,14 @@ export function createSqlEngine(url: string, options: SqlEngineOptions = {}): Sq
   const engine = ENGINES[address.protocol];
   if (engine === undefined) throw invalidUrl(`its protocol '${address.protocol.slice(0, -1)}' is not known`);
   if (address.hostname === '') throw invalidUrl('it has no host');
+  assertParameters(address);
   const { title, open } = engine;
   const settings = {
     timeoutSeconds,
-    user: address.username === '' ? undefined : decodeURIComponent(address.username),
+    user: address.username === '' ? undefined : decoded(address.username),
     password: passwordOf(address, options.password, env),
   };
-  const name = `${title} at ${address.host}${decodeURIComponent(address.pathname === '/' ? '' : address.pathname)}`;
+  const name = `${title} at ${address.host}${decoded(address.pathname === '/' ? '' : address.pathname)}`;
   return openEngine(open(address, name, settings), settings);
 }
 
@@ -102,18 +103,43 @@ const MAX_SECONDS = 2_000_000;
  * @throws {ConfigValidationError} if the URL is not valid
  */
 export function hasPassword(url: string): boolean {
-  if (url.startsWith('duckdb:')) return false;
+  if (url.startsWith('duckdb:')) return /\?.*(pass|pwd|secret|token)/i.test(url);
   const { password, searchParams } = parseAddress(url);
   return password !== '' || [...searchParams.keys()].some((name) => /pass|pwd|secret|token/i.test(name));
 }
 
 function parseAddress(url: string): URL {
+  let address: URL;
   try {
-    return new URL(url);
+    address = new URL(url);
   } catch {
     throw invalidUrl('it cannot be parsed');
   }
+  // A password with an unescaped / or # ends the host too early, and would become part of the engine's name.
+  if (/@/.test(address.pathname + address.search + address.hash))
+    throw invalidUrl('a character must be percent-encoded');
+  return address;
 }
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalidUrl('a percent sign must be percent-encoded');
+  }
+}
+
+/** @throws {ConfigValidationError} if a URL has parameters that its engine does not know */
+function assertParameters({ searchParams, protocol }: URL): void {
+  const isPostgres = protocol.startsWith('postgres');
+  const odd = [...searchParams.keys()].find((name) => !isPostgres || IN_ADDRESS.has(name));
+  if (odd === undefined) return;
+  const more = isPostgres ? ', because the URL names it already' : '; clickhouses:// uses TLS';
+  throw invalidUrl(`the parameter '${odd}' is not supported${more}`);
+}
+
+/** Parameters of pg that would change the address after it was shown. */
+const IN_ADDRESS = new Set(['host', 'port', 'user', 'password', 'dbname', 'database']);
 
 /** The message does not show the URL, which may contain a password. */
 function invalidUrl(problem: string): ConfigValidationError {
@@ -131,7 +157,7 @@ function passwordOf(
 ): string | undefined {
   const { EVENHAND_SQL_PASSWORD: own, EVENHAND_SQL_PASSWORD_FILE: file } = env;
   if (given !== undefined) return given;
-  if (password !== '') return decodeURIComponent(password);
+  if (password !== '') return decoded(password);
   if (own !== undefined && own !== '') return own;
   if (file === undefined || file === '') return undefined;
   try {

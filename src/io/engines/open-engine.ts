@@ -68,7 +68,7 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
     password === undefined || password === '' ? text : text.replaceAll(password, '[password]');
 
   async function attempt(sql: string, given: AbortSignal | undefined): Promise<EngineResult | Failure> {
-    const late = AbortSignal.timeout((timeoutSeconds + GRACE_SECONDS) * 1000);
+    const late = AbortSignal.timeout(Math.ceil((timeoutSeconds + GRACE_SECONDS) * 1000));
     const signals = [given, stop.signal, late].filter((signal) => signal !== undefined);
     try {
       const work = driver.run(sql, AbortSignal.any(signals));
@@ -95,7 +95,8 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
       const first = await attempt(sql, signal);
       if (!('kind' in first)) return first;
       if (first.kind !== 'lost') throw failed(driver.name, first, timeoutSeconds);
-      await sleep(RETRY_MS, undefined, { signal });
+      await sleep(RETRY_MS);
+      signal?.throwIfAborted();
       const second = await attempt(sql, signal);
       if ('kind' in second) throw failed(driver.name, second, timeoutSeconds);
       return second;
@@ -148,7 +149,7 @@ function failed(name: string, { kind, message }: Failure, timeoutSeconds: number
     ],
     statement: [
       `${name} cannot count: ${message}`,
-      'Check the names of the table and its columns. Upper and lower case matter.',
+      'Nothing was measured. Check the names of the table and its columns (upper and lower case matter), and the rights of the user.',
     ],
   }[kind] as [string, string];
   return new DataValidationError(problem, {

@@ -1,3 +1,5 @@
+import { createConnection } from 'node:net';
+
 import { importOptional } from '../../internal/packages.ts';
 import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import { type Driver, type EngineSettings, type Failure, isUnreachable } from './open-engine.ts';
@@ -8,8 +10,12 @@ interface PgModule {
 }
 
 interface PgClient {
-  /** The process of the connection in the server. */
+  readonly host: string;
+  readonly port: number;
+  /** The process of the connection in the server, and the number with which its statement can be stopped. */
   readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly connection: { readonly stream: { destroy(): void } };
   connect(): Promise<void>;
   query(
     query: string | object,
@@ -44,30 +50,20 @@ export function postgresDriver(url: URL, name: string, { timeoutSeconds, user, p
     return client;
   }
 
-  /** Stops the statement of another connection. */
-  async function cancel(processId: number | null): Promise<void> {
-    const other = await connect();
-    try {
-      await other.query(`SELECT pg_cancel_backend(${String(processId)})`);
-    } finally {
-      await other.end();
-    }
-  }
-
   return {
     name,
     dialect: 'postgres',
     async run(sql, signal): Promise<EngineResult> {
       const client = await connect();
       const stop = (): void => {
-        void cancel(client.processID).catch(() => undefined);
+        cancel(client);
       };
       try {
         signal.throwIfAborted();
         signal.addEventListener('abort', stop, { once: true });
         // In a transaction that reads only, the statement cannot write, whatever the rights of the user are.
         await client.query('BEGIN TRANSACTION READ ONLY');
-        await client.query(`SET LOCAL statement_timeout = ${String(Math.ceil(timeoutSeconds * 1000))}`);
+        await client.query(`SET LOCAL statement_timeout = ${String(Math.ceil(timeoutSeconds * 1000))}; ${TEXTS}`);
         // The extended protocol runs one statement only. A query that ends this statement and adds another is an error.
         const { fields, rows } = await client.query({ text: sql, queryMode: 'extended', rowMode: 'array' });
         return { columns: fields.map((field) => field.name), rows };
@@ -80,6 +76,35 @@ export function postgresDriver(url: URL, name: string, { timeoutSeconds, user, p
   };
 }
 
+/** The settings of a user could make texts of different numbers and dates equal, or write the same date in two ways. */
+const TEXTS =
+  "SET LOCAL extra_float_digits = 3; SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL bytea_output = 'hex'";
+
+/**
+ * Stops the statement of a connection by the protocol's cancel request, which needs neither a login nor a free
+ * connection. If the server does not answer, the connection is destroyed.
+ */
+function cancel({ host, port, processID, secretKey, connection }: PgClient): void {
+  const request = Buffer.alloc(16);
+  [16, CANCEL_REQUEST, processID ?? 0, secretKey ?? 0].forEach((value, index) =>
+    request.writeInt32BE(value | 0, 4 * index),
+  );
+  const socket = host.startsWith('/')
+    ? createConnection(`${host}/.s.PGSQL.${String(port)}`)
+    : createConnection(port, host);
+  socket.on('error', () => undefined).end(request);
+  setTimeout(() => {
+    socket.destroy();
+    connection.stream.destroy();
+  }, CANCEL_MS).unref();
+}
+
+/** The code of a cancel request in PostgreSQL's protocol 3.0. */
+const CANCEL_REQUEST = 80877102;
+
+/** The time that the server has to stop a statement. */
+const CANCEL_MS = 3000;
+
 /** Reads the classes of PostgreSQL's error codes, and the codes of Node.js. */
 function explain(cause: unknown): Failure {
   const { code = '', message: given } = cause as { readonly code?: string; readonly message: string };
@@ -88,10 +113,10 @@ function explain(cause: unknown): Failure {
   if (isUnreachable(code) || code === '57P03' || /timeout expired/.test(message))
     return { kind: 'unreachable', message };
   if (/^28/.test(code) || /SASL|password must be a string/.test(message)) return { kind: 'denied', message };
-  // 57014: the server cancelled the statement at its time limit.
-  if (code === '57014') return { kind: 'slow', message };
-  // 57P: the server shuts down, or an administrator ended the connection.
-  if (/^(57P|08)|^E(CONNRESET|PIPE)$/.test(code) || /terminated|connection (error|is closed)/i.test(message))
-    return { kind: 'lost', message };
+  if (code === '57014' && message.includes('statement timeout')) return { kind: 'slow', message };
+  // 57P: the server shuts down, or an administrator ended the connection. 08: the connection failed, but 08P01 is an
+  // error of the statement. An error without a code comes from pg.
+  if (/^(57P|08(?!P01))|^E(CONNRESET|PIPE)$/.test(code)) return { kind: 'lost', message };
+  if (code === '' && /terminated|connection (error|is closed)/i.test(message)) return { kind: 'lost', message };
   return { kind: 'statement', message };
 }
