@@ -59,4 +59,27 @@ fi
 if command -v timeout >/dev/null; then
   command=(timeout --foreground -k 10 "${EVENHAND_GPU_CHECK_SECONDS:-570}" "${command[@]}")
 fi
-exec "${command[@]}" "$@"
+
+# --backend both checks each route to the GPU in a process of its own, with a JSON file for each.
+is_both=
+out=gpu-check.json
+others=()
+previous=
+for argument in "$@"; do
+  case "$previous $argument" in
+    '--backend both' | *' --backend=both') is_both=1 ;;
+    '--out '*) out=$argument ;;
+    *' --out='*) out=${argument#--out=} ;;
+    *' --backend' | *' --out') ;;
+    '--backend '*) others+=(--backend "$argument") ;;
+    *) others+=("$argument") ;;
+  esac
+  previous=$argument
+done
+if [ -z "$is_both" ]; then exec "${command[@]}" "$@"; fi
+status=0
+for route in webgpu node-gpu; do
+  echo "== $route: ${out%.json}.$route.json"
+  "${command[@]}" ${others[@]+"${others[@]}"} --backend "$route" --out "${out%.json}.$route.json" || status=$?
+done
+exit "$status"

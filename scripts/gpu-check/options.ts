@@ -37,7 +37,10 @@ Writes one JSON file.
                      existing measurement is not overwritten by a smaller
                      check, which is written to FILE.partial.json
   --backend NAME     auto (the first GPU that works), node-gpu, webgpu, node,
-                     wasm or cpu; a pack has neither node-gpu nor node
+                     wasm or cpu; a pack has neither node-gpu nor node.
+                     both: webgpu, then node-gpu, each with its own limit of
+                     time and its own FILE (FILE.webgpu.json and
+                     FILE.node-gpu.json)
   --python PY        the Python that has PyTorch (python3)
   --peer, --no-peer  the PyTorch loop must run, or must not run; by default
                      it runs if PY can import torch

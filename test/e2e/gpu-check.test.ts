@@ -67,6 +67,29 @@ describe('scripts/gpu-check.sh', function () {
     expect(run('gpu-check.sh', beside).stdout).to.equal(wanted);
   });
 
+  it('checks both routes to the GPU with --backend both, each with its own options and JSON', () => {
+    const beside = path.join(folder(), 'both');
+    mkdirSync(beside);
+    writeFileSync(path.join(beside, 'node'), '#!/bin/sh\nshift\necho "ran $*"\n[ "$4" = webgpu ]\n');
+    writeFileSync(path.join(beside, 'gpu-check.mjs'), '');
+    copyFileSync(SCRIPT, path.join(beside, 'gpu-check.sh'));
+    chmodSync(path.join(beside, 'node'), 0o755);
+    for (const given of [
+      ['--backend', 'both', '--out', 'x.json'],
+      ['--backend=both', '--out=x.json'],
+    ]) {
+      const run = spawnSync(path.join(beside, 'gpu-check.sh'), ['--only', 'sweep', ...given], { encoding: 'utf8' });
+      expect(run.stdout.split('\n')).to.deep.equal([
+        '== webgpu: x.webgpu.json',
+        'ran --only sweep --backend webgpu --out x.webgpu.json',
+        '== node-gpu: x.node-gpu.json',
+        'ran --only sweep --backend node-gpu --out x.node-gpu.json',
+        '',
+      ]);
+      expect(run.status).to.equal(1);
+    }
+  });
+
   it('reports that there is no GPU, with what is missing, and leaves no file @slow', function () {
     if (existsSync('/dev/nvidia0')) {
       console.log('      skipped: this machine has an NVIDIA GPU');
