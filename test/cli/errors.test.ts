@@ -138,7 +138,7 @@ const cases: [title: string, args: () => string[], pattern: RegExp][] = [
   [
     'missing options',
     () => ['validate', '--y-pred', 'p'],
-    /Missing: --csv \(or --counts\) and --sensitive\. See the examples/,
+    /Missing: --csv \(or --counts or --sql\) and --sensitive\. See the examples/,
   ],
   [
     'an unknown option',
