@@ -55,7 +55,7 @@ async function errorOf(work: Promise<unknown>): Promise<Error> {
   );
 }
 
-/** Whatever the engine, it must give the statistics of the same rows in arrays. */
+/** Checks that an engine gives the statistics of the same rows in arrays. */
 function engineSuite(running: () => RunningEngine): void {
   const table = hostileRows();
   const columns = table.toColumns();

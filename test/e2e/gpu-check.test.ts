@@ -30,6 +30,17 @@ describe('scripts/gpu-check.sh', function () {
   this.timeout(150_000);
   const folder = useTemporaryFolder();
 
+  /** Creates a folder like that of a pack, with a program in place of Node. */
+  function makePack(name: string, program: string): string {
+    const beside = path.join(folder(), name);
+    mkdirSync(beside);
+    writeFileSync(path.join(beside, 'node'), program);
+    writeFileSync(path.join(beside, 'gpu-check.mjs'), '');
+    copyFileSync(SCRIPT, path.join(beside, 'gpu-check.sh'));
+    chmodSync(path.join(beside, 'node'), 0o755);
+    return beside;
+  }
+
   it('prints its options', () => {
     const { status, stdout } = runCheck(['--help'], folder());
     expect(status).to.equal(0);
@@ -54,12 +65,7 @@ describe('scripts/gpu-check.sh', function () {
   });
 
   it('does not report a missing Node if PATH is empty and a Node is next to it', () => {
-    const beside = path.join(folder(), 'pack');
-    mkdirSync(beside);
-    writeFileSync(path.join(beside, 'node'), '#!/bin/sh\necho "ran $1"\n');
-    writeFileSync(path.join(beside, 'gpu-check.mjs'), '');
-    copyFileSync(SCRIPT, path.join(beside, 'gpu-check.sh'));
-    chmodSync(path.join(beside, 'node'), 0o755);
+    const beside = makePack('pack', '#!/bin/sh\necho "ran $1"\n');
     const run = (script: string, cwd: string) =>
       spawnSync('/bin/bash', [script], { cwd, env: { PATH: '' }, encoding: 'utf8' });
     const wanted = `ran ${path.join(beside, 'gpu-check.mjs')}\n`;
@@ -68,12 +74,7 @@ describe('scripts/gpu-check.sh', function () {
   });
 
   it('checks both routes to the GPU with --backend both, each with its own options and JSON', () => {
-    const beside = path.join(folder(), 'both');
-    mkdirSync(beside);
-    writeFileSync(path.join(beside, 'node'), '#!/bin/sh\nshift\necho "ran $*"\n[ "$4" = webgpu ]\n');
-    writeFileSync(path.join(beside, 'gpu-check.mjs'), '');
-    copyFileSync(SCRIPT, path.join(beside, 'gpu-check.sh'));
-    chmodSync(path.join(beside, 'node'), 0o755);
+    const beside = makePack('both', '#!/bin/sh\nshift\necho "ran $*"\n[ "$4" = webgpu ]\n');
     for (const given of [
       ['--backend', 'both', '--out', 'x.json'],
       ['--backend=both', '--out=x.json'],

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { freePort } from './mlflow-server.ts';
+
 /** A database that runs for the tests, on a free port of this machine. */
 export interface RunningEngine {
   /** The address for createSqlEngine, whose user has {@link ENGINE_PASSWORD}. */
@@ -58,15 +60,6 @@ interface EngineKind {
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
 
 const START_SECONDS = 60;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function untilOpen(port: number, server: ChildProcess, log: () => string): Promise<void> {
   const signal = AbortSignal.timeout(1000 * START_SECONDS);

@@ -102,7 +102,8 @@ async function untilHealthy(address: string, server: ChildProcess): Promise<void
   throw new Error(`the MLflow server did not start within ${START_LIMIT_MILLIS / 1000} s`);
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port of this machine that nothing uses. */
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

@@ -112,7 +112,7 @@ Examples:
   $ evenhand validate --counts counts.csv --sensitive sex
 
   Rows in a database, which counts them itself:
-  $ EVENHAND_SQL_PASSWORD=… evenhand validate --sql postgres://ana@db.example/shop --table loans \
+  $ EVENHAND_SQL_PASSWORD=… evenhand validate --sql postgres://ana@db.example/shop --table loans \\
       --y-pred approved --y-true repaid --sensitive sex
 
   Several reports, and what changed since the last one:

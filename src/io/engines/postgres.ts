@@ -61,7 +61,7 @@ export function postgresDriver(url: URL, name: string, { timeoutSeconds, user, p
       try {
         signal.throwIfAborted();
         signal.addEventListener('abort', stop, { once: true });
-        // In a transaction that reads only, the statement cannot write, whatever the rights of the user are.
+        // In a transaction that reads only, the statement cannot write, even if the user may write.
         await client.query('BEGIN TRANSACTION READ ONLY');
         await client.query(`SET LOCAL statement_timeout = ${String(Math.ceil(timeoutSeconds * 1000))}; ${TEXTS}`);
         // The extended protocol runs one statement only. A query that ends this statement and adds another is an error.
