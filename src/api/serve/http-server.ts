@@ -241,6 +241,7 @@ export function createHttpServer(
 ): HttpServer {
   const open = new Map<Socket, ServerResponse>();
   let isDraining = false;
+  let isPortClosed = false;
   let taken = 0;
   let onChange: () => void = () => undefined;
   let connections = 0;
@@ -274,7 +275,7 @@ export function createHttpServer(
       if (open.get(request.socket) === response) open.delete(request.socket);
       onChange();
     });
-    if (isDraining) askToClose(response);
+    if (isPortClosed) askToClose(response);
     if (request.headers.host === undefined && request.httpVersion === '1.1') refuseWithoutHost(response);
     else listener(request, response);
   };
@@ -298,8 +299,10 @@ export function createHttpServer(
     },
     drain: async () => {
       isDraining = true;
-      for (const response of open.values()) askToClose(response);
       await acceptWaiting(server);
+      // Only now, since a client whose connection ends opens another one, which the closing port would reset.
+      isPortClosed = true;
+      for (const response of open.values()) askToClose(response);
       // The server's own `close` would end idle connections immediately, even if a request is already in transit. The
       // client would see a reset connection and could not know whether the request was processed.
       NetServer.prototype.close.call(server);

@@ -36,6 +36,20 @@ async function askUntilStopped(port: number): Promise<string[]> {
   }
 }
 
+/** Blocks each turn of the event loop, as a busy machine does. Returns a function that stops it. */
+function stallTurns(millis: number): () => void {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  let next: NodeJS.Immediate;
+  const stall = (): void => {
+    Atomics.wait(cell, 0, 0, millis);
+    next = setImmediate(stall);
+  };
+  next = setImmediate(stall);
+  return () => {
+    clearImmediate(next);
+  };
+}
+
 describe('graceful stops under load @slow', function () {
   this.timeout(120_000);
 
@@ -53,7 +67,9 @@ describe('graceful stops under load @slow', function () {
       const port = await server.listen({ host: HOST, port: 0 });
       const clients = Array.from({ length: CLIENTS }, () => askUntilStopped(port));
       await pause(40 + stop);
+      const endStalls = stallTurns(stop % 4);
       await server.drain();
+      endStalls();
       server.end();
       failures.push(...(await Promise.all(clients)).flat());
     }

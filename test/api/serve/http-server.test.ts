@@ -41,6 +41,20 @@ function get(port: number, agent: Agent, path = '/'): Promise<IncomingMessage & 
   });
 }
 
+/** Resolves when the port accepts no connections. */
+async function closed(port: number): Promise<void> {
+  const isRefused = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect(port, HOST, () => {
+        socket.destroy();
+        resolve(false);
+      }).on('error', () => {
+        resolve(true);
+      });
+    });
+  while (!(await isRefused())) await pause(5);
+}
+
 /** Sends bytes and returns everything received until the connection ends. */
 function talk(port: number, bytes: string, later = ''): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -138,6 +152,7 @@ describe('the HTTP server', () => {
     const agent = keepAlive();
     expect((await get(port, agent)).headers['connection']).to.equal('keep-alive');
     const drained = server.drain();
+    await closed(port);
     const answer = await get(port, agent);
     expect([answer.text, answer.headers['connection']]).to.deep.equal(['quick', 'close']);
     const begin = performance.now();
@@ -364,6 +379,7 @@ describe('the HTTP server', () => {
       const talked = talk(port, ask('/a') + ask('/b'));
       await pause(50);
       const drained = server.drain();
+      await closed(port);
       finish();
       expect((await talked).match(/\[\]/g)).to.have.length(1);
       await drained;
