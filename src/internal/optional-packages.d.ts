@@ -2,5 +2,10 @@
 // scripts/peers.
 declare module '@clickhouse/client';
 declare module '@tensorflow/tfjs-backend-webgpu';
+declare module 'bullmq';
+declare module 'hive-driver';
+declare module 'ioredis';
+declare module 'kafkajs';
 declare module 'pg';
+declare module 'trino-client';
 declare module 'webgpu';

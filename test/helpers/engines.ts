@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtempSync } from 'node:fs';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from './mlflow-server.ts';
+import { killServer, makeOpen, NOBODY, START_SECONDS, startServer, untilOpen } from './servers.ts';
 
 /** A database that runs for the tests, on a free port of this machine. */
 export interface RunningEngine {
@@ -54,56 +55,6 @@ interface EngineKind {
   /** Why it cannot be started here; undefined if it can. */
   readonly lacking: () => string | undefined;
   readonly start: (folder: string) => Promise<RunningEngine & { readonly stop: () => Promise<void> }>;
-}
-
-/** The user `nobody`: servers refuse to run as root. */
-const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
-
-const START_SECONDS = 60;
-
-async function untilOpen(port: number, server: ChildProcess, log: () => string): Promise<void> {
-  const signal = AbortSignal.timeout(1000 * START_SECONDS);
-  while (!signal.aborted && server.exitCode === null) {
-    const socket = createConnection(port, '127.0.0.1');
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (isOpen) return;
-    await sleep(50);
-  }
-  throw new Error(`The server does not answer on port ${String(port)}.\n${log()}`);
-}
-
-/** Starts a program in its own process group, as `nobody` if the tests run as root. */
-function startServer(
-  command: string,
-  args: readonly string[],
-  cwd: string,
-): { child: ChildProcess; log: () => string } {
-  const isRoot = process.getuid?.() === 0;
-  const [program, rest] = isRoot ? ['setpriv', [...NOBODY, command, ...args]] : [command, args];
-  const child = spawn(program, rest, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  const add = (part: Buffer): void => {
-    text = `${text}${String(part)}`.slice(-4000);
-  };
-  child.stdout.on('data', add);
-  child.stderr.on('data', add);
-  return { child, log: () => text };
-}
-
-async function killServer(child: ChildProcess | undefined): Promise<void> {
-  if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  process.kill(-child.pid, 'SIGKILL');
-  await ended;
-}
-
-function makeOpen(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '65534:65534', folder]);
 }
 
 /** The folder with PostgreSQL's programs; undefined if there is none. */
