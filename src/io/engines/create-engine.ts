@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-
-import { ConfigValidationError, DataValidationError } from '../../exceptions/index.ts';
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
-import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { openDuckDb } from '../duckdb.ts';
+import { readSecret } from '../read-secret.ts';
 import type { SqlEngine } from '../sql-engine.ts';
 import { clickhouseDriver } from './clickhouse.ts';
 import { type Driver, type EngineSettings, openEngine } from './open-engine.ts';
@@ -155,19 +153,7 @@ function passwordOf(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const { EVENHAND_SQL_PASSWORD: own, EVENHAND_SQL_PASSWORD_FILE: file } = env;
   if (given !== undefined) return given;
   if (password !== '') return decoded(password);
-  if (own !== undefined && own !== '') return own;
-  if (file === undefined || file === '') return undefined;
-  try {
-    return decodeUtf8(readFileSync(file), file).replace(/\r?\n$/, '');
-  } catch (cause) {
-    throw new DataValidationError(`The file of EVENHAND_SQL_PASSWORD_FILE cannot be read: '${file}'.`, {
-      code: 'unreadable-file',
-      context: { path: file },
-      suggestion: 'Check the path and its permissions.',
-      cause,
-    });
-  }
+  return readSecret(env, 'EVENHAND_SQL_PASSWORD');
 }

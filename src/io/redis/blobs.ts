@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+import { formatCount } from '../../internal/format.ts';
+import type { Redis } from './open-redis.ts';
+
+/** The size of a part. One command carries one part, so that no command blocks Redis for long. */
+const PART_BYTES = 4 * 2 ** 20;
+
+/** The name under which bytes are stored: a prefix and the SHA-256 of the bytes. */
+export type BlobKey = string;
+
+/** Returns the SHA-256 of bytes, in hexadecimal. */
+export function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * Stores bytes in Redis in parts, for some seconds. The same bytes are stored once: storing them again only extends the
+ * time.
+ * @returns the key for {@link getBlob}
+ */
+export async function putBlob(
+  { client }: Redis,
+  prefix: string,
+  bytes: Uint8Array,
+  expireSeconds: number,
+): Promise<BlobKey> {
+  const key = `${prefix}:blob:${digestOf(bytes)}`;
+  const isThere = Number(await client.call('EXPIRE', key, expireSeconds)) === 1;
+  const count = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
+  const partKeys = Array.from({ length: count }, (_, part) => `${key}:${String(part)}`);
+  if (isThere) {
+    // A part that Redis has evicted is stored again below.
+    const kept = await Promise.all(partKeys.map((part) => client.call('EXPIRE', part, expireSeconds)));
+    if (kept.every((one) => Number(one) === 1)) return key;
+  }
+  for (const [part, partKey] of partKeys.entries()) {
+    const own = bytes.subarray(part * PART_BYTES, (part + 1) * PART_BYTES);
+    await client.call('SET', partKey, Buffer.from(own.buffer, own.byteOffset, own.length), 'EX', expireSeconds);
+  }
+  // Written last, so that a blob with this key is complete.
+  await client.call('SET', key, String(bytes.length), 'EX', expireSeconds);
+  return key;
+}
+
+/**
+ * Returns stored bytes, after a check of their SHA-256.
+ * @throws {DataValidationError} if they have expired, or are not the bytes that were stored
+ */
+export async function getBlob({ client, name }: Redis, key: BlobKey): Promise<Uint8Array> {
+  const length = (await client.call('GET', key)) as string | null;
+  if (length === null) throw lostBlob(name, key, 'has expired');
+  const bytes = new Uint8Array(Number(length));
+  for (let start = 0, part = 0; start < bytes.length; start += PART_BYTES, part++) {
+    const own = (await client.callBuffer('GET', `${key}:${String(part)}`)) as Buffer | null;
+    if (own === null || own.length !== Math.min(PART_BYTES, bytes.length - start))
+      throw lostBlob(name, key, 'is incomplete');
+    bytes.set(own, start);
+  }
+  if (key.endsWith(`:blob:${digestOf(bytes)}`)) return bytes;
+  throw lostBlob(name, key, `of ${formatCount(bytes.length)} bytes is damaged`);
+}
+
+function lostBlob(engine: string, key: string, problem: string): DataValidationError {
+  return new DataValidationError(`Data stored in ${engine} ${problem}.`, {
+    code: 'engine-failed',
+    context: { engine, key, reason: 'lost' },
+    suggestion:
+      'Start the work again. If this happens often, give Redis more memory, or set maxmemory-policy noeviction.',
+  });
+}
