@@ -1,7 +1,8 @@
 import type { OnProgress } from '../../internal/progress.ts';
 
 /** A value that JSON can represent. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
+export type JsonValue =
+  string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
 
 /** Values and bytes: the input or the output of a task. */
 export interface TaskData {
