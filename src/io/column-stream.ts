@@ -205,12 +205,17 @@ async function incomplete(
   } catch (error) {
     return error;
   }
+  return changedRows(title, counted, read);
+}
+
+/** Returns the error for rows that changed between two scans. */
+export function changedRows(title: string, counted: number, read: number): DataValidationError {
   return new DataValidationError(
     `The rows of ${title} changed while they were read: ${formatCount(counted)} rows were counted, but ${formatCount(read)} were read.`,
     {
       code: 'invalid-data',
       context: { counted, read },
-      suggestion: 'Try again when nothing writes to the data.',
+      suggestion: 'Try again when nothing writes to the data, or read a snapshot.',
     },
   );
 }

@@ -97,6 +97,29 @@ export function countingSql(input: CountingInput): string {
   return countingStatement(parseBy(countingSchema, input, 'countingSql'));
 }
 
+/** The statements that read the rows of a table or a query. */
+export interface RowStatements {
+  /** Returns one row, whose types show which columns are numbers. */
+  readonly example: string;
+  readonly count: string;
+  /** Returns columns of all rows: numbers as float64, and all other columns as text. */
+  readonly rows: (columns: readonly { readonly name: string; readonly isNumber: boolean }[]) => string;
+}
+
+/** Returns the statements that read the rows of a table or a query. */
+export function rowStatements(name: SqlDialect, source: Pick<CountingRequest, 'table' | 'query'>): RowStatements {
+  const dialect = DIALECTS[name];
+  const from = `FROM ${sourceOf(source, dialect, 'eh_q')}`;
+  return {
+    example: `SELECT *\n${from}\nLIMIT 1`,
+    count: `SELECT ${dialect.text('COUNT(*)')} AS n\n${from}`,
+    rows: (columns) =>
+      `SELECT ${columns
+        .map(({ name: column, isNumber }) => (isNumber ? dialect.double : dialect.text)(dialect.quote(column)))
+        .join(', ')}\n${from}`,
+  };
+}
+
 /** Returns the statement of {@link countingSql} for a parsed request. */
 export function countingStatement(request: CountingRequest): string {
   const dialect = DIALECTS[request.dialect];
@@ -381,7 +404,12 @@ function ownNames(
   return (name) => prefix + name;
 }
 
-function sourceOf({ table, query }: CountingRequest, { quote }: Dialect, alias: string): string {
+/** Returns the SQL expression after FROM for a table or a query. */
+function sourceOf(
+  { table, query }: Pick<CountingRequest, 'table' | 'query'>,
+  { quote }: Pick<Dialect, 'quote'>,
+  alias: string,
+): string {
   if (query !== undefined) return `(\n${query.replace(/[\s;]+$/, '')}\n) AS ${alias}`;
   return tableParts(table ?? '')
     .map(quote)

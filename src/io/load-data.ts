@@ -184,7 +184,7 @@ async function readTable(
  * expects. The numbers of a column are texts if the column also contains other texts, for example NA.
  * @throws {DataValidationError} if a number contains a point
  */
-function withPoints(name: string, column: Column): Column {
+export function withPoints(name: string, column: Column): Column {
   if (column.kind === 'numeric') return column;
   const ambiguous = column.labels.find((label) => /^\s*[-+]?\d*\.\d[\d.]*(?:,\d*)?(?:e[-+]?\d+)?\s*$/i.test(label));
   if (ambiguous !== undefined) {
