@@ -124,7 +124,7 @@ export async function loadTexts(source: DataPaths | FileSource): Promise<Table> 
  * @throws {DataValidationError} if the file cannot be read
  */
 export async function tableSize(
-  path: DataPaths,
+  path: DataPaths | FileSource,
   format?: DataFormat,
 ): Promise<{ readonly rows: number; readonly columns: number }> {
   return withDuckDb((session) =>

@@ -48,9 +48,7 @@ export class LabelDictionary {
 export type CodeReader = (chunk: ColumnChunk, codes: Int32Array) => void;
 
 /**
- * Returns a function that reads the codes of a column.
- * @param index the index of the column in the stream
- * @param options how labels are written in the source, and whether the rows of each label are counted
+ * Returns a function that reads the codes of the column with the given index in a stream.
  */
 export function codeReader(
   dictionary: LabelDictionary,
