@@ -102,6 +102,8 @@ export interface SourceRequest {
   readonly nanPolicy: NanPolicy;
   /** Texts that count as missing, instead of the default texts. They then also count as missing in attributes. */
   readonly naValues?: readonly string[] | undefined;
+  /** The number below which counts are left out, already in the engine. */
+  readonly minCell?: number | undefined;
 }
 
 /** The columns of decisions, and options for reading their values. */

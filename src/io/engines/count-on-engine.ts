@@ -33,10 +33,11 @@ const results = new WeakMap<QuerySource, Map<string, Promise<CountedRows | undef
  * @throws {DataValidationError} if the engine does not return a result, or a result that is too large
  */
 export async function countOnEngine(source: QuerySource, request: EngineRequest): Promise<readonly EngineCounts[]> {
-  const { attributes, score, decisionsOnly } = request;
+  const { attributes, score, decisionsOnly, minCell } = request;
   // The bins of scores are many rows for one attribute.
   const isSmall = score === undefined || decisionsOnly === true;
-  if (attributes.length <= 1 || isSmall) {
+  // Crossed counts are smaller than those of each attribute.
+  if (attributes.length <= 1 || (isSmall && minCell === undefined)) {
     const limit = attributes.length <= 1 ? MAX_ROWS : MAX_CROSSED_ROWS;
     const counts = await counted(source, request, limit);
     if (counts !== undefined) return [{ attributes, counts }];
