@@ -214,6 +214,7 @@ async function openParquet(session: SqlSession, files: readonly [DataFile, ...Da
     relation,
     columns: new Map([...known, ...partitions]),
     ambiguous: [],
+    hasQuickStart: true,
     csv: undefined,
   };
 }
