@@ -167,6 +167,79 @@ export function rowStatements(name: SqlDialect, source: Pick<CountingRequest, 't
   };
 }
 
+/** The weight of the rows in which columns have given texts; null is a missing value. */
+export interface WeightedCase {
+  readonly texts: readonly (string | null)[];
+  readonly weight: number;
+}
+
+/**
+ * Returns a statement that returns all rows with a further column of weights.
+ * @param columns the columns on which a weight depends
+ * @param cases the weights that are not 1
+ * @throws {DataValidationError} if a text cannot be written in the dialect
+ */
+export function weightedRowsStatement(
+  name: SqlDialect,
+  source: Pick<CountingRequest, 'table' | 'query'>,
+  columns: readonly string[],
+  cases: readonly WeightedCase[],
+  weightColumn: string,
+): string {
+  const dialect = DIALECTS[name];
+  const bytesOf = (text: string): string => (dialect.groupsByBytes === true ? `HEX(${text})` : text);
+  const conditions = cases.map(({ texts, weight }) => {
+    const equal = texts.map((text, index) => {
+      const column = dialect.quote(columns[index] as string);
+      return text === null
+        ? `${column} IS NULL`
+        : `${bytesOf(dialect.text(column))} = ${bytesOf(dialect.literal(text))}`;
+    });
+    return `  WHEN ${equal.join(' AND ')} THEN ${sqlNumber(weight)}`;
+  });
+  const one = sqlNumber(1);
+  const weight = cases.length === 0 ? one : ['CASE', ...conditions, `  ELSE ${one}`, 'END'].join('\n');
+  const from = sourceOf(source, dialect, 'eh_q') + (source.query === undefined ? ' AS eh_q' : '');
+  return `SELECT eh_q.*, ${weight} AS ${dialect.quote(weightColumn)}\nFROM ${from}`;
+}
+
+/**
+ * Returns a statement that describes columns: the number of rows, and then for each column
+ * - numbers: the number of values, of values that are not finite and of fractions, the smallest and the largest value;
+ * - texts, or numbers that may be identifiers: the number of values and of distinct values.
+ */
+export function factsStatement(
+  name: SqlDialect,
+  source: Pick<CountingRequest, 'table' | 'query'>,
+  columns: readonly { readonly name: string; readonly facts: 'numbers' | 'texts' | 'identifiers' }[],
+): string {
+  const dialect = DIALECTS[name];
+  const read = columns.map(({ name: column, facts }, index): Named => [
+    (facts === 'texts' ? dialect.text : dialect.double)(dialect.quote(column)),
+    `eh_v${String(index)}`,
+  ]);
+  const shown = columns.flatMap(({ facts }, index) => {
+    const value = `eh_v${String(index)}`;
+    if (facts !== 'numbers') {
+      const isByBytes = facts === 'texts' && dialect.groupsByBytes === true;
+      return [`COUNT(${value})`, `COUNT(DISTINCT ${isByBytes ? `HEX(${value})` : value})`];
+    }
+    const isFinite = `${value} BETWEEN ${sqlNumber(-LARGEST)} AND ${sqlNumber(LARGEST)}`;
+    const finite = `CASE WHEN ${isFinite} THEN ${value} END`;
+    return [
+      `COUNT(${finite})`,
+      `SUM(CASE WHEN ${value} IS NULL THEN 0 WHEN ${isFinite} THEN 0 ELSE 1 END)`,
+      `SUM(CASE WHEN ${isFinite} AND ${value} <> FLOOR(${value}) THEN 1 ELSE 0 END)`,
+      `MIN(${finite})`,
+      `MAX(${finite})`,
+    ];
+  });
+  return [
+    `SELECT ${select(['COUNT(*)', ...shown].map((expression, index) => [expression, `eh_f${String(index)}`]))}`,
+    `FROM (\nSELECT ${select(read)}\nFROM ${sourceOf(source, dialect, 'eh_q')}\n) AS eh_r`,
+  ].join('\n');
+}
+
 /** Returns the statement of {@link countingSql} for a parsed request. */
 export function countingStatement(request: CountingRequest): string {
   const dialect = DIALECTS[request.dialect];

@@ -9,7 +9,7 @@ import {
   type StreamedColumn,
 } from './column-stream.ts';
 import { rowStatements } from './counting-sql.ts';
-import { titleOf } from './engines/count-on-engine.ts';
+import { columnsOnEngine, titleOf } from './engines/count-on-engine.ts';
 import { withLoadedLabels } from './exact-labels.ts';
 import { withPoints } from './load-data.ts';
 import type { EngineValue } from './sql-engine.ts';
@@ -66,12 +66,15 @@ async function openEngineRows(source: QuerySource, names: readonly string[] | un
   const title = titleOf(source);
   if (engine.stream === undefined) throw cannotStream(engine.name);
   const statements = rowStatements(engine.dialect, source);
-  const example = await engine.query(statements.example, { signal });
-  const areNumbers = example.areNumbers ?? example.columns.map((_, index) => isNumberValue(example.rows[0]?.[index]));
-  const columns = (names ?? example.columns).map((name) => {
-    const index = example.columns.indexOf(name);
-    if (index < 0) throw unknownColumn(name, [...example.columns], title);
-    return { name, isNumber: areNumbers[index] === true };
+  const known = await columnsOnEngine(source);
+  const columns = (names ?? known.map(({ name }) => name)).map((name) => {
+    const column = known.find((one) => one.name === name);
+    if (column !== undefined) return column;
+    throw unknownColumn(
+      name,
+      known.map((one) => one.name),
+      title,
+    );
   });
   const rowCount = Number((await engine.query(statements.count, { signal })).rows[0]?.[0]);
   return {
@@ -103,10 +106,6 @@ function chunkOf(rows: readonly (readonly EngineValue[])[]): ColumnChunk {
     },
     texts: (column) => rows.map((values) => textOf(values[column])),
   };
-}
-
-function isNumberValue(value: EngineValue | undefined): boolean {
-  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 /** Engines return NaN and infinite values as texts. */

@@ -3,13 +3,30 @@ import { formatCount } from '../../internal/format.ts';
 import type { CountingRequest } from '../../schemas/counting.ts';
 import { Table } from '../../table/index.ts';
 import { COUNT_COLUMNS, type CountedRows, countedRows } from '../counted-rows.ts';
-import { countingStatement } from '../counting-sql.ts';
+import { countingStatement, rowStatements } from '../counting-sql.ts';
 import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import type { QuerySource } from '../sql-source.ts';
 
 /** What to count. */
 export interface EngineRequest extends Partial<Omit<CountingRequest, 'dialect' | 'table' | 'query' | 'attributes'>> {
   readonly attributes: readonly (readonly string[])[];
+}
+
+/** A column of a source on an engine. */
+export interface EngineColumn {
+  readonly name: string;
+  /** Whether the column is a column of numbers in the engine. */
+  readonly isNumber: boolean;
+}
+
+/** Returns the columns of a source. */
+export async function columnsOnEngine({ engine, table, query, signal }: QuerySource): Promise<readonly EngineColumn[]> {
+  const { example } = rowStatements(engine.dialect, { table, query });
+  const { columns, areNumbers, rows } = await engine.query(example, { signal });
+  return columns.map((name, index) => {
+    const value = rows[0]?.[index];
+    return { name, isNumber: areNumbers?.[index] ?? (typeof value === 'number' || typeof value === 'bigint') };
+  });
 }
 
 /** Counts of some attributes. */
@@ -124,8 +141,11 @@ function labelOf(engine: string, column: string, value: EngineValue | undefined)
   });
 }
 
-/** Engines return large integers and decimals as texts or bigint. */
-function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
+/**
+ * Returns a number of a result. Engines return large integers and decimals as texts or bigint.
+ * @throws {DataValidationError} if the value is not a number
+ */
+export function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'number') return value;
   const text = String(value).trim();
