@@ -22,6 +22,7 @@ import { openTaskQueue } from '../../src/io/queue/redis-task-queue.ts';
 import type { JsonValue, Task, TaskData, TaskHandler, TaskQueue } from '../../src/io/queue/task-queue.ts';
 import { startTaskWorker } from '../../src/io/queue/task-worker.ts';
 import { describeWithRedis } from '../helpers/redis-server.ts';
+import { errorOf, until } from '../helpers/waiting.ts';
 
 /** A queue, and what ends it. */
 interface OpenedQueue {
@@ -33,23 +34,6 @@ type OpenQueue = (handlers: Readonly<Record<string, TaskHandler>>, concurrency: 
 
 const taskOf = (values: JsonValue, bytes: TaskData['bytes'] = {}): Task => ({ kind: 'work', values, bytes });
 const answer = (values: JsonValue, bytes: TaskData['bytes'] = {}): TaskData => ({ values, bytes });
-
-const errorOf = (work: Promise<unknown>): Promise<FairnessToolkitError> =>
-  work.then(
-    () => {
-      throw new Error('It did not fail.');
-    },
-    (error: unknown) => error as FairnessToolkitError,
-  );
-
-/** Waits until a condition holds, but not forever. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await condition()) return;
-    await sleep(10);
-  }
-  throw new Error('The condition did not hold in 5 seconds.');
-}
 
 const untilStopped = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

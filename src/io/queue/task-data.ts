@@ -128,6 +128,9 @@ interface DataStoreOptions {
   readonly cacheBytes: number;
 }
 
+/** The bytes that a cached blob needs in addition to its own. */
+const ENTRY_BYTES = 200;
+
 /** Stores values and bytes in Redis as blobs. */
 export interface DataStore {
   put(data: EncodedData, digests?: Readonly<Record<string, string>>): Promise<StoredData>;
@@ -141,7 +144,7 @@ export interface DataStore {
 export function openDataStore(redis: Redis, { prefix, keepSeconds, cacheBytes }: DataStoreOptions): DataStore {
   const cache = new LRUCache<BlobKey, Uint8Array>({
     maxSize: Math.max(1, cacheBytes),
-    sizeCalculation: ({ length }) => Math.max(1, length),
+    sizeCalculation: ({ length }) => length + ENTRY_BYTES,
   });
   // Tasks that are sent or read at the same time share the transfer of the same bytes.
   const putting = new Map<string, Promise<BlobKey>>();
