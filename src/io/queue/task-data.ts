@@ -17,7 +17,7 @@ const MAX_DEPTH = 200;
  * left out, as in JSON.
  * @throws {ValueError} if JSON cannot represent a value
  */
-export function canonicalJson(value: unknown, path = 'values', depth = 0): string {
+function canonicalJson(value: unknown, path = 'values', depth = 0): string {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value);
   if (typeof value === 'number' && Number.isFinite(value)) return Object.is(value, -0) ? '-0' : JSON.stringify(value);
   if (depth < MAX_DEPTH && Array.isArray(value)) {
@@ -91,7 +91,7 @@ const NAME = /^[\w.-]{1,200}$/;
 export function assertName(parameter: string, name: string): void {
   if (typeof name === 'string' && NAME.test(name)) return;
   throw new ValueError(
-    `The ${parameter} of a task must have 1 to 200 letters, digits, underscores, dots or hyphens. Got ${quote(name)} instead.`,
+    `The ${parameter} parameter of a queue must have 1 to 200 letters, digits, underscores, dots or hyphens. Got ${quote(name)} instead.`,
     { context: { parameter, received: name } },
   );
 }

@@ -5,6 +5,7 @@ import { createDeferred } from '../../internal/deferred.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { sleep } from '../../internal/retry.ts';
 import { Slots } from '../../internal/slots.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { openRedis } from '../redis/open-redis.ts';
 import {
   bullOptions,
@@ -18,7 +19,7 @@ import {
 } from './bullmq.ts';
 import { type Bell, createBell, openChannels } from './channels.ts';
 import { askToStop, doTask, stopCancelled, type TakenTask, type TaskEvent, type WorkerLink } from './do-task.ts';
-import { DEFAULT_KEEP_SECONDS, DEFAULT_PREFIX, type OpenTaskQueueOptions } from './redis-task-queue.ts';
+import { checkSettings, DEFAULT_KEEP_SECONDS, DEFAULT_PREFIX, type OpenTaskQueueOptions } from './redis-task-queue.ts';
 import { assertName, openDataStore } from './task-data.ts';
 import type { TaskHandler } from './task-queue.ts';
 
@@ -38,7 +39,7 @@ export interface StartTaskWorkerOptions extends Omit<OpenTaskQueueOptions, 'retr
    */
   readonly lockMillis?: number | undefined;
   /**
-   * How often a task may end its worker. A task that ends one more is set aside.
+   * How often a task may end its worker. A task that ends one more is quarantined.
    * @defaultValue 3
    */
   readonly maxLost?: number | undefined;
@@ -78,19 +79,14 @@ const STOP_MILLIS = 2000;
  * @throws {DataValidationError} if Redis does not answer, or does not accept the password
  * @throws {DependencyError} if BullMQ or ioredis is not installed
  */
-export async function startTaskWorker({
-  redis: url,
-  handlers,
-  concurrency = availableParallelism(),
-  prefix = DEFAULT_PREFIX,
-  keepSeconds = DEFAULT_KEEP_SECONDS,
-  env,
-  pollMillis = 1000,
-  lockMillis = 30_000,
-  maxLost = 3,
-  cacheBytes = 2 ** 28,
-  onEvent,
-}: StartTaskWorkerOptions): Promise<TaskWorker> {
+export async function startTaskWorker(options: StartTaskWorkerOptions): Promise<TaskWorker> {
+  checkSettings(options);
+  const { redis: url, handlers, prefix = DEFAULT_PREFIX, keepSeconds = DEFAULT_KEEP_SECONDS, env, onEvent } = options;
+  const { concurrency = availableParallelism(), pollMillis = 1000, lockMillis = 30_000 } = options;
+  const { maxLost = 3, cacheBytes = 2 ** 28 } = options;
+  requireInteger('concurrency', concurrency, 1);
+  requireInteger('lockMillis', lockMillis, 100);
+  requireInteger('maxLost', maxLost, 0);
   for (const kind of Object.keys(handlers)) assertName('kind', kind);
   const { Worker, UnrecoverableError } = await importBullMq();
   const redis = await openRedis(url, { env });
@@ -174,7 +170,8 @@ function runWorker(link: WorkerLink, parts: WorkerParts): TaskWorker {
     await within(STOP_MILLIS, new Set(leaving));
     await Promise.all([...parts.takers.values()].map((taker) => taker.close(true)));
     await redis.close();
-    await taking;
+    // A command that was not sent because Redis is away never settles.
+    await within(STOP_MILLIS, new Set([taking]));
     done.resolve(undefined);
   };
   return {

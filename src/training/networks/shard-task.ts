@@ -55,8 +55,13 @@ const device = new Slots(1);
 export async function trainShardTask(task: Task, { onProgress, signal }: TaskContext): Promise<TaskData> {
   const shard = decodeShard(task);
   if (traitsOf(shard.backend).isOneThreaded) {
-    threads ??= openShardThreads({ maxThreads: MAX_THREADS, idleMillis: IDLE_MILLIS });
-    return encodeTrained(await (await threads).train(shard, { onProgress, signal }));
+    const opened = (threads ??= openShardThreads({ maxThreads: MAX_THREADS, idleMillis: IDLE_MILLIS }));
+    try {
+      return encodeTrained(await (await opened).train(shard, { onProgress, signal }));
+    } finally {
+      // The next task opens new threads.
+      if ((await opened).isBroken && threads === opened) threads = undefined;
+    }
   }
   await device.take(signal);
   try {

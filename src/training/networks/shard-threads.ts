@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 
 import { decodeError } from '../../io/queue/task-errors.ts';
+import { createDeferred } from '../../internal/deferred.ts';
 import { builtFile } from '../../internal/packages.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import type { SweepAnswer, SweepShard, SweepWork } from './sweep-worker.ts';
@@ -9,6 +10,8 @@ import type { TrainedNetworks } from './train-networks.ts';
 
 /** Threads that train shards. */
 export interface ShardThreads {
+  /** Whether a thread could not start. Then no shard can be trained any more. */
+  readonly isBroken: boolean;
   /** Trains a shard in a free thread. At the signal, the thread is ended. */
   train(
     shard: SweepShard,
@@ -38,7 +41,18 @@ export async function openShardThreads({ maxThreads, idleMillis = 0 }: ShardThre
     // A thread must be able to close its port.
     atomics: 'disabled',
   });
+  const broken = createDeferred<never>();
+  let isBroken = false;
+  pool.on('error', (error: unknown) => {
+    // A thread that cannot start belongs to no shard. The pool would try again forever.
+    isBroken = true;
+    broken.reject(error);
+    void pool.destroy();
+  });
   return {
+    get isBroken() {
+      return isBroken;
+    },
     async train(shard, { onProgress, signal }) {
       signal?.throwIfAborted();
       const { port1, port2 } = new MessageChannel();
@@ -49,7 +63,10 @@ export async function openShardThreads({ maxThreads, idleMillis = 0 }: ShardThre
       const closed = once(port1, 'close');
       const task = { shard, port: port2 };
       try {
-        const answer = await pool.run(task, { transferList: [port2], ...(signal === undefined ? {} : { signal }) });
+        const answer = await Promise.race([
+          pool.run(task, { transferList: [port2], ...(signal === undefined ? {} : { signal }) }),
+          broken.promise,
+        ]);
         // The thread has closed its port. The last reports of progress arrive before the end of this one.
         port1.ref();
         await closed;
