@@ -37,8 +37,8 @@ Examples:
 Start any number of workers, on any number of machines, with the version of evenhand that the callers have. A task
 whose worker is lost is taken over by another one after --lock-seconds, within twice this time. A task that ends its
 worker four times is quarantined.
-Redis needs the settings 'appendonly yes' and 'maxmemory-policy noeviction'. Whoever can write to Redis can give work
-to the workers: use a password, and do not let other machines reach the server.
+Redis needs the settings 'appendonly yes' and 'maxmemory-policy noeviction'. Every program that can write to Redis can give
+work to the workers: use a password, and do not let other machines reach the server.
 Logs go to stderr: on a terminal, the start and the end of each task, otherwise warnings. EVENHAND_LOG_LEVEL,
 EVENHAND_LOG_FILE and EVENHAND_JSON_LOGS change that.
 Ctrl-C or SIGTERM stops the worker: it takes no further tasks, finishes the running ones within --drain-seconds, and

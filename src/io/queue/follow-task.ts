@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { sleep, whenAborted } from '../../internal/retry.ts';
+import { settleWithin, whenAborted } from '../../internal/retry.ts';
 import { VERSION } from '../../internal/version.ts';
 import { isRedisError, type Redis, redisFailed } from '../redis/open-redis.ts';
 import {
@@ -86,7 +86,7 @@ export async function runTask(link: QueueLink, task: EncodedTask, options: RunTa
   } catch (error) {
     if (signal?.aborted === true) {
       isCancelled = true;
-      await within(CANCEL_MILLIS, cancel(link, task, caller));
+      await settleWithin(CANCEL_MILLIS, [cancel(link, task, caller)]);
       throw signal.reason as Error;
     }
     if (closed.aborted) throw queueClosed(redis.name);
@@ -102,13 +102,6 @@ export async function runTask(link: QueueLink, task: EncodedTask, options: RunTa
 interface Caller {
   readonly id: string;
   readonly names: TaskNames;
-}
-
-/** Waits for work, but at most for some time. Its errors do not matter. */
-async function within(millis: number, work: Promise<unknown>): Promise<void> {
-  const given = new AbortController();
-  await Promise.race([work.catch(() => undefined), sleep(millis, given.signal).catch(() => undefined)]);
-  given.abort();
 }
 
 /**

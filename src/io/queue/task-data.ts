@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { quote } from '../../internal/arguments.ts';
+import { isPlainObject } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import { type BlobKey, digestOf, getBlob, keepBlob, putBlob } from '../redis/blobs.ts';
 import type { Redis } from '../redis/open-redis.ts';
@@ -36,17 +37,11 @@ function canonicalJson(value: unknown, path = 'values', depth = 0): string {
   });
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null)
     return isPlainObject(value) || Array.isArray(value)
       ? `nested more than ${String(MAX_DEPTH)} levels deep`
-      : `a ${value.constructor.name}`;
+      : Object.prototype.toString.call(value);
   return typeof value === 'symbol' || typeof value === 'function' ? `a ${typeof value}` : quote(value);
 }
 

@@ -3,12 +3,13 @@ import { availableParallelism, hostname } from 'node:os';
 
 import { createDeferred } from '../../internal/deferred.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { sleep } from '../../internal/retry.ts';
+import { settleWithin, sleep } from '../../internal/retry.ts';
 import { Slots } from '../../internal/slots.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { openRedis } from '../redis/open-redis.ts';
 import {
   bullOptions,
+  GONE_SECONDS,
   importBullMq,
   type JobTaker,
   logError,
@@ -102,7 +103,13 @@ export async function startTaskWorker(options: StartTaskWorkerOptions): Promise<
     workerName: name,
     running: new Set(),
     createFinalError: (message) => new UnrecoverableError(message),
-    report: (event) => onEvent?.(event),
+    report(event) {
+      try {
+        onEvent?.(event);
+      } catch (error) {
+        logError(error);
+      }
+    },
   };
   const bell = createBell();
   const takers = new Map<string, JobTaker>();
@@ -159,19 +166,22 @@ function runWorker(link: WorkerLink, parts: WorkerParts): TaskWorker {
   let closing: Promise<void> | undefined;
   const close = async (drainMillis: number): Promise<void> => {
     stopping.abort();
-    await within(drainMillis, working);
+    // While Redis is away, a command does not end.
+    await settleWithin(STOP_MILLIS, [taking]);
+    await settleWithin(drainMillis, working);
     for (const task of running) askToStop(task, 'returned');
-    await within(STOP_MILLIS, working);
+    await settleWithin(STOP_MILLIS, working);
     // Handlers that do not stop lose their tasks, too.
-    await within(STOP_MILLIS, new Set([...running].map(({ job, token }) => job.moveToWait(token))));
+    await settleWithin(
+      STOP_MILLIS,
+      [...running].map(({ job, token }) => job.moveToWait(token)),
+    );
     closed.abort();
     const key = (kind: string): string => workersKey(link.prefix, kind);
     const leaving = [...parts.takers.keys()].map((kind) => redis.client.call('ZREM', key(kind), parts.name));
-    await within(STOP_MILLIS, new Set(leaving));
+    await settleWithin(STOP_MILLIS, leaving);
     await Promise.all([...parts.takers.values()].map((taker) => taker.close(true)));
     await redis.close();
-    // A command that was not sent because Redis is away never settles.
-    await within(STOP_MILLIS, new Set([taking]));
     done.resolve(undefined);
   };
   return {
@@ -180,14 +190,6 @@ function runWorker(link: WorkerLink, parts: WorkerParts): TaskWorker {
     done: done.promise,
     close: ({ drainMillis = 30_000 } = {}) => (closing ??= close(drainMillis)),
   };
-}
-
-/** Waits for all work, but at most for some time. Its errors do not matter. */
-async function within(millis: number, work: ReadonlySet<Promise<unknown>>): Promise<void> {
-  if (work.size === 0) return;
-  const timer = new AbortController();
-  await Promise.race([Promise.allSettled(work), sleep(millis, timer.signal).catch(() => undefined)]);
-  timer.abort();
 }
 
 /** Takes tasks while there is a free slot. */
@@ -243,7 +245,9 @@ async function confirmWork(link: WorkerLink, { name, takers }: WorkerParts, clos
     try {
       const [seconds = ''] = (await redis.client.call('TIME')) as string[];
       for (const [kind, taker] of takers) {
-        await redis.client.call('ZADD', workersKey(prefix, kind), seconds, name);
+        const key = workersKey(prefix, kind);
+        await redis.client.call('ZADD', key, seconds, name);
+        await redis.client.call('ZREMRANGEBYSCORE', key, '-inf', Number(seconds) - GONE_SECONDS);
         const own = [...running].filter((one) => one.taker === taker);
         const tokens = own.map(({ token }) => token);
         const ids = own.map(({ job }) => job.id);
