@@ -4,14 +4,8 @@ import type { RunningService, ServeOptions } from '../../api/serve/running-servi
 import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
-import { onInterrupt } from '../progress-bar.ts';
-
-/**
- * The time in milliseconds after which the process is killed if it does not end together with the service. A running
- * thread can prevent the end.
- */
-const STUCK_MILLIS = 1_000;
+import { type OutputOptions, print } from '../output.ts';
+import { endSoon, prepareServiceLogs, stopAtSignals } from '../stoppable.ts';
 
 /** Returns the command `evenhand serve`. */
 export function serveCommand(): Command {
@@ -84,27 +78,14 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
   }
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
-  const release = stopAtSignals(service, options);
+  const release = stopAtSignals(() => service.stop(), 'waiting for requests and runs to finish.', options);
   await reportPosition(service, request.host, options.json === true);
   try {
     await service.done;
   } finally {
     release();
-    setTimeout(() => {
-      // A thread that runs native code can be ended only together with the process.
-      process.kill(process.pid, 'SIGKILL');
-    }, STUCK_MILLIS).unref();
+    endSoon();
   }
-}
-
-/**
- * Sets the log level. Environment variables for logs take precedence, because a service usually runs without a
- * terminal.
- */
-async function prepareServiceLogs(options: OutputOptions): Promise<void> {
-  const { isLoggingAskedFor } = await import('../../internal/logger.ts');
-  const isChosen = options.quiet === true || options.verbose === true;
-  if (isChosen || !isLoggingAskedFor(process.env)) await prepareLogs(options);
 }
 
 /** Returns the options of the library's `serve` function for a request. */
@@ -125,30 +106,6 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
       arrayItems: maxArrayItems,
     },
   };
-}
-
-/**
- * Replaces the listener that ends the process immediately, so that work finishes first. Returns a function that removes
- * the new listener.
- */
-function stopAtSignals(service: RunningService, options: OutputOptions): () => void {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) endAtOnce();
-    isStopping = true;
-    remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
-    void service.stop();
-  };
-  return onInterrupt(stop);
-}
-
-/**
- * Ends the process with SIGINT, which a shell reports as exit code 130. `process.exit` would wait for threads that may
- * run for a long time.
- */
-function endAtOnce(): void {
-  process.removeAllListeners('SIGINT');
-  process.kill(process.pid, 'SIGINT');
 }
 
 async function reportPosition({ url, port, workers }: RunningService, host: string, isJson: boolean): Promise<void> {

@@ -54,7 +54,13 @@ import {
   pairIndex,
 } from './judge-outputs.ts';
 import type { ParetoSweep } from './pareto-sweep.ts';
-import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type SweepPlan } from './sweep-options.ts';
+import {
+  type FilledSweepOptions,
+  fillSweepOptions,
+  notSent,
+  type SweepOptions,
+  type SweepPlan,
+} from './sweep-options.ts';
 import { sweepStream } from './sweep-stream.ts';
 
 /** Critical values of two-sided tests at the 5% level: for one test, and for two tests at 2.5% each. */
@@ -144,6 +150,7 @@ export async function sweepPareto(
   const filled = fillSweepOptions(options);
   if (isStreamSource(data)) return sweepStream(data, filled);
   if (!isTensorSource(data)) return sweep(readTrainingData(await onHost(data)), filled);
+  if (filled.queue !== undefined) throw notSent('features', 'a tensor');
   const { tf, backend } = await loadTensorflow({ backend: filled.backend ?? backendInUse() });
   const training = await readTensorTraining(tf, data);
   try {

@@ -12,7 +12,7 @@ import type { NetworkWeights } from '../networks/network-weights.ts';
 import { assertPaths, finishSweep } from './finish-sweep.ts';
 import { type JudgedOutputs, judgeOutputs } from './judge-outputs.ts';
 import type { ParetoSweep } from './pareto-sweep.ts';
-import type { FilledSweepOptions } from './sweep-options.ts';
+import { type FilledSweepOptions, notSent } from './sweep-options.ts';
 
 /**
  * Trains the networks of a sweep on rows that are read as a stream. Each row is held out by itself, and an epoch reads
@@ -24,6 +24,7 @@ export async function sweepStream(source: StreamTrainingSource, options: FilledS
   if (folds !== undefined) throw invalidParameter('folds', 'be left out if rows are read as a stream', folds);
   if (etas === 'auto') throw invalidParameter('etas', 'be a list of numbers if rows are read as a stream', etas);
   if (network !== undefined) throw invalidParameter('network', 'be left out if rows are read as a stream', network);
+  if (options.queue !== undefined) throw notSent('source', 'a stream of rows');
   await assertPaths(options);
   const training = await readStreamTraining(source, { trainSize, seed, onProgress, signal });
   try {
