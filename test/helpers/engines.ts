@@ -27,6 +27,10 @@ export interface RunningEngine {
   readonly literal: (value: Value) => string;
   /** Returns a name as an identifier. */
   readonly quoted: (name: string) => string;
+  /** Returns the name of a table of {@link RunningEngine.create} for the option `table`. */
+  readonly named: (table: string) => string;
+  /** Whether texts may contain NUL characters. */
+  readonly storesNul: boolean;
   /** A query that takes a minute, with the columns `hired` and `known`. */
   readonly slowQuery: string;
   /** A query over a table of {@link RunningEngine.create} with the same columns, which takes seconds on each machine. */
@@ -44,13 +48,13 @@ export interface RunningEngine {
 /** The password of the databases' user. */
 export const ENGINE_PASSWORD = "hush'hush@#%:/ ü";
 
-type Value = string | number | null;
+export type Value = string | number | null;
 
 /** The types of a table's columns, by name. */
-type Columns = Readonly<Record<string, 'text' | 'double' | 'integer'>>;
+export type Columns = Readonly<Record<string, 'text' | 'double' | 'integer'>>;
 
 /** A database and the way to start it. */
-interface EngineKind {
+export interface EngineKind {
   readonly title: string;
   /** Why it cannot be started here; undefined if it can. */
   readonly lacking: () => string | undefined;
@@ -146,6 +150,8 @@ const POSTGRES: EngineKind = {
       write: query,
       literal,
       quoted: (name) => quoted(name, '"'),
+      named: inDoubleQuotes,
+      storesNul: false,
       slowQuery: "SELECT 1 AS hired, 'a' AS known FROM pg_sleep(60)",
       slowOver: (table) => `SELECT hired, known FROM ${quoted(table, '"')}, pg_sleep(20)`,
       async running() {
@@ -190,6 +196,9 @@ export async function countWire(
   address.port = String((server.address() as AddressInfo).port);
   return { url: address.href, bytes: () => bytes, close: () => server.close() };
 }
+
+/** Returns the name of a table for the option `table`: in double quotes, so that points are part of the name. */
+export const inDoubleQuotes = (name: string): string => quoted(name, '"');
 
 const quoted = (name: string, mark: string): string => `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
 
@@ -270,7 +279,7 @@ const CLICKHOUSE_SHARDS: EngineKind = {
     };
     const literal = (value: Value): string =>
       typeof value === 'string'
-        ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+        ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
         : String(value ?? 'NULL');
     const types = { text: 'Nullable(String)', double: 'Nullable(Float64)', integer: 'Nullable(Int64)' };
     /** Creates the table of each shard, and the table over both. */
@@ -293,6 +302,8 @@ const CLICKHOUSE_SHARDS: EngineKind = {
         for (const statement of statements) for (const index of [0, 1]) await write(index, statement);
       },
       quoted: inBackticks,
+      named: inDoubleQuotes,
+      storesNul: true,
       slowQuery: "SELECT toInt64(1) AS hired, 'a' AS known FROM system.numbers WHERE number % 3 = 5",
       slowOver: (table) => `SELECT hired, known FROM ${inBackticks(table)} WHERE NOT ignore(sleepEachRow(0.0015))`,
       async running() {
@@ -328,18 +339,19 @@ const CLICKHOUSE_SHARDS: EngineKind = {
   },
 };
 
-export const ENGINES = { postgres: POSTGRES, clickhouse: CLICKHOUSE_SHARDS } as const;
+/** The engines that the tests start on every machine. */
+const ENGINES = { postgres: POSTGRES, clickhouse: CLICKHOUSE_SHARDS } as const;
 
 /**
  * Describes a suite that needs a database, which is started before it and ended after it. Where the database is not
  * installed, the suite is skipped with the reason, or fails if EVENHAND_REQUIRE_ENGINES is 1.
  */
 export function describeWithEngine(
-  kind: keyof typeof ENGINES,
+  kind: keyof typeof ENGINES | EngineKind,
   title: string,
   suite: (engine: () => RunningEngine) => void,
 ): void {
-  const { title: name, lacking, start } = ENGINES[kind];
+  const { title: name, lacking, start } = typeof kind === 'string' ? ENGINES[kind] : kind;
   const reason = lacking();
   describe(`${title}: ${name}`, () => {
     if (reason !== undefined) {
