@@ -15,9 +15,9 @@ import {
 } from '../../src/io/index.ts';
 import { reduceClassificationSource } from '../../src/metrics/reduce/reduce-source.ts';
 import { engineSuite, errorOf } from '../helpers/engine-suite.ts';
-import { describeWithEngine, ENGINE_PASSWORD } from '../helpers/engines.ts';
+import { CLICKHOUSE_SHARDS, describeWithEngine, ENGINE_PASSWORD, POSTGRES } from '../helpers/engines.ts';
 
-describeWithEngine('postgres', 'an engine counts', (running) => {
+describeWithEngine(POSTGRES, 'an engine counts', (running) => {
   engineSuite(running);
 
   const open = (user?: string): SqlEngine => {
@@ -85,7 +85,7 @@ describeWithEngine('postgres', 'an engine counts', (running) => {
   });
 });
 
-describeWithEngine('clickhouse', 'an engine counts', (running) => {
+describeWithEngine(CLICKHOUSE_SHARDS, 'an engine counts', (running) => {
   engineSuite(running);
 
   it('limits of the user are errors, also if the server would return a part of the rows', async () => {

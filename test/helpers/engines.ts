@@ -54,11 +54,11 @@ export type Value = string | number | null;
 export type Columns = Readonly<Record<string, 'text' | 'double' | 'integer'>>;
 
 /** A database and the way to start it. */
-export interface EngineKind {
+export interface EngineKind<Engine extends RunningEngine = RunningEngine> {
   readonly title: string;
   /** Why it cannot be started here; undefined if it can. */
   readonly lacking: () => string | undefined;
-  readonly start: (folder: string) => Promise<RunningEngine & { readonly stop: () => Promise<void> }>;
+  readonly start: (folder: string) => Promise<Engine & { readonly stop: () => Promise<void> }>;
 }
 
 /** The folder with PostgreSQL's programs; undefined if there is none. */
@@ -68,7 +68,7 @@ function postgresFolder(): string | undefined {
   return versions.map((version) => path.join(root, version, 'bin')).find((bin) => existsSync(path.join(bin, 'initdb')));
 }
 
-const POSTGRES: EngineKind = {
+export const POSTGRES: EngineKind = {
   title: 'PostgreSQL',
   lacking: () => (postgresFolder() === undefined ? 'there is no /usr/lib/postgresql/*/bin/initdb' : undefined),
   async start(folder) {
@@ -202,7 +202,21 @@ export const inDoubleQuotes = (name: string): string => quoted(name, '"');
 
 const quoted = (name: string, mark: string): string => `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
 
-const inBackticks = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+/** Returns a name as an identifier of ClickHouse. */
+export const inBackticks = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+
+/** Returns a value as a literal of ClickHouse. */
+export const clickhouseLiteral = (value: Value): string =>
+  typeof value === 'string'
+    ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
+    : String(value ?? 'NULL');
+
+/** Returns the statement that creates a table of ClickHouse. */
+export function clickhouseTable(table: string, columns: Columns, engine = 'MergeTree() ORDER BY tuple()'): string {
+  const types = { text: 'Nullable(String)', double: 'Nullable(Float64)', integer: 'Nullable(Int64)' };
+  const own = Object.entries(columns).map(([name, type]) => `${inBackticks(name)} ${types[type]}`);
+  return `CREATE TABLE ${inBackticks(table)} (${own.join(', ')}) ENGINE = ${engine}`;
+}
 
 interface PgClient {
   connect(): Promise<void>;
@@ -240,7 +254,7 @@ ${Object.entries(own)
 }
 
 /** Two servers, each with half of the rows. */
-const CLICKHOUSE_SHARDS: EngineKind = {
+export const CLICKHOUSE_SHARDS: EngineKind = {
   title: 'ClickHouse, two shards',
   lacking: () => (existsSync(CLICKHOUSE) ? undefined : `there is no ${CLICKHOUSE}`),
   async start(folder) {
@@ -277,27 +291,18 @@ const CLICKHOUSE_SHARDS: EngineKind = {
       if (!response.ok) throw new Error(text);
       return text;
     };
-    const literal = (value: Value): string =>
-      typeof value === 'string'
-        ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
-        : String(value ?? 'NULL');
-    const types = { text: 'Nullable(String)', double: 'Nullable(Float64)', integer: 'Nullable(Int64)' };
     /** Creates the table of each shard, and the table over both. */
     const define = async (table: string, columns: Columns): Promise<string> => {
-      const own = Object.entries(columns).map(([name, type]) => `${inBackticks(name)} ${types[type]}`);
       const local = `${table} local`;
       for (const index of [0, 1]) {
-        await write(
-          index,
-          `CREATE TABLE ${inBackticks(local)} (${own.join(', ')}) ENGINE = MergeTree() ORDER BY tuple()`,
-        );
-        const over = `ENGINE = Distributed(both, default, ${literal(local)}, rand())`;
-        await write(index, `CREATE TABLE ${inBackticks(table)} (${own.join(', ')}) ${over}`);
+        await write(index, clickhouseTable(local, columns));
+        const over = `Distributed(both, default, ${clickhouseLiteral(local)}, rand())`;
+        await write(index, clickhouseTable(table, columns, over));
       }
       return inBackticks(local);
     };
     return {
-      literal,
+      literal: clickhouseLiteral,
       write: async (...statements) => {
         for (const statement of statements) for (const index of [0, 1]) await write(index, statement);
       },
@@ -312,7 +317,7 @@ const CLICKHOUSE_SHARDS: EngineKind = {
       },
       async create(table, columns, rows) {
         const local = await define(table, columns);
-        const values = rows.map((row) => `(${row.map(literal).join(', ')})`);
+        const values = rows.map((row) => `(${row.map(clickhouseLiteral).join(', ')})`);
         for (const index of [0, 1]) {
           const own = values.filter((_, row) => row % 2 === index);
           await write(index, `INSERT INTO ${local} VALUES ${own.join(', ')}`);
@@ -339,19 +344,15 @@ const CLICKHOUSE_SHARDS: EngineKind = {
   },
 };
 
-/** The engines that the tests start on every machine. */
-const ENGINES = { postgres: POSTGRES, clickhouse: CLICKHOUSE_SHARDS } as const;
-
 /**
  * Describes a suite that needs a database, which is started before it and ended after it. Where the database is not
  * installed, the suite is skipped with the reason, or fails if EVENHAND_REQUIRE_ENGINES is 1.
  */
-export function describeWithEngine(
-  kind: keyof typeof ENGINES | EngineKind,
+export function describeWithEngine<Engine extends RunningEngine>(
+  { title: name, lacking, start }: EngineKind<Engine>,
   title: string,
-  suite: (engine: () => RunningEngine) => void,
+  suite: (engine: () => Engine) => void,
 ): void {
-  const { title: name, lacking, start } = typeof kind === 'string' ? ENGINES[kind] : kind;
   const reason = lacking();
   describe(`${title}: ${name}`, () => {
     if (reason !== undefined) {
@@ -362,10 +363,10 @@ export function describeWithEngine(
       });
       return;
     }
-    let running: Awaited<ReturnType<EngineKind['start']>> | undefined;
+    let running: (Engine & { readonly stop: () => Promise<void> }) | undefined;
     let folder = '';
     before(async function () {
-      this.timeout(2000 * START_SECONDS);
+      this.timeout(6000 * START_SECONDS);
       folder = mkdtempSync(path.join(tmpdir(), 'evenhand-engine-'));
       running = await start(folder);
     });
@@ -373,6 +374,6 @@ export function describeWithEngine(
       await running?.stop();
       rmSync(folder, { recursive: true, force: true });
     });
-    suite(() => running as RunningEngine);
+    suite(() => running as Engine);
   });
 }

@@ -153,7 +153,7 @@ function failed(name: string, { kind, message }: Failure, timeoutSeconds: number
       'Name the user in the URL (…://USER@host/database), and the password in EVENHAND_SQL_PASSWORD.',
     ],
     lost: [
-      `${name} closed the connection before the result arrived, twice: ${message}`,
+      `${name} lost a connection or a server before the result arrived, twice: ${message}`,
       'Nothing was measured. Check the log of the engine (it may have been stopped, or out of memory), and try again.',
     ],
     slow: [

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { importOptional } from '../../internal/packages.ts';
 import type { EngineResult, EngineValue } from '../sql-engine.ts';
@@ -9,9 +11,13 @@ interface TrinoModule {
 }
 
 interface TrinoClient {
-  /** The settings of each request. The package has no option for a signal, a time limit or another reading of numbers. */
-  readonly client?: { readonly clientConfig?: object };
-  query(sql: string): Promise<AsyncIterator<unknown>>;
+  /** The inner part of the client: the package has no option for a signal, a time limit, or another reading of numbers. */
+  readonly client?: {
+    /** The settings of each request. */
+    readonly clientConfig?: object;
+    request(request: object): Promise<unknown>;
+  };
+  query(sql: string): Promise<unknown>;
   cancel(id: string): Promise<unknown>;
 }
 
@@ -33,6 +39,12 @@ interface TrinoError {
 
 /** The time to stop a statement. */
 const CANCEL_MS = 3000;
+
+/**
+ * The first and the longest time between two requests for a result that is not there yet. The server waits a second
+ * before it answers such a request. The time grows by a twentieth, so that long statements need few requests.
+ */
+const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [50, 30_000];
 
 /**
  * Returns the driver of Trino. The path of its URL is a catalog and a schema.
@@ -86,8 +98,16 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
         ],
       });
       try {
-        const parts = await trino.query(sql);
-        while ((await parts.next()).done !== true);
+        await trino.query(sql);
+        let waitMillis = FIRST_WAIT_MS;
+        for (let page = pages.at(-1); page?.nextUri !== undefined; page = pages.at(-1)) {
+          if (page.data === undefined) {
+            await sleep(waitMillis, undefined, { signal });
+            waitMillis = Math.min(1.05 * waitMillis, LONGEST_WAIT_MS);
+          }
+          await trino.client?.request({ url: page.nextUri });
+          if (pages.at(-1) === page) throw new Error('The answer is not in JSON.');
+        }
         return resultOf(pages);
       } finally {
         const last = pages.at(-1);
@@ -172,12 +192,12 @@ function explain(cause: unknown): Failure {
 
 function kindOf(errorName: string): Failure['kind'] {
   if (errorName === 'EXCEEDED_TIME_LIMIT') return 'slow';
-  if (errorName === 'PERMISSION_DENIED') return 'statement';
   // A worker or the coordinator ended.
   return LOST.has(errorName) ? 'lost' : 'statement';
 }
 
 const LOST = new Set([
+  'NO_NODES_AVAILABLE',
   'REMOTE_HOST_GONE',
   'REMOTE_TASK_ERROR',
   'REMOTE_TASK_FAILED',
