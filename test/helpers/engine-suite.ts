@@ -281,11 +281,18 @@ export function engineSuite(running: () => RunningEngine): void {
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += String(part)));
-    for (let attempt = 0; attempt < 200 && (await running().running()) === 0; attempt++) await sleep(50);
-    expect(await running().running(), output).to.equal(1);
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'exit')) as [number];
-    expect([code, output]).to.satisfy(() => code === 130 && /^Interrupted|^warning: Interrupted/i.test(output), output);
+    try {
+      for (let attempt = 0; attempt < 200 && (await running().running()) === 0; attempt++) await sleep(50);
+      expect(await running().running(), output).to.equal(1);
+      child.kill('SIGINT');
+      const [code] = (await once(child, 'exit')) as [number];
+      expect([code, output]).to.satisfy(
+        () => code === 130 && /^Interrupted|^warning: Interrupted/i.test(output),
+        output,
+      );
+    } finally {
+      child.kill('SIGKILL');
+    }
     for (let attempt = 0; attempt < 50 && (await running().running()) > 0; attempt++) await sleep(100);
     expect(await running().running(), 'statements that still run').to.equal(0);
   });

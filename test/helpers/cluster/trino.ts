@@ -24,6 +24,9 @@ const LIBRARIES = 'trino-435/lib';
 /** The names of the servers. The first one is the coordinator. */
 const SERVERS = ['coordinator', 'worker-1', 'worker-2'] as const;
 
+/** A relation with 100 million rows. */
+const LONG = 'UNNEST(sequence(1, 10000)) AS a(x), UNNEST(sequence(1, 10000)) AS b(y)';
+
 /** The rows of one INSERT statement. */
 const INSERT_ROWS = 500;
 
@@ -171,9 +174,8 @@ export const TRINO: EngineKind<RunningTrino> = {
       quoted: inDoubleQuotes,
       named: inDoubleQuotes,
       storesNul: true,
-      slowQuery: `SELECT 1 AS hired, 'a' AS known FROM TABLE(sequence(0, 100000000000000)) WHERE sequential_number % 3 = 5`,
-      slowOver: (table) =>
-        `SELECT hired, known FROM ${inDoubleQuotes(table)}, TABLE(sequence(0, 1000000)) WHERE sequential_number % 3 <> 5`,
+      slowQuery: `SELECT 1 AS hired, 'a' AS known FROM ${LONG}, UNNEST(sequence(1, 10000)) AS c(z) WHERE (x * y * z) % 3 = 5`,
+      slowOver: (table) => `SELECT hired, known FROM ${inDoubleQuotes(table)}, ${LONG} WHERE (x * y) % 3 <> 5`,
       async running() {
         return Number((await query(`SELECT count(*) FROM system.runtime.queries WHERE ${unfinished}`))[0]?.[0]);
       },
