@@ -111,6 +111,8 @@ describe('createSqlEngine', () => {
         .to.throw(/URL of the SQL engine is not valid/)
         .and.not.match(/secret/);
     }
+    expect(() => createSqlEngine('trino://h/c/s/t')).to.throw(/must be a catalog and a schema/);
+    expect(() => createSqlEngine('spark://h/d?ssl=true')).to.throw(/'ssl' is not supported; sparks:\/\/ uses TLS/);
     expect(() => createSqlEngine('postgres://h/d', { timeoutSeconds: 0 })).to.throw(/timeoutSeconds must be above 0/);
   });
 
@@ -121,10 +123,15 @@ describe('createSqlEngine', () => {
   });
 
   it('an address that does not answer is one clear error', async () => {
-    const engine = createSqlEngine('postgres://ana:secret-password@127.0.0.1:1/shop');
-    const error = await errorOf(engine.query('SELECT 1'));
-    expect(error.message).to.match(/^PostgreSQL at 127\.0\.0\.1:1\/shop does not answer: .*ECONNREFUSED/);
-    expect(JSON.stringify(error)).to.not.include('secret-password');
+    const cases = { postgres: 'PostgreSQL', clickhouse: 'ClickHouse', trinos: 'Trino', spark: 'Spark' };
+    for (const [scheme, title] of Object.entries(cases)) {
+      const engine = createSqlEngine(`${scheme}://ana:secret-password@127.0.0.1:1/shop`);
+      const error = await errorOf(engine.query('SELECT 1'));
+      expect(error.message).to.match(/^\w+ at 127\.0\.0\.1:1\/shop does not answer: .*ECONNREFUSED/);
+      expect(error.message).to.include(title);
+      expect(JSON.stringify(error)).to.not.include('secret-password');
+      await engine.close();
+    }
   });
 
   const ownEngine = (columns: readonly string[], rows: EngineResult['rows']): SqlEngine => ({
@@ -185,12 +192,83 @@ describe('createSqlEngine', () => {
     }
   });
 
+  /** Answers the requests of a statement in Trino with pages, one after the other. */
+  async function trinoServer(
+    answers: readonly (object | string | number)[],
+  ): Promise<{ readonly url: string; readonly asked: string[]; readonly close: () => void }> {
+    const asked: string[] = [];
+    const remaining = [...answers];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+      const answer = request.method === 'DELETE' ? 204 : (remaining.shift() ?? 500);
+      if (typeof answer === 'number') return response.writeHead(answer).end('Some reason');
+      if (typeof answer === 'string') return response.end(answer);
+      const nextUri = remaining.length === 0 ? undefined : `http://${request.headers.host ?? ''}/next`;
+      return response.end(JSON.stringify({ id: 'query-1', nextUri, ...answer }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return { url: `trino://ana@127.0.0.1:${String(port)}/c/s`, asked, close: () => server.close() };
+  }
+  const columns = [{ name: 'n' }];
+  const [running, finished] = [{ stats: { state: 'RUNNING' } }, { stats: { state: 'FINISHED' } }];
+  const lost = { stats: { state: 'FAILED' }, error: { message: 'A worker\nis gone', errorName: 'REMOTE_HOST_GONE' } };
+  const TRINO_ANSWERS: readonly (readonly [what: string, answers: (object | string | number)[], found: unknown])[] = [
+    ['rows of several pages', [running, { ...running, columns, data: [[1]] }, { ...finished, data: [[2]] }], [[1], [2]]],
+    ['an error at once', [{ ...lost, error: { message: 'No table', errorName: 'TABLE_NOT_FOUND' } }], /cannot count: No table\.$/],
+    ['an error after the first rows', [{ ...running, columns, data: [[1]] }, { ...lost, error: { message: 'Division by zero', errorName: 'DIVISION_BY_ZERO' } }], /cannot count: Division by zero/],
+    ['a lost worker, then rows', [running, lost, running, { ...finished, columns, data: [[3]] }], [[3]]],
+    ['a lost worker, twice', [running, lost, running, lost], /lost a connection or a server .* twice: A worker is gone/],
+    ['a server that is busy, then rows', [503, { ...finished, columns, data: [[4]] }], [[4]]],
+    ['a result that is cut off', [running, { ...running, columns, data: [[1]] }].map((page) => ({ ...page, nextUri: undefined })), /not complete/],
+    ['a page without data or state', [{}], /not complete/],
+    ['no JSON', ['<html>'], /not complete/],
+    ['no JSON later', [running, '<html>', running], /not in JSON/],
+    ['an unknown user', [401], /does not accept the user or the password: HTTP 401 Some reason/],
+    ['a time limit of the server', [{ ...lost, error: { message: 'Exceeded', errorName: 'EXCEEDED_TIME_LIMIT' } }], /did not finish counting/],
+    ['large integers, and texts that look like numbers', ['{"id":"q","columns":[{"name":"n"}],"stats":{"state":"FINISHED"},"data":[[9007199254740993,-9007199254740993,9007199254740991,1.2345678901234567E-5,"9007199254740993","a\\"12345678901234567,"]]}'], [['9007199254740993', '-9007199254740993', 9007199254740991, Number('1.2345678901234567E-5'), '9007199254740993', 'a"12345678901234567,']]],
+  ]; // prettier-ignore
+  for (const [what, answers, found] of TRINO_ANSWERS) {
+    it(`Trino: ${what}`, async () => {
+      const server = await trinoServer(answers);
+      const engine = createSqlEngine(server.url, { env: {} });
+      const result = engine.query('SELECT 1 AS n');
+      if (found instanceof RegExp)
+        expect((await errorOf(result)).message)
+          .to.match(found)
+          .and.not.match(/\n/);
+      else expect(await result).to.deep.equal({ columns: ['n'], rows: found });
+      await engine.close();
+      server.close();
+    });
+  }
+
+  it('Trino: an aborted statement is stopped in the engine', async () => {
+    const server = await trinoServer(Array.from({ length: 1000 }, () => running));
+    const engine = createSqlEngine(server.url, { env: {} });
+    const error = await errorOf(engine.query('SELECT 1', { signal: AbortSignal.timeout(300) }));
+    expect(error.name).to.equal('TimeoutError');
+    await engine.close();
+    expect(server.asked.at(-1)).to.equal('DELETE /v1/query/query-1');
+    server.close();
+  });
+
+  it('Spark: a server that ends connections is one clear error', async () => {
+    const server = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const engine = createSqlEngine(`spark://127.0.0.1:${String(port)}`);
+    expect((await errorOf(engine.query('SELECT 1'))).message).to.match(/lost a connection or a server .* twice/);
+    await engine.close();
+    server.close();
+  });
+
   it('a server that never answers does not keep the engine open', async () => {
     const sockets: Socket[] = [];
     const server = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    for (const scheme of ['postgres', 'clickhouse']) {
+    for (const scheme of ['postgres', 'clickhouse', 'trino', 'spark']) {
       const engine = createSqlEngine(`${scheme}://127.0.0.1:${String(port)}/x`);
       const pending = errorOf(engine.query('SELECT 1', { signal: AbortSignal.timeout(200) }));
       expect((await pending).name).to.equal('TimeoutError');

@@ -48,13 +48,15 @@ const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [50, 30_000];
 
 /**
  * Returns the driver of Trino. The path of its URL is a catalog and a schema.
- * @throws {ConfigValidationError} if there is a password without TLS, which Trino does not accept
+ * @throws {ConfigValidationError} if the path has more parts, or there is a password without TLS, which Trino does not
+ *   accept
  */
 export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, password }: EngineSettings): Driver {
   const isSecure = url.protocol === 'trinos:';
   if (password !== undefined && !isSecure) throw unencrypted(name);
   const port = url.port === '' ? (isSecure ? '8443' : '8080') : url.port;
-  const [catalog, schema] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  const [catalog, schema, ...rest] = url.pathname.slice(1).split('/').map(decodeURIComponent);
+  if (rest.length > 0) throw tooManyParts(name);
 
   async function open(settings: object): Promise<TrinoClient> {
     const { Trino } = (await importOptional(
@@ -71,8 +73,7 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
       ssl: { keepAlive: true },
       extraHeaders: {
         ...(user === undefined ? {} : { 'X-Trino-User': user }),
-        // Trino decodes ISO 8859-1, but the package would encode UTF-8.
-        ...(password === undefined ? {} : { Authorization: `Basic ${btoa(`${user ?? ''}:${password}`)}` }),
+        ...(password === undefined ? {} : { Authorization: basicCredentials(user ?? '', password) }),
       },
     });
     const config = trino.client?.clientConfig;
@@ -101,10 +102,12 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
         await trino.query(sql);
         let waitMillis = FIRST_WAIT_MS;
         for (let page = pages.at(-1); page?.nextUri !== undefined; page = pages.at(-1)) {
+          if (page.error !== undefined) break;
           if (page.data === undefined) {
             await sleep(waitMillis, undefined, { signal });
             waitMillis = Math.min(1.05 * waitMillis, LONGEST_WAIT_MS);
           }
+          if (isSecure && !page.nextUri.startsWith('https:')) throw new Error('The server continues without TLS.');
           await trino.client?.request({ url: page.nextUri });
           if (pages.at(-1) === page) throw new Error('The answer is not in JSON.');
         }
@@ -159,6 +162,20 @@ class TrinoFailure extends Error {
     super(message);
     this.errorName = errorName;
   }
+}
+
+/** Returns the header of a user and a password. Trino decodes ISO 8859-1, but the package would encode UTF-8. */
+function basicCredentials(user: string, password: string): string {
+  const text = `${user}:${password}`;
+  const encoding = /^[\0-\xFF]*$/.test(text) ? 'latin1' : 'utf8';
+  return `Basic ${Buffer.from(text, encoding).toString('base64')}`;
+}
+
+function tooManyParts(name: string): ConfigValidationError {
+  return new ConfigValidationError(`The path of the URL of ${name} must be a catalog and a schema.`, {
+    context: { parameter: 'url' },
+    suggestion: 'Write trino://user@host:8080/catalog/schema. Percent-encode a slash in a name as %2F.',
+  });
 }
 
 function unencrypted(name: string): ConfigValidationError {
