@@ -163,6 +163,8 @@ class DuckDbDatabase implements DuckDbEngine {
     );
     try {
       const options = {
+        // Nothing is downloaded without the user's knowledge.
+        autoinstall_known_extensions: 'false',
         ...(this.#readOnly ? { access_mode: 'READ_ONLY' } : {}),
         ...limitSettings(currentDuckDbLimits()),
       };

@@ -147,9 +147,8 @@ function labelOf(engine: string, column: string, value: EngineValue | undefined)
  */
 export function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return value;
   const text = String(value).trim();
-  // A sum that is not finite is an error later.
+  // A sum that is not finite is an error later, but NaN would mean that there is no sum.
   const number = /^[-+]?(inf(inity)?|nan)$/i.test(text) ? Infinity : Number(text === '' ? NaN : text);
   if (!Number.isNaN(number)) return number;
   throw new DataValidationError(`${engine} returned '${text}' where a number was expected, in column '${column}'.`, {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
+import { ConfigValidationError, DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import { counted } from '../../internal/format.ts';
 import type { SqlDialect } from '../../schemas/counting.ts';
 import { oneLine } from '../duckdb.ts';
@@ -45,9 +45,22 @@ export interface Driver {
   explain(cause: unknown): Failure;
 }
 
-/** Returns whether a code of Node.js means that nothing answers at an address. */
+/** Returns whether a code of Node.js means that nothing answers at an address, or not with a certificate that is valid. */
 export function isUnreachable(code: string): boolean {
-  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/.test(code);
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO)$|CERT|TLS|SSL/.test(code);
+}
+
+/**
+ * Checks that a statement only reads, for engines without a session that is read-only. In Trino and Spark, a statement
+ * that begins with SELECT is a query, and only one statement is run.
+ * @throws {ConfigValidationError} if the statement does not begin with SELECT
+ */
+export function assertSelect(name: string, sql: string): void {
+  if (/^\s*SELECT\b/i.test(sql)) return;
+  throw new ConfigValidationError(`${name} runs only statements that begin with SELECT, because they only read.`, {
+    context: { parameter: 'sql', expected: 'SELECT' },
+    suggestion: 'Write SELECT * FROM (…) around a query that begins with WITH, VALUES or a comment.',
+  });
 }
 
 /** Limits and secrets of an engine. */
@@ -178,10 +191,12 @@ function failed(
     ],
     denied: [
       `${name} does not accept the user or the password: ${message}`,
-      'Name the user in the URL (postgres://USER@host/db), and the password in EVENHAND_SQL_PASSWORD.',
+      'Name the user in the URL (…://USER@host/database), and the password in EVENHAND_SQL_PASSWORD.',
     ],
     lost: [
-      `${name} closed the connection before the ${isReading ? 'last row' : 'result'} arrived${isReading ? '' : ', twice'}: ${message}`,
+      isReading
+        ? `${name} lost a connection or a server before the last row arrived: ${message}`
+        : `${name} lost a connection or a server before the result arrived, twice: ${message}`,
       `${nothing} Check the log of the engine (it may have been stopped, or out of memory), and try again.`,
     ],
     slow: [
