@@ -149,7 +149,7 @@ export interface RowStatements {
   /** Returns one row, whose types show which columns are numbers. */
   readonly example: string;
   readonly count: string;
-  /** Returns columns of all rows: numbers as float64, and all other columns as text. */
+  /** Returns columns of all rows, under names of their own: numbers as float64, and all other columns as text. */
   readonly rows: (columns: readonly { readonly name: string; readonly isNumber: boolean }[]) => string;
 }
 
@@ -161,9 +161,12 @@ export function rowStatements(name: SqlDialect, source: Pick<CountingRequest, 't
     example: `SELECT *\n${from}\nLIMIT 1`,
     count: `SELECT ${dialect.text('COUNT(*)')} AS n\n${from}`,
     rows: (columns) =>
-      `SELECT ${columns
-        .map(({ name: column, isNumber }) => (isNumber ? dialect.double : dialect.text)(dialect.quote(column)))
-        .join(', ')}\n${from}`,
+      `SELECT ${select(
+        columns.map(({ name: column, isNumber }, index) => [
+          (isNumber ? dialect.double : dialect.text)(dialect.quote(column)),
+          `eh_c${String(index)}`,
+        ]),
+      )}\n${from}`,
   };
 }
 

@@ -210,7 +210,7 @@ describe('createSqlEngine', () => {
     const { port } = server.address() as AddressInfo;
     return { url: `trino://ana@127.0.0.1:${String(port)}/c/s`, asked, close: () => server.close() };
   }
-  const columns = [{ name: 'n' }];
+  const columns = [{ name: 'n', type: 'bigint' }];
   const [running, finished] = [{ stats: { state: 'RUNNING' } }, { stats: { state: 'FINISHED' } }];
   const lost = { stats: { state: 'FAILED' }, error: { message: 'A worker\nis gone', errorName: 'REMOTE_HOST_GONE' } };
   const TRINO_ANSWERS: readonly (readonly [what: string, answers: (object | string | number)[], found: unknown])[] = [
@@ -226,7 +226,7 @@ describe('createSqlEngine', () => {
     ['no JSON later', [running, '<html>', running], /not in JSON/],
     ['an unknown user', [401], /does not accept the user or the password: HTTP 401 Some reason/],
     ['a time limit of the server', [{ ...lost, error: { message: 'Exceeded', errorName: 'EXCEEDED_TIME_LIMIT' } }], /did not finish counting/],
-    ['large integers, and texts that look like numbers', ['{"id":"q","columns":[{"name":"n"}],"stats":{"state":"FINISHED"},"data":[[9007199254740993,-9007199254740993,9007199254740991,1.2345678901234567E-5,"9007199254740993","a\\"12345678901234567,"]]}'], [['9007199254740993', '-9007199254740993', 9007199254740991, Number('1.2345678901234567E-5'), '9007199254740993', 'a"12345678901234567,']]],
+    ['large integers, and texts that look like numbers', ['{"id":"q","columns":[{"name":"n","type":"bigint"}],"stats":{"state":"FINISHED"},"data":[[9007199254740993,-9007199254740993,9007199254740991,1.2345678901234567E-5,"9007199254740993","a\\"12345678901234567,"]]}'], [['9007199254740993', '-9007199254740993', 9007199254740991, Number('1.2345678901234567E-5'), '9007199254740993', 'a"12345678901234567,']]],
   ]; // prettier-ignore
   for (const [what, answers, found] of TRINO_ANSWERS) {
     it(`Trino: ${what}`, async () => {
@@ -237,7 +237,7 @@ describe('createSqlEngine', () => {
         expect((await errorOf(result)).message)
           .to.match(found)
           .and.not.match(/\n/);
-      else expect(await result).to.deep.equal({ columns: ['n'], rows: found });
+      else expect(await result).to.deep.equal({ columns: ['n'], areNumbers: [true], rows: found });
       await engine.close();
       server.close();
     });

@@ -18,11 +18,13 @@ import {
   type SourceStats,
 } from '../../src/metrics/reduce/reduce-source.ts';
 import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
+import { withRowStream } from '../../src/io/row-stream.ts';
+import { runDetectors, runPipeline, weightsSql } from '../../src/pipeline/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { countWire, ENGINE_PASSWORD, type RunningEngine } from './engines.ts';
 import { HOSTILE_ATTRIBUTES, HOSTILE_COLUMNS, HOSTILE_LABELS, hostileRows } from './hostile-rows.ts';
 import { joinLines, runCli } from './run-cli.ts';
-import { assertSameStats } from './stats.ts';
+import { assertSameReport, assertSameStats } from './stats.ts';
 
 /** The name of the table with {@link hostileRows}. */
 const TABLE = 'odd "rows"';
@@ -112,6 +114,52 @@ export function rowsSuite(source: () => QuerySource): void {
     });
     expect(plain(found)).to.deep.equal(plain(expected));
     expect(JSON.stringify(found.labels)).to.include('YES');
+  });
+
+  it('detectors report the same as for the rows', async () => {
+    const config = { sensitive: ['eh_k0', 'known', 'level'], intersections: [['known', 'level']] };
+    const { report } = await runPipeline({ ...config, pipeline: [] }, table);
+    assertSameReport(plain(await runDetectors(source(), config)), plain(report));
+  });
+
+  it('weighted rows have the weights of the rows in memory', async () => {
+    const pipeline = [{ transformer: 'ReweighingTransformer', params: { label: 'class "x"' } }] as const;
+    const config = { sensitive: ['eh_k0', 'known'], pipeline };
+    const { result } = await runPipeline(config, table, { detectors: false });
+    const { sql, weightColumn } = await weightsSql(source(), config);
+    const { columns: names, rows } = await source().engine.query(sql);
+    const weights = rows.map((row) => Number(row[names.indexOf(weightColumn)]));
+    const expected = [...(result.sampleWeight as Float64Array)];
+    expect(names.toSorted()).to.deep.equal([...table.columnNames, weightColumn].toSorted());
+    expect(weights).to.have.length(expected.length);
+    // The order of a table's rows in a database is not fixed.
+    const inOrder = expected.sort((a, b) => a - b);
+    weights.sort((a, b) => a - b).forEach((weight, row) => expect(weight).to.be.closeTo(inOrder[row] as number, 1e-12));
+  });
+
+  it('rows arrive in parts, exactly', async function () {
+    if (source().engine.stream === undefined) {
+      console.log('    skipped: this engine cannot return rows in parts');
+      this.skip();
+    }
+    const names = ['p', 'level', 'class "x"', 'eh_k0'];
+    const read = await withRowStream(source(), { columns: names, labels: [] }, async (rows) => {
+      expect(rows.columns.map(({ kind }) => kind)).to.deep.equal(['numbers', 'numbers', 'texts', 'texts']);
+      const found: string[] = [];
+      for await (const chunk of rows.chunks()) {
+        const numbers = [0, 1].map((index) => {
+          const target = new Float64Array(chunk.rowCount);
+          chunk.copyNumbers(index, target, 0);
+          return target;
+        });
+        const texts = [2, 3].map((index) => chunk.texts(index));
+        for (let row = 0; row < chunk.rowCount; row++)
+          found.push(JSON.stringify([...numbers, ...texts].map((values) => values[row])));
+      }
+      return found;
+    });
+    const expected = table.toRecords().map((row) => JSON.stringify(names.map((name) => row[name])));
+    expect(read.sort()).to.deep.equal(expected.sort());
   });
 
   it('classes of decisions, and metrics of scores', async () => {
@@ -343,6 +391,22 @@ export function engineSuite(running: () => RunningEngine): void {
     wire.close();
     console.log(`      ${String(wire.bytes())} bytes in both directions; ${seconds.join(' s, with weights ')} s`);
     expect(wire.bytes()).to.be.within(1000, 100_000);
+  });
+
+  it('rows that are not read to their end: the connection ends', async () => {
+    const wire = await countWire(running().url);
+    const reading = createSqlEngine(wire.url, { password: ENGINE_PASSWORD });
+    let parts = 0;
+    for await (const part of reading.stream?.(`SELECT * FROM ${running().quoted(TABLE)}`) ?? []) {
+      expect(part).to.have.length.above(0);
+      parts += 1;
+      break;
+    }
+    expect(parts).to.equal(1);
+    for (let attempt = 0; attempt < 50 && wire.connections() > 0; attempt++) await sleep(100);
+    expect(wire.connections()).to.equal(0);
+    await reading.close();
+    wire.close();
   });
 
   it('an engine that ends in the middle: one clear error, and no result', async () => {

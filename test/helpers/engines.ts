@@ -175,16 +175,24 @@ export const POSTGRES: EngineKind = {
   },
 };
 
-/**
- * Passes the bytes of connections on to a database, and counts them.
- * @returns the database's URL with another port
- */
-export async function countWire(
-  url: string,
-): Promise<{ readonly url: string; readonly bytes: () => number; readonly close: () => void }> {
+/** Passes the bytes of connections on to a database. */
+interface Wire {
+  /** The database's URL with another port. */
+  readonly url: string;
+  /** Returns the number of bytes in both directions. */
+  readonly bytes: () => number;
+  /** Returns the number of connections that are open. */
+  readonly connections: () => number;
+  readonly close: () => void;
+}
+
+/** Passes the bytes of connections on to a database, and counts both. */
+export async function countWire(url: string): Promise<Wire> {
   const { port, hostname } = new URL(url);
-  let bytes = 0;
+  let [bytes, connections] = [0, 0];
   const server = createServer((socket) => {
+    connections += 1;
+    socket.on('close', () => (connections -= 1));
     const target = createConnection(Number(port), hostname);
     for (const side of [socket, target]) {
       side.on('data', (part) => (bytes += part.length)).on('error', () => undefined);
@@ -194,7 +202,7 @@ export async function countWire(
   await once(server, 'listening');
   const address = new URL(url);
   address.port = String((server.address() as AddressInfo).port);
-  return { url: address.href, bytes: () => bytes, close: () => server.close() };
+  return { url: address.href, bytes: () => bytes, connections: () => connections, close: () => server.close() };
 }
 
 /** Returns the name of a table for the option `table`: in double quotes, so that points are part of the name. */

@@ -116,7 +116,8 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
       // The server's limit would apply to all rows together.
       const { query, close } = await open(signal, 0);
       try {
-        const result = await query(sql, 'JSONCompactEachRow');
+        // Older servers do not know a format with arrays.
+        const result = await query(sql, 'JSONEachRow');
         // An error after the first rows is a line that is not JSON.
         for await (const rows of result.stream()) yield rows.map(({ text }) => parseRow(text));
       } finally {
@@ -130,9 +131,10 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
 /** The types of numbers, of which Decimal has parameters. */
 const NUMBER_TYPE = /^(Nullable\(|LowCardinality\()*(U?Int\d+|Float\d+|Decimal)/;
 
+/** Returns the values of a row, whose columns have different names that are not numbers. */
 function parseRow(text: string): EngineValue[] {
   try {
-    return JSON.parse(text) as EngineValue[];
+    return Object.values(JSON.parse(text) as Record<string, EngineValue>);
   } catch {
     throw new Error(text);
   }

@@ -114,6 +114,8 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
       }
     } finally {
       ended.abort();
+      // If not all rows were read, this ends the connection.
+      void parts?.return?.().catch(() => undefined);
     }
   }
 

@@ -16,6 +16,7 @@ interface HiveModule {
 interface HiveTypes {
   readonly TProtocolVersion: { readonly HIVE_CLI_SERVICE_PROTOCOL_V10: number };
   readonly TOperationState: Readonly<Record<string, number>>;
+  readonly TTypeId: Readonly<Record<string, number>>;
 }
 
 interface Authentication {
@@ -43,8 +44,16 @@ interface HiveOperation {
   fetch(): Promise<unknown>;
   setMaxRows(rows: number): void;
   hasMoreRows(): boolean;
-  getSchema(): { readonly columns: readonly { readonly columnName: string; readonly position: number }[] };
+  getSchema(): { readonly columns: readonly HiveColumnSchema[] };
   getData(): readonly { readonly columns: readonly HiveColumn[] }[];
+  /** Removes the rows that were fetched. */
+  flush(): void;
+}
+
+interface HiveColumnSchema {
+  readonly columnName: string;
+  readonly position: number;
+  readonly typeDesc: { readonly types: readonly { readonly primitiveEntry?: { readonly type: number } | null }[] };
 }
 
 interface HiveStatus {
@@ -91,35 +100,51 @@ export function sparkDriver(url: URL, name: string, settings: EngineSettings): D
   const database = names.map((part) => `\`${decodeURIComponent(part).replaceAll('`', '``')}\``).join('.');
   const preparations = database === '' ? SETTINGS : [...SETTINGS, `USE ${database}`];
 
+  // Runs a statement, and yields the parts of its result.
+  async function* partsOf(sql: string, signal: AbortSignal): AsyncGenerator<EngineResult> {
+    assertSelect(name, sql);
+    const hive = await loadHive();
+    const connection = connect(hive, url, settings, CONNECT_MS);
+    let operation: HiveOperation | undefined;
+    const execute = async (): Promise<HiveOperation> => {
+      const session = await connection.openSession();
+      for (const statement of preparations) await session.executeStatement(statement);
+      signal.throwIfAborted();
+      const queryTimeout = Math.ceil(settings.timeoutSeconds);
+      operation = await session.executeStatement(sql, { runAsync: true, queryTimeout });
+      await untilFinished(hive, operation);
+      operation.setMaxRows(FETCH_ROWS);
+      return operation;
+    };
+    const stop = (): void => {
+      if (operation === undefined) connection.end();
+      else void cancel(hive, url, settings, operation).finally(connection.end);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const finished = await connection.whileOpen(execute());
+      do {
+        await connection.whileOpen(finished.fetch());
+        yield resultOf(hive, finished);
+        finished.flush();
+      } while (finished.hasMoreRows());
+    } finally {
+      signal.removeEventListener('abort', stop);
+      // The server closes the session and its statements with the connection.
+      if (!signal.aborted) connection.end();
+    }
+  }
+
   return {
     name,
     dialect: 'spark',
     async run(sql, signal): Promise<EngineResult> {
-      assertSelect(name, sql);
-      const hive = await loadHive();
-      const connection = connect(hive, url, settings, CONNECT_MS);
-      let operation: HiveOperation | undefined;
-      const count = async (): Promise<EngineResult> => {
-        const session = await connection.openSession();
-        for (const statement of preparations) await session.executeStatement(statement);
-        signal.throwIfAborted();
-        const queryTimeout = Math.ceil(settings.timeoutSeconds);
-        operation = await session.executeStatement(sql, { runAsync: true, queryTimeout });
-        await untilFinished(hive, operation);
-        return resultOf(operation);
-      };
-      const stop = (): void => {
-        if (operation === undefined) connection.end();
-        else void cancel(hive, url, settings, operation).finally(connection.end);
-      };
-      signal.addEventListener('abort', stop, { once: true });
-      try {
-        return await connection.whileOpen(count());
-      } finally {
-        signal.removeEventListener('abort', stop);
-        // The server closes the session and its statements with the connection.
-        if (!signal.aborted) connection.end();
-      }
+      const parts: EngineResult[] = [];
+      for await (const part of partsOf(sql, signal)) parts.push(part);
+      return { ...(parts[0] as EngineResult), rows: parts.flatMap(({ rows }) => rows) };
+    },
+    async *stream(sql, signal) {
+      for await (const { rows } of partsOf(sql, signal)) yield rows;
     },
     explain,
   };
@@ -232,18 +257,24 @@ async function untilFinished({ thrift }: HiveModule, operation: HiveOperation): 
   }
 }
 
-/** Reads a result. The package's own result rounds integers and decimals, and joins columns of the same name. */
-async function resultOf(operation: HiveOperation): Promise<EngineResult> {
-  operation.setMaxRows(FETCH_ROWS);
-  do await operation.fetch();
-  while (operation.hasMoreRows());
+/** Returns the rows that were fetched. The package's own result rounds integers and decimals, and joins columns of the same name. */
+function resultOf({ thrift }: HiveModule, operation: HiveOperation): EngineResult {
+  const { TTypeId } = thrift.TCLIService_types;
+  const numbers = new Set(NUMBERS.map((type) => TTypeId[`${type}_TYPE`]));
   const columns = [...operation.getSchema().columns].sort((a, b) => a.position - b.position);
   const rows = operation.getData().flatMap((batch) => {
     const values = batch.columns.map(valuesOf);
     return Array.from(values[0] ?? [], (_, row) => values.map((column) => column[row] ?? null));
   });
-  return { columns: columns.map(({ columnName }) => columnName), rows };
+  return {
+    columns: columns.map(({ columnName }) => columnName),
+    areNumbers: columns.map(({ typeDesc }) => numbers.has(typeDesc.types[0]?.primitiveEntry?.type)),
+    rows,
+  };
 }
+
+/** The types of numbers. */
+const NUMBERS = ['TINYINT', 'SMALLINT', 'INT', 'BIGINT', 'FLOAT', 'DOUBLE', 'DECIMAL'] as const;
 
 function valuesOf(column: HiveColumn): EngineValue[] {
   const own = Object.values(column).find((values) => values !== null);

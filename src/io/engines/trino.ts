@@ -26,7 +26,7 @@ interface TrinoPage {
   readonly id: string;
   /** The address of the next part; undefined if this is the last one. */
   readonly nextUri?: string;
-  readonly columns?: readonly { readonly name: string }[];
+  readonly columns?: readonly { readonly name: string; readonly type: string }[];
   readonly data?: readonly EngineValue[][];
   readonly stats?: { readonly state: string };
   readonly error?: TrinoError;
@@ -82,44 +82,61 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
     return trino;
   }
 
+  // Runs a statement, and yields the parts of its result.
+  async function* pagesOf(sql: string, signal: AbortSignal): AsyncGenerator<TrinoPage> {
+    assertSelect(name, sql);
+    let page: TrinoPage | undefined;
+    const trino = await open({
+      signal,
+      transformResponse: [
+        (text: string) => {
+          const read = readPage(text);
+          if (typeof read === 'object') page = read;
+          return read;
+        },
+      ],
+    });
+    try {
+      await trino.query(sql);
+      let waitMillis = FIRST_WAIT_MS;
+      while (page !== undefined) {
+        const own: TrinoPage = page;
+        // An error after the first rows is part of an otherwise valid result.
+        if (own.error !== undefined) throw new TrinoFailure(own.error);
+        yield own;
+        if (own.nextUri === undefined) return;
+        if (own.data === undefined) {
+          await sleep(waitMillis, undefined, { signal });
+          waitMillis = Math.min(1.05 * waitMillis, LONGEST_WAIT_MS);
+        }
+        if (isSecure && !own.nextUri.startsWith('https:')) throw new Error('The server continues without TLS.');
+        await trino.client?.request({ url: own.nextUri });
+        if (page === own) throw new Error('The answer is not in JSON.');
+      }
+    } finally {
+      // Trino would run an abandoned statement for some minutes more.
+      if (page?.nextUri !== undefined) {
+        const again = await open({ timeout: CANCEL_MS });
+        await again.cancel(page.id).catch(() => undefined);
+      }
+    }
+  }
+
   return {
     name,
     dialect: 'trino',
     async run(sql, signal): Promise<EngineResult> {
-      assertSelect(name, sql);
       const pages: TrinoPage[] = [];
-      const trino = await open({
-        signal,
-        transformResponse: [
-          (text: string) => {
-            const page = readPage(text);
-            if (typeof page === 'object') pages.push(page);
-            return page;
-          },
-        ],
-      });
-      try {
-        await trino.query(sql);
-        let waitMillis = FIRST_WAIT_MS;
-        for (let page = pages.at(-1); page?.nextUri !== undefined; page = pages.at(-1)) {
-          if (page.error !== undefined) break;
-          if (page.data === undefined) {
-            await sleep(waitMillis, undefined, { signal });
-            waitMillis = Math.min(1.05 * waitMillis, LONGEST_WAIT_MS);
-          }
-          if (isSecure && !page.nextUri.startsWith('https:')) throw new Error('The server continues without TLS.');
-          await trino.client?.request({ url: page.nextUri });
-          if (pages.at(-1) === page) throw new Error('The answer is not in JSON.');
-        }
-        return resultOf(pages);
-      } finally {
-        const last = pages.at(-1);
-        // Trino would run an abandoned statement for some minutes more.
-        if (last?.nextUri !== undefined) {
-          const again = await open({ timeout: CANCEL_MS });
-          await again.cancel(last.id).catch(() => undefined);
-        }
+      for await (const page of pagesOf(sql, signal)) pages.push(page);
+      return resultOf(pages);
+    },
+    async *stream(sql, signal) {
+      let last: TrinoPage | undefined;
+      for await (const page of pagesOf(sql, signal)) {
+        last = page;
+        if (page.data !== undefined) yield page.data;
       }
+      assertFinished(last);
     },
     explain,
   };
@@ -146,12 +163,21 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
 function resultOf(pages: readonly TrinoPage[]): EngineResult {
-  const last = pages.at(-1);
-  // An error after the first rows is part of an otherwise valid result.
-  if (last?.error !== undefined) throw new TrinoFailure(last.error);
   const columns = pages.find((page) => page.columns !== undefined)?.columns;
-  if (last?.stats?.state !== 'FINISHED' || columns === undefined) throw new Error('The result is not complete.');
-  return { columns: columns.map((column) => column.name), rows: pages.flatMap(({ data = [] }) => data) };
+  assertFinished(pages.at(-1));
+  if (columns === undefined) throw new Error('The result has no columns.');
+  return {
+    columns: columns.map((column) => column.name),
+    areNumbers: columns.map(({ type }) => NUMBER.test(type)),
+    rows: pages.flatMap(({ data = [] }) => data),
+  };
+}
+
+/** The types of numbers. */
+const NUMBER = /^(tinyint|smallint|integer|bigint|real|double|decimal)\b/;
+
+function assertFinished(last: TrinoPage | undefined): void {
+  if (last?.stats?.state !== 'FINISHED') throw new Error('The result is not complete.');
 }
 
 /** An error of the statement, which Trino returns as a part of the result. */

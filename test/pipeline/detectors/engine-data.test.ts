@@ -8,22 +8,8 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { openDuckDb, type QuerySource, sampleData, type SqlEngine, writeParquet } from '../../../src/io/index.ts';
 import { type DetectorConfig, runDetectors, runPipeline } from '../../../src/pipeline/index.ts';
 import { Table, type TableSource } from '../../../src/table/index.ts';
+import { assertSameReport } from '../../helpers/stats.ts';
 import { golden } from '../../stats/association/detectors-golden.ts';
-
-/** Fails unless two reports are equal, apart from rounding. */
-function expectSame(found: unknown, expected: unknown, place = 'report'): void {
-  if (typeof expected === 'number' && typeof found === 'number' && Number.isFinite(expected)) {
-    expect(found, place).to.be.closeTo(expected, 1e-9 * Math.max(1e-3, Math.abs(expected)));
-    return;
-  }
-  if (typeof expected !== 'object' || expected === null) {
-    expect(found, place).to.deep.equal(expected);
-    return;
-  }
-  const other = found as Record<string, unknown>;
-  expect(Object.keys(other), place).to.deep.equal(Object.keys(expected));
-  for (const [key, value] of Object.entries(expected)) expectSame(other[key], value, `${place}.${key}`);
-}
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -107,7 +93,7 @@ describe('the detectors, on a database', () => {
     const found = await runDetectors(await stored('mixed', data), config);
     const training = { targetColumn: 'hired', method: 'reductions' } as const;
     const { report } = await runPipeline({ ...config, training, pipeline: [] }, data);
-    expectSame(plain(found), plain(report));
+    assertSameReport(plain(found), plain(report));
     expect(found.meta.skipped.map(({ column }) => column)).to.deep.equal([
       'customer_id',
       'serial',
@@ -126,7 +112,7 @@ describe('the detectors, on a database', () => {
     const config = { sensitive: ['gender', 'race'], intersections: [['gender', 'race']] };
     const table = sampleData('cps-wages');
     const { report } = await runPipeline({ ...config, pipeline: [] }, table);
-    expectSame(plain(await runDetectors(await stored('wages', table), config)), plain(report));
+    assertSameReport(plain(await runDetectors(await stored('wages', table), config)), plain(report));
   });
 
   it('read one statement for each column, and no rows', async () => {
