@@ -178,8 +178,9 @@ function explain(cause: unknown): Failure {
   if (/^(19[2-4]|516)$/.test(code)) return { kind: 'denied', message };
   // 159 and 160: the server stopped the statement at its time limit.
   if (/^(159|160)$/.test(code) || /^Timeout error/.test(message)) return { kind: 'slow', message };
-  // 210 and 279: the connection to a shard was lost.
-  if (/^(210|279|E(CONNRESET|PIPE))$/.test(code) || /socket hang up|aborted/i.test(message))
+  // 210 and 279: the connection to a shard was lost. 32: it was lost while the shard answered.
+  const isCutOff = code === '32' && message.includes('while receiving packet');
+  if (isCutOff || /^(210|279|E(CONNRESET|PIPE))$/.test(code) || /socket hang up|aborted/i.test(message))
     return { kind: 'lost', message };
   return { kind: 'statement', message };
 }

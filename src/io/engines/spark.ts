@@ -78,7 +78,7 @@ interface Int64 {
 }
 
 /** The time to connect and to open a session. */
-const CONNECT_MS = 15_000;
+const CONNECT_MS = 30_000;
 
 /** The time to stop a statement. */
 const CANCEL_MS = 3000;
@@ -131,7 +131,7 @@ export function sparkDriver(url: URL, name: string, settings: EngineSettings): D
     } finally {
       signal.removeEventListener('abort', stop);
       // The server closes the session and its statements with the connection.
-      if (!signal.aborted) connection.end();
+      if (operation === undefined || !signal.aborted) connection.end();
     }
   }
 

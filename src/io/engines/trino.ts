@@ -44,7 +44,7 @@ const CANCEL_MS = 3000;
  * The first and the longest time between two requests for a result that is not there yet. The server waits a second
  * before it answers such a request. The time grows by a twentieth, so that long statements need few requests.
  */
-const [FIRST_WAIT_MS, LONGEST_WAIT_MS] = [50, 30_000];
+const [FIRST_WAIT_MS, MAX_WAIT_MS] = [50, 30_000];
 
 /**
  * Returns the driver of Trino. The path of its URL is a catalog and a schema.
@@ -107,7 +107,7 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
         if (own.nextUri === undefined) return;
         if (own.data === undefined) {
           await sleep(waitMillis, undefined, { signal });
-          waitMillis = Math.min(1.05 * waitMillis, LONGEST_WAIT_MS);
+          waitMillis = Math.min(1.05 * waitMillis, MAX_WAIT_MS);
         }
         if (isSecure && !own.nextUri.startsWith('https:')) throw new Error('The server continues without TLS.');
         await trino.client?.request({ url: own.nextUri });

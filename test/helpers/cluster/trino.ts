@@ -25,7 +25,7 @@ const LIBRARIES = 'trino-435/lib';
 const SERVERS = ['coordinator', 'worker-1', 'worker-2'] as const;
 
 /** A relation with 100 million rows. */
-const LONG = 'UNNEST(sequence(1, 10000)) AS a(x), UNNEST(sequence(1, 10000)) AS b(y)';
+const LONG = 'UNNEST(sequence(1, 10000)) AS a(row_1), UNNEST(sequence(1, 10000)) AS b(row_2)';
 
 /** The rows of one INSERT statement. */
 const INSERT_ROWS = 500;
@@ -54,7 +54,7 @@ export const TRINO: EngineKind<RunningTrino> = {
     const discovery = `http://127.0.0.1:${String(ports[0])}`;
     const children: (ChildProcess | undefined)[] = [];
     const logs: (() => string)[] = [];
-    // Tables are in memory, so they are created again after a restart.
+    // Tables are in memory, so small ones are created again after a restart.
     const tables = new Map<string, () => Promise<void>>();
 
     const startOne = (index: number): void => {
@@ -154,15 +154,15 @@ export const TRINO: EngineKind<RunningTrino> = {
       table: string,
       columns: Parameters<RunningEngine['create']>[1],
       selects: readonly string[],
-    ): Promise<void> => {
+    ): Promise<() => Promise<void>> => {
       const defined = Object.entries(columns).map(([name, type]) => `${inDoubleQuotes(name)} ${types[type]}`);
       const create = (): Promise<void> =>
         write(
           `CREATE TABLE ${inDoubleQuotes(table)} (${defined.join(', ')})`,
           ...selects.map((select) => `INSERT INTO ${inDoubleQuotes(table)} ${select}`),
         );
-      tables.set(table, create);
       await create();
+      return create;
     };
 
     await start();
@@ -174,8 +174,8 @@ export const TRINO: EngineKind<RunningTrino> = {
       quoted: inDoubleQuotes,
       named: inDoubleQuotes,
       storesNul: true,
-      slowQuery: `SELECT 1 AS hired, 'a' AS known FROM ${LONG}, UNNEST(sequence(1, 10000)) AS c(z) WHERE (x * y * z) % 3 = 5`,
-      slowOver: (table) => `SELECT hired, known FROM ${inDoubleQuotes(table)}, ${LONG} WHERE (x * y) % 3 <> 5`,
+      slowQuery: `SELECT 1 AS hired, 'a' AS known FROM ${LONG}, UNNEST(sequence(1, 10000)) AS c(row_3) WHERE (row_1 * row_2 * row_3) % 3 = 5`,
+      slowOver: (table) => `SELECT hired, known FROM ${inDoubleQuotes(table)}, ${LONG} WHERE (row_1 * row_2) % 3 <> 5`,
       async running() {
         return Number((await query(`SELECT count(*) FROM system.runtime.queries WHERE ${unfinished}`))[0]?.[0]);
       },
@@ -189,11 +189,8 @@ export const TRINO: EngineKind<RunningTrino> = {
         const parts = Array.from({ length: Math.ceil(rows.length / INSERT_ROWS) }, (_, part) =>
           values.slice(part * INSERT_ROWS, (part + 1) * INSERT_ROWS),
         );
-        await createFrom(
-          table,
-          columns,
-          parts.map((part) => `VALUES ${part.join(', ')}`),
-        );
+        const inserts = parts.map((part) => `VALUES ${part.join(', ')}`);
+        tables.set(table, await createFrom(table, columns, inserts));
       },
       async createSeries(table, columns, rows, expressions) {
         const series = `FROM TABLE(sequence(0, ${String(rows - 1)})) AS s(i)`;
