@@ -30,7 +30,7 @@ import { assertSameReport, assertSameStats } from './stats.ts';
 const TABLE = 'odd "rows"';
 
 /** Asserts that the statistics of an attribute are those of its rows. */
-export function same<Stats extends GroupStats>(
+function same<Stats extends GroupStats>(
   reduced: readonly SourceStats<Stats>[],
   index: number,
   rows: Stats,

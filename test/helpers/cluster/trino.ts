@@ -15,6 +15,8 @@ export interface RunningTrino extends RunningEngine {
   readonly killWorker: () => Promise<void>;
   /** Stops and continues the coordinator, as a machine that hangs. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  /** Returns the codes of the errors of statements that contain a text. */
+  readonly failures: (text: string) => Promise<readonly string[]>;
   /** Returns the number of workers that take part in a statement. */
   readonly busyWorkers: () => Promise<number>;
 }
@@ -183,6 +185,11 @@ export const TRINO: EngineKind<RunningTrino> = {
         const own = `query_id IN (SELECT query_id FROM system.runtime.queries WHERE ${unfinished})`;
         const tasks = `SELECT count(DISTINCT node_id) FROM system.runtime.tasks WHERE ${own} AND state = 'RUNNING' AND node_id LIKE 'worker%' AND split_cpu_time_ms > 0`;
         return Number((await query(tasks))[0]?.[0]);
+      },
+      async failures(text) {
+        const failed = "source = 'evenhand' AND state = 'FAILED'";
+        const codes = `SELECT error_code FROM system.runtime.queries WHERE ${failed} AND strpos(query, ${literal(text)}) > 0`;
+        return (await query(codes)).map(([code]) => String(code));
       },
       async create(table, columns, rows) {
         const values = rows.map((row) => `(${row.map(literal).join(', ')})`);
