@@ -1,7 +1,9 @@
 // The suite of engines on clusters, and on the current ClickHouse. `npm run test:engines` installs them and runs it.
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer } from 'node:tls';
@@ -13,6 +15,7 @@ import { createSqlEngine, type SqlEngine } from '../../src/io/index.ts';
 import { reduceClassificationSource } from '../../src/metrics/reduce/reduce-source.ts';
 import { openChdb } from '../helpers/cluster/chdb.ts';
 import { cached, until } from '../helpers/cluster/programs.ts';
+import { lackingMariaDb, openMariaDb } from '../helpers/cluster/mariadb.ts';
 import { SPARK } from '../helpers/cluster/spark.ts';
 import { TRINO } from '../helpers/cluster/trino.ts';
 import { createHostileRows, engineSuite, errorOf, rowsSuite } from '../helpers/engine-suite.ts';
@@ -226,6 +229,29 @@ describe('an engine counts: ClickHouse, current version (chdb)', () => {
     await createHostileRows(engine, 'odd "rows"');
   });
   after(() => engine.close());
+
+  rowsSuite(() => ({ engine, table: inDoubleQuotes('odd "rows"') }));
+});
+
+describe('an engine counts: MariaDB, by its own client', () => {
+  let engine: Awaited<ReturnType<typeof openMariaDb>>;
+  let folder = '';
+  const reason = lackingMariaDb();
+  if (reason !== undefined) {
+    it(`needs MariaDB: ${reason}`, function () {
+      this.skip();
+    });
+    return;
+  }
+  before(async () => {
+    folder = mkdtempSync(path.join(tmpdir(), 'evenhand-engine-'));
+    engine = await openMariaDb(folder);
+    await createHostileRows(engine, 'odd "rows"');
+  });
+  after(async () => {
+    await engine.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   rowsSuite(() => ({ engine, table: inDoubleQuotes('odd "rows"') }));
 });
