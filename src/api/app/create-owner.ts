@@ -11,7 +11,7 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import type { RateLimiter } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner } from '../jobs/create-job-runner.ts';
-import { createMemoryRateLimiter } from '../middleware/service-middleware.ts';
+import { createRateLimiter } from '../middleware/service-middleware.ts';
 import { STORE_BOUND } from '../runs/kept-runs.ts';
 import { LocalRuns } from '../runs/local-runs.ts';
 import type { RunRecord, Runs } from '../runs/runs.ts';
@@ -61,7 +61,7 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
     await runs.start();
     return {
       runs,
-      limiter: rateLimit === undefined ? null : createMemoryRateLimiter(rateLimit),
+      limiter: rateLimit === undefined ? null : createRateLimiter(rateLimit),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
       close: async (drainMillis) => {

@@ -1,5 +1,4 @@
 import { createServer, type Socket } from 'node:net';
-import path from 'node:path';
 
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
@@ -159,8 +158,6 @@ function settingsFor(workerName: string, options: FilledServeOptions, owner: Own
     options: appOptions,
     isLimited: owner.limiter !== null,
     spoolFolder: owner.spoolFolder,
-    // Any run ID can be used here, because all folders of runs have the same parent folder.
-    filesFolder: path.dirname(owner.runs.folderOf('run')),
     logLevel: getLogger().level,
   };
 }

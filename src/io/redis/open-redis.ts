@@ -27,9 +27,19 @@ export interface Redis {
    * Opens a further connection, for example for commands that block or for subscriptions. It is closed with the first
    * one.
    */
-  open(): Promise<RedisClient>;
+  open(options?: OpenClientOptions): Promise<RedisClient>;
   /** Closes all connections. Closing again has no effect. */
   close(): Promise<void>;
+}
+
+/** Options of {@link Redis.open}. */
+export interface OpenClientOptions {
+  /**
+   * The time in milliseconds after which a command fails. Such a connection never sends a command a second time, and
+   * while Redis is away, its commands fail at once.
+   * @defaultValue none: commands wait until Redis answers
+   */
+  readonly commandMillis?: number | undefined;
 }
 
 /** Options of {@link openRedis}. */
@@ -66,9 +76,12 @@ export async function openRedis(
     readonly Redis: new (options: object) => RedisClient;
   };
   const clients: RedisClient[] = [];
-  const open = async (): Promise<RedisClient> => {
+  const open = async ({ commandMillis }: OpenClientOptions = {}): Promise<RedisClient> => {
     const client = new Client({
       ...options,
+      ...(commandMillis === undefined
+        ? {}
+        : { commandTimeout: commandMillis, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }),
       lazyConnect: true,
       connectTimeout: connectMillis,
       // Commands wait for a lost server, because a job must not fail when Redis restarts.
