@@ -17,6 +17,14 @@ const CODES_BY_CLASS = {
       cause: 'An operation failed, and no specific error class describes the cause.',
       fix: 'Read the message and the property `cause`.',
     },
+    'task-failed': {
+      cause: 'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',
+      fix: 'Read the message, the property `cause` and the log of the worker.',
+    },
+    'task-set-aside': {
+      cause: 'A task on a queue ended its worker several times, for example because the memory was full.',
+      fix: 'Read the log of the worker. The message has the command that allows the task to run again.',
+    },
   },
   ValueError: {
     'invalid-argument': {

@@ -1,4 +1,5 @@
 import { DataValidationError, ConfigValidationError } from '../../exceptions/index.ts';
+import { getLogger } from '../../internal/logger.ts';
 import { importOptional } from '../../internal/packages.ts';
 import { oneLine } from '../duckdb.ts';
 import { readSecret } from '../read-secret.ts';
@@ -100,11 +101,22 @@ export async function openRedis(
     return client;
   };
   const client = await open();
+  let [isLost, isClosed] = [false, false];
+  client.on('close', () => {
+    if (isLost || isClosed) return;
+    isLost = true;
+    getLogger().warn(`${name} does not answer. Work waits until it answers again.`);
+  });
+  client.on('ready', () => {
+    isLost = false;
+    getLogger().info(`${name} answers again.`);
+  });
   return {
     name,
     client,
     open,
     async close() {
+      isClosed = true;
       await Promise.all(
         clients.splice(0).map(async (one) => {
           // A connection that is lost cannot say goodbye.
@@ -158,6 +170,25 @@ export function parseRedisUrl(url: string, env: Readonly<Record<string, string |
 /** Returns whether a URL of Redis contains a password. On a command line, other users of the computer could read it. */
 export function hasRedisPassword(url: string): boolean {
   return URL.canParse(url) && new URL(url).password !== '';
+}
+
+/** Returns whether an error comes from Redis or from the connection to it. */
+export function isRedisError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return 'command' in error || error.name === 'ReplyError' || error.message === 'Connection is closed.';
+}
+
+/** Returns the error for a command that Redis rejected, or that was not sent because the connection was closed. */
+export function redisFailed(name: string, cause: unknown): DataValidationError {
+  const isFull = cause instanceof Error && cause.message.startsWith('OOM');
+  return new DataValidationError(`${name} failed: ${oneLine(cause)}`, {
+    code: 'engine-failed',
+    context: { engine: name, reason: isFull ? 'full' : 'statement' },
+    suggestion: isFull
+      ? 'Give Redis more memory (maxmemory), or keep outputs for a shorter time.'
+      : 'Check the log of Redis, and the permissions of its user.',
+    cause,
+  });
 }
 
 function invalidUrl(problem: string): ConfigValidationError {
