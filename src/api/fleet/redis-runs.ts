@@ -46,7 +46,7 @@ import type { PromptClient } from './prompt-client.ts';
 import { RunDrivers } from './run-drivers.ts';
 import { RunFeed } from './run-feed.ts';
 import { type Creation, type LedgerLimits, type NewRun, RunLedger } from './run-ledger.ts';
-import { jobToSend, type StoredFile } from './service-task.ts';
+import { jobToStore, type StoredFile } from './service-task.ts';
 import type { StoredRun } from './stored-run.ts';
 
 /** How long clients wait for the end of their run while Redis does not answer. */
@@ -215,9 +215,9 @@ export class RedisRuns implements Runs {
   }
 
   async work(job: Job): Promise<JobOutcome> {
-    const { runner } = this.#options;
+    const { runner, limits } = this.#options;
     if (this.#isClosing) throw serviceEnds();
-    if (runner.isFull) throw queueFull();
+    if (runner.isFull || runner.queued >= limits.maxQueued) throw queueFull();
     const nobody = (): void => undefined;
     return runner.run(job, { folder: '', signal: new AbortController().signal, onProgress: nobody, onStart: nobody });
   }
@@ -292,8 +292,8 @@ export class RedisRuns implements Runs {
     const claim = idempotency === null ? null : this.#ledger.claimOf(idempotency, runId, clock(), earlier);
     const record = queuedRecord(runId, endpoint, this.#now());
     const attempt = async (): Promise<[Creation, NewRun]> => {
-      const task = { runId, job: jobToSend(job), upload: 'path' in job ? await this.#store(runId, job.path) : null };
-      const run: NewRun = { record, task, isWaitedFor, download, claim };
+      const stored = { job: jobToStore(job), upload: 'path' in job ? await this.#store(runId, job.path) : null };
+      const run: NewRun = { record, job: stored, isWaitedFor, download, claim };
       return [await this.#ledger.create(run, KEY_MILLIS / 1000, MAX_KEYS), run];
     };
     const [creation, run] = await attempt().catch((error: unknown) => {

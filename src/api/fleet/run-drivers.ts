@@ -3,17 +3,19 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { sleep } from '../../internal/retry.ts';
-import type { TaskData, TaskQueue } from '../../io/queue/task-queue.ts';
+import type { TaskQueue } from '../../io/queue/task-queue.ts';
+import { getBlob } from '../../io/redis/blobs.ts';
 import type { Redis } from '../../io/redis/open-redis.ts';
 import { cancelledByEnd, cannotKeep, problemOfRun, setAsideRun } from '../problem/service-problem.ts';
 import { endedRecord, isFinal, type RunRecord, succeededRecord } from '../runs/runs.ts';
 import type { NewRun, RunLedger } from './run-ledger.ts';
-import { SERVICE_JOB, type StoredFile, taskOutputSchema } from './service-task.ts';
+import { type StoredFile, taskKindOf, type TaskOutput, taskOutputSchema } from './service-task.ts';
 import { storedProblemSchema } from './stored-run.ts';
 
 /** A run that a host looks after. */
-type DrivenRun = Pick<NewRun, 'record' | 'task' | 'isWaitedFor' | 'download'>;
+type DrivenRun = Pick<NewRun, 'record' | 'isWaitedFor' | 'download'>;
 
 /** The state of a run that this host looks after. */
 interface Driver {
@@ -151,7 +153,7 @@ export class RunDrivers {
       if (performance.now() >= this.#adoptFrom) await this.#adopt();
       onLook();
     } catch (error) {
-      if (!this.#isClosing) this.#options.logger.warn({ err: error }, 'the runs of other hosts cannot be checked');
+      this.#warn({ err: error }, 'the runs of other hosts cannot be checked');
     } finally {
       this.#isLooking = false;
     }
@@ -165,26 +167,26 @@ export class RunDrivers {
         logger.error({ err: error, runId }, 'a run that no host looks after is damaged');
         return undefined;
       });
-      if (stored?.task == null || isFinal(stored.record.status)) continue;
+      if (stored === undefined || isFinal(stored.record.status)) continue;
       logger.info({ runId }, 'this host looks after a run of a host that is silent');
-      this.drive({ ...stored, task: stored.task });
+      this.drive(stored);
     }
   }
 
   async #toEnd(driver: Driver): Promise<void> {
     const { queue, ledger, redis, logger } = this.#options;
     const { run, controller, token } = driver;
-    const { record, task, isWaitedFor } = run;
+    const { record, isWaitedFor } = run;
     const { runId } = record;
     const report = (step: () => Promise<void>): void => {
       driver.reported = driver.reported.then(step).catch((error: unknown) => {
-        if (!this.#isClosing) logger.warn({ err: error, runId }, 'a report of a run cannot be recorded');
+        this.#warn({ err: error, runId }, 'a report of a run cannot be recorded');
       });
     };
     let end: readonly [RunRecord, readonly StoredFile[]];
     try {
       const output = await queue.run(
-        { kind: SERVICE_JOB, values: task, bytes: {} },
+        { kind: taskKindOf(record.endpoint), values: { runId }, bytes: {} },
         {
           id: runId,
           signal: controller.signal,
@@ -197,7 +199,7 @@ export class RunDrivers {
           },
         },
       );
-      end = this.#endOf(run, output);
+      end = await this.#endOf(run, taskOutputSchema.parse(output.values));
     } catch (error) {
       if (this.#isClosing || controller.signal.aborted) return;
       logger.error({ err: error, runId }, 'a run failed');
@@ -213,16 +215,21 @@ export class RunDrivers {
     }
   }
 
-  #endOf({ record, download }: DrivenRun, { values, bytes }: TaskData): readonly [RunRecord, readonly StoredFile[]] {
-    const output = taskOutputSchema.parse(values);
-    if ('problem' in output) {
-      return [this.#failed(record, { ...storedProblemSchema.parse(output.problem), run_id: record.runId }), []];
-    }
-    const { files } = output;
-    const body = new TextDecoder('utf-8', { fatal: true }).decode(bytes['body']);
-    const outcome = { body, files: files.map(({ name }) => name) };
-    const path = download?.replace('{run_id}', record.runId);
-    return [succeededRecord(record, outcome, this.#options.now(), path), files];
+  async #endOf(
+    { record, download }: DrivenRun,
+    { isProblem, outcome, files }: TaskOutput,
+  ): Promise<readonly [RunRecord, readonly StoredFile[]]> {
+    const { redis, ledger, now } = this.#options;
+    const { runId } = record;
+    const text = decodeUtf8(await getBlob(redis, `${ledger.filesOf(runId)}:blob:${outcome.digest}`), 'The outcome');
+    if (isProblem) return [this.#failed(record, { ...storedProblemSchema.parse(JSON.parse(text)), run_id: runId }), []];
+    const body = { body: text, files: files.map(({ name }) => name) };
+    return [succeededRecord(record, body, now(), download?.replace('{run_id}', runId)), files];
+  }
+
+  /** Logs a warning, unless the connections are being closed. */
+  #warn(fields: object, text: string): void {
+    if (!this.#isClosing) this.#options.logger.warn(fields, text);
   }
 
   #failed(record: RunRecord, problem: Parameters<typeof endedRecord>[2]): RunRecord {
@@ -232,6 +239,6 @@ export class RunDrivers {
 
 /** Returns the problem of a run whose task failed on the queue. */
 function problemOfQueue(runId: string, error: unknown): Parameters<typeof endedRecord>[2] {
-  const isSetAside = FairnessToolkitError.isInstance(error) && String(error.code) === 'task-set-aside';
+  const isSetAside = FairnessToolkitError.isInstance(error) && error.code === 'task-set-aside';
   return isSetAside ? setAsideRun(runId) : problemOfRun(runId, error);
 }

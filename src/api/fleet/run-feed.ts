@@ -53,7 +53,9 @@ export class RunFeed {
     subscriber.on('ready', () => {
       // Announcements were lost while the connection was.
       subscriber.subscribe(ledger.channel).then(
-        () => this.look(),
+        () => {
+          this.look();
+        },
         () => undefined,
       );
     });

@@ -5,7 +5,7 @@ import type { RedisClient } from '../../io/redis/open-redis.ts';
 import { type RedisScript, runScript } from '../../io/redis/run-script.ts';
 import { type IdempotencyClaim, isForgotten, MAX_PROGRESS, type RunCounts, type RunRecord } from '../runs/runs.ts';
 import * as scripts from './run-scripts.ts';
-import { type SentTask, type StoredFile } from './service-task.ts';
+import type { StoredFile, StoredJob } from './service-task.ts';
 import {
   fieldsOfRecord,
   pairs,
@@ -31,6 +31,17 @@ export interface LedgerLimits {
   readonly leaseMillis: number;
 }
 
+/**
+ * The limits of a service: as many results as in one process, in at most 1 GiB with their files, for a week. The number
+ * of runs that wait is an option.
+ */
+export const DEFAULT_LEDGER_LIMITS: Omit<LedgerLimits, 'maxQueued'> = Object.freeze({
+  maxRuns: 500,
+  maxBytes: 2 ** 30,
+  keepSeconds: 7 * 86_400,
+  leaseMillis: 15_000,
+});
+
 /** How long the end of a run can be waited for if it is not listed: the client that waits has the complete outcome. */
 const FORGOTTEN_SECONDS = 300;
 
@@ -52,7 +63,7 @@ export interface ClaimedKey {
 /** A new run. */
 export interface NewRun {
   readonly record: RunRecord;
-  readonly task: SentTask;
+  readonly job: StoredJob;
   readonly isWaitedFor: boolean;
   readonly download: string | undefined;
   readonly claim: { readonly key: string; readonly earlier: string; readonly value: string } | null;
@@ -115,11 +126,11 @@ export class RunLedger {
   }
 
   async create(run: NewRun, keySeconds: number, maxKeys: number): Promise<Creation> {
-    const { record, task, isWaitedFor, download, claim } = run;
+    const { record, job, isWaitedFor, download, claim } = run;
     const { leaseMillis, maxQueued, keepSeconds } = this.#limits;
     const { key = '', earlier = '', value = '' } = claim ?? {};
     const args = [record.runId, leaseMillis * 1000, maxQueued, keepSeconds, key, earlier, value, keySeconds, maxKeys];
-    const fields = { task: JSON.stringify(task), waited: isWaitedFor ? '1' : undefined, download };
+    const fields = { job: JSON.stringify(job), waited: isWaitedFor ? '1' : undefined, download };
     return (await this.#run(scripts.CREATE, ...args, ...fieldsOfRecord(record, []), ...pairs(fields))) as Creation;
   }
 
@@ -202,7 +213,7 @@ export class RunLedger {
   }
 
   /**
-   * Notes the keys of a file before it is stored, so that they are removed with the run.
+   * Notes the keys of a file or of bytes before it is stored, so that they are removed with the run.
    * @returns false if the run must be active and is not
    */
   async noteBlobs(runId: string, keys: readonly string[], mustBeActive: boolean): Promise<boolean> {

@@ -2,8 +2,7 @@ import { redisScript } from '../../io/redis/run-script.ts';
 
 /**
  * The keys, and steps of several scripts. KEYS[1] is the prefix of all keys; a script derives the keys of a run from it,
- * because it also removes runs that the caller does not know. `PREFIX:run:ID` holds a run: its record, the task of its
- * job, the number of its events, and whether it is hidden. A hidden run can only be waited for, and expires soon.
+ * because it also removes runs that the caller does not know. `PREFIX:run:ID` holds a run: its record, its job, the number of its events, and whether it is hidden. A hidden run can only be waited for, and expires soon.
  */
 const COMMON = `
 local call = redis.call
@@ -154,7 +153,7 @@ end
 setFields(key, 10)
 call('HINCRBY', key, 'event', 1)
 call('HSET', key, 'token', ARGV[2])
-call('HDEL', key, 'task')
+call('HDEL', key, 'job')
 -- Followers read the last reports after the end.
 call('EXPIRE', key .. ':events', 60)
 stop(id)

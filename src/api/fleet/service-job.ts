@@ -5,19 +5,15 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 
 import { FairnessToolkitError } from '../../exceptions/index.ts';
-import type { TaskData, TaskHandler } from '../../io/queue/task-queue.ts';
+import { whenAborted } from '../../internal/retry.ts';
+import type { TaskContext, TaskData, TaskHandler } from '../../io/queue/task-queue.ts';
+import { digestOf, partKeys, putBlob } from '../../io/redis/blobs.ts';
 import { getFile, putFile } from '../../io/redis/file-blobs.ts';
 import type { Redis } from '../../io/redis/open-redis.ts';
 import type { JobRunner } from '../jobs/job.ts';
-import {
-  cancelledByClient,
-  noRoomProblem,
-  type ProblemJson,
-  ServiceProblem,
-  uploadLost,
-} from '../problem/service-problem.ts';
+import { noRoomProblem, ServiceProblem, uploadLost } from '../problem/service-problem.ts';
 import type { RunLedger } from './run-ledger.ts';
-import { receivedJob, type SentTask, sentTaskSchema, type StoredFile } from './service-task.ts';
+import { receivedJob, sentTaskSchema, type StoredFile } from './service-task.ts';
 
 /** The time between two checks whether a run was cancelled. */
 const CHECK_MILLIS = 1000;
@@ -39,78 +35,114 @@ export interface ServiceJobOptions {
 const RUN_ENDED = new Error('The run has ended.');
 
 /**
- * Creates the handler for the jobs of runs: it fetches the upload, executes the job, and stores the files of the run. The
- * problem of a job that fails is an output too, because another attempt would fail in the same way.
+ * Creates the handler for the jobs of runs: it fetches the upload, executes the job, and stores the outcome and the files
+ * with the run. The problem of a job that fails is an outcome too, because another attempt would fail in the same way.
  */
 export function createServiceJobHandler(options: ServiceJobOptions): TaskHandler {
-  const { ledger, folder, logger } = options;
   return async ({ values }, { signal, onProgress }) => {
-    const task = sentTaskSchema.parse(values);
-    const ended = new AbortController();
-    const check = setInterval(() => {
-      ledger.isActive(task.runId).then(
-        (isActive) => {
-          if (!isActive) ended.abort(RUN_ENDED);
-        },
-        () => undefined,
-      );
-    }, CHECK_MILLIS);
-    check.unref();
-    // A task may be tried again on the same machine while the first attempt is stopping.
-    const output = path.join(folder, `${randomBytes(4).toString('hex')}-${task.runId}`);
-    const folders = { output, input: `${output}.upload` };
-    try {
-      if (!(await ledger.isActive(task.runId))) throw RUN_ENDED;
-      await Promise.all(Object.values(folders).map((one) => mkdir(one)));
-      return await execute(task, folders, options, { signal: AbortSignal.any([signal, ended.signal]), onProgress });
-    } catch (error) {
-      signal.throwIfAborted();
-      const problem = problemOfJob(task.runId, error);
-      if (problem === undefined) throw error;
-      return { values: { problem: JSON.parse(JSON.stringify(problem)) as Record<string, string> }, bytes: {} };
-    } finally {
-      clearInterval(check);
-      for (const one of Object.values(folders)) {
-        await rm(one, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
-          logger.warn({ err: error, folder: one }, 'a folder cannot be removed');
-        });
-      }
-    }
+    const { runId } = sentTaskSchema.parse(values);
+    const work = workOn(runId, options, { signal, onProgress });
+    // A worker that stops gives the task back at once, although its thread ends only after the current step.
+    work.catch(() => undefined);
+    return Promise.race([work, whenAborted(signal)]);
   };
 }
 
-/** Returns the problem of a job that would fail in the same way if it was tried again. */
-function problemOfJob(runId: string, error: unknown): ServiceProblem | ProblemJson | undefined {
-  // Nobody reads the output of a run that has ended.
-  if (error === RUN_ENDED) return cancelledByClient(runId);
-  return error instanceof ServiceProblem ? error : noRoomProblem(error, 'the files of a run');
+async function workOn(
+  runId: string,
+  options: ServiceJobOptions,
+  { signal, onProgress }: TaskContext,
+): Promise<TaskData> {
+  const { ledger, folder, logger } = options;
+  const ended = new AbortController();
+  const check = setInterval(() => {
+    ledger.isActive(runId).then(
+      (isActive) => {
+        if (!isActive) ended.abort(RUN_ENDED);
+      },
+      () => undefined,
+    );
+  }, CHECK_MILLIS);
+  check.unref();
+  // A task may be tried again on the same machine while the first attempt is stopping.
+  const output = path.join(folder, `${randomBytes(4).toString('hex')}-${runId}`);
+  const folders = { output, input: `${output}.upload` };
+  const context = { signal: AbortSignal.any([signal, ended.signal]), onProgress };
+  try {
+    await Promise.all(Object.values(folders).map((one) => mkdir(one)));
+    return await execute(runId, folders, options, context).catch((error: unknown) => {
+      signal.throwIfAborted();
+      return explain(runId, options, error);
+    });
+  } catch (error) {
+    // Nobody reads the output of a run that has ended.
+    if (error === RUN_ENDED) return { values: null, bytes: {} };
+    throw error;
+  } finally {
+    clearInterval(check);
+    for (const one of Object.values(folders)) {
+      await rm(one, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
+        logger.warn({ err: error, folder: one }, 'a folder cannot be removed');
+      });
+    }
+  }
 }
 
 async function execute(
-  task: SentTask,
+  runId: string,
   { output, input }: { readonly output: string; readonly input: string },
-  { redis, ledger, runner, llmFolder }: ServiceJobOptions,
-  context: Parameters<TaskHandler>[1],
+  options: ServiceJobOptions,
+  context: TaskContext,
 ): Promise<TaskData> {
-  const { runId, upload } = task;
-  const prefix = ledger.filesOf(runId);
+  const { redis, ledger, runner, llmFolder } = options;
+  const run = await ledger.get(runId, true);
+  const job = run?.job ?? null;
+  if (job === null) throw RUN_ENDED;
+  const { upload } = job;
   const received = path.join(input, upload?.name ?? '');
   if (upload !== null) {
-    await getFile(redis, prefix, upload, received).catch((error: unknown) => {
+    await getFile(redis, ledger.filesOf(runId), upload, received).catch((error: unknown) => {
       throw FairnessToolkitError.isInstance(error) ? uploadLost(error) : error;
     });
   }
-  const { body, files } = await runner.run(receivedJob(task, received, llmFolder), {
+  const { body, files } = await runner.run(receivedJob(job, received, llmFolder), {
     ...context,
     folder: output,
     onStart: () => undefined,
   });
   const stored: StoredFile[] = [];
   for (const name of files) {
-    const own = await putFile(redis, prefix, path.join(output, name), ledger.fileSeconds, async (keys) => {
-      if (!(await ledger.noteBlobs(runId, keys, true))) throw RUN_ENDED;
-    });
+    const file = path.join(output, name);
+    const own = await putFile(redis, ledger.filesOf(runId), file, ledger.fileSeconds, note(options, runId));
     stored.push({ name, ...own });
   }
-  return { values: { files: stored }, bytes: { body: Buffer.from(body) } };
+  const outcome = await storeText(options, runId, body);
+  return { values: { isProblem: false, outcome, files: stored }, bytes: {} };
+}
+
+/** Stores the problem of a job that would fail in the same way if it was tried again. Other errors are thrown. */
+async function explain(runId: string, options: ServiceJobOptions, error: unknown): Promise<TaskData> {
+  const problem = error instanceof ServiceProblem ? error : noRoomProblem(error, 'the files of a run');
+  if (problem === undefined) throw error;
+  const outcome = await storeText(options, runId, JSON.stringify(problem));
+  return { values: { isProblem: true, outcome, files: [] }, bytes: {} };
+}
+
+/** Stores text with a run. */
+async function storeText(options: ServiceJobOptions, runId: string, text: string): Promise<StoredFile> {
+  const { redis, ledger } = options;
+  const bytes = Buffer.from(text);
+  const digest = digestOf(bytes);
+  const prefix = ledger.filesOf(runId);
+  const key = `${prefix}:blob:${digest}`;
+  await note(options, runId)([key, ...partKeys(key, bytes.length)]);
+  await putBlob(redis, prefix, bytes, ledger.fileSeconds, digest);
+  return { name: 'outcome.json', digest, bytes: bytes.length };
+}
+
+/** Returns a function that notes the keys of what is stored with a run. */
+function note({ ledger }: ServiceJobOptions, runId: string): (keys: readonly string[]) => Promise<void> {
+  return async (keys) => {
+    if (!(await ledger.noteBlobs(runId, keys, true))) throw RUN_ENDED;
+  };
 }

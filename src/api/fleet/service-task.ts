@@ -2,9 +2,21 @@ import { z } from 'zod';
 
 import { isSafeId } from '../store/result-store.ts';
 import type { Job } from '../jobs/job.ts';
+import type { RunEndpoint } from '../runs/runs.ts';
 
 /** The kind of the tasks of runs. */
 export const SERVICE_JOB = 'service-job';
+
+/**
+ * The kind of the tasks of runs that evaluate language models. They mostly wait for the network, and should not block
+ * other work.
+ */
+export const SERVICE_LLM_JOB = 'service-llm-job';
+
+/** Returns the kind of the task of a run. */
+export function taskKindOf(endpoint: RunEndpoint): string {
+  return endpoint === '/llm-eval' ? SERVICE_LLM_JOB : SERVICE_JOB;
+}
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 /** No file of a run is larger than 8 GiB. */
@@ -36,24 +48,30 @@ const sentJobSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('llm-eval'), body: z.string() }),
 ]);
 
-/** The values of a task: a job, and its upload, which is stored with the run. */
-export const sentTaskSchema = z.strictObject({
-  runId: z.string().refine(isSafeId),
-  job: sentJobSchema,
-  upload: storedFileSchema.nullable(),
+/** What a worker needs to execute the job of a run. It is stored with the run. */
+export const storedJobSchema = z.strictObject({ job: sentJobSchema, upload: storedFileSchema.nullable() });
+
+/** What a worker needs to execute the job of a run. */
+export type StoredJob = z.output<typeof storedJobSchema>;
+
+/**
+ * The values of a task. They contain nothing of the request, because the queue keeps them after the run: everything else
+ * is stored with the run, and removed with it.
+ */
+export const sentTaskSchema = z.strictObject({ runId: z.string().refine(isSafeId) });
+
+/** The values of a task's output: the body or the problem of the run, as JSON, and its files. */
+export const taskOutputSchema = z.strictObject({
+  isProblem: z.boolean(),
+  outcome: storedFileSchema,
+  files: storedFilesSchema,
 });
 
-/** The values of a task. */
-export type SentTask = z.output<typeof sentTaskSchema>;
-
-/** The values of a task's output, whose bytes are the body: the files of the run, or the problem of a failed job. */
-export const taskOutputSchema = z.union([
-  z.strictObject({ files: storedFilesSchema }),
-  z.strictObject({ problem: z.record(z.string(), z.unknown()) }),
-]);
+/** The values of a task's output. */
+export type TaskOutput = z.output<typeof taskOutputSchema>;
 
 /** Returns a job without its local paths. A worker uses its own folder for the files of language models. */
-export function jobToSend(job: Job): SentTask['job'] {
+export function jobToStore(job: Job): StoredJob['job'] {
   switch (job.kind) {
     case 'validate-rows':
       return { kind: job.kind, maxItems: job.maxItems };
@@ -75,7 +93,7 @@ export function jobToSend(job: Job): SentTask['job'] {
   }
 }
 
-/** Returns the job of a task, with the path of its upload on this machine. */
-export function receivedJob({ job }: SentTask, upload: string, llmFolder: string | null): Job {
+/** Returns a stored job with the path of its upload on this machine. */
+export function receivedJob({ job }: StoredJob, upload: string, llmFolder: string | null): Job {
   return job.kind === 'llm-eval' ? { ...job, llmFolder } : { ...job, path: upload };
 }

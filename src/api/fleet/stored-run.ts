@@ -6,7 +6,7 @@ import { ERROR_CODES } from '../../exceptions/index.ts';
 import { problemSchema } from '../models/run.ts';
 import { damagedRun, type ProblemJson } from '../problem/service-problem.ts';
 import { isFinal, RUN_ENDPOINTS, RUN_STATUSES, type RunEvent, type RunRecord, type RunSummary } from '../runs/runs.ts';
-import { sentTaskSchema, type SentTask, type StoredFile, storedFilesSchema } from './service-task.ts';
+import { type StoredFile, storedFilesSchema, type StoredJob, storedJobSchema } from './service-task.ts';
 
 /** A run as it is stored in Redis. */
 export interface StoredRun {
@@ -21,8 +21,8 @@ export interface StoredRun {
   /** See `RunRequest`. */
   readonly isWaitedFor: boolean;
   readonly download: string | undefined;
-  /** The task of a run that has not ended. */
-  readonly task: SentTask | null;
+  /** The job of a run that has not ended. */
+  readonly job: StoredJob | null;
   /** The ID of the last event so far. */
   readonly eventId: number;
 }
@@ -70,7 +70,7 @@ const storedRunSchema = summarySchema
     hidden: z.enum(['dropped', 'forgotten', 'removed']).optional(),
     waited: flag,
     download: z.string().optional(),
-    task: json.pipe(sentTaskSchema).optional(),
+    job: json.pipe(storedJobSchema).optional(),
   })
   // A removed run has no content.
   .refine((run) => run.hidden === 'removed' || (run.body === undefined) === (run.status !== 'succeeded'))
@@ -129,7 +129,7 @@ export function parseStoredRun(runId: string, fields: readonly string[]): Stored
     hidden: others.hidden ?? null,
     isWaitedFor: others.waited,
     download: others.download,
-    task: others.task ?? null,
+    job: others.job ?? null,
     eventId: event,
   };
 }

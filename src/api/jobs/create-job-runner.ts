@@ -115,7 +115,7 @@ export interface JobRunnerOptions {
  * The number of additional threads for language-model jobs. These jobs mostly wait for the network and should not block
  * other work.
  */
-const LLM_THREADS = 2;
+export const LLM_THREADS = 2;
 
 /** Creates the job runner. A thread is started only when a job needs it. */
 export function createJobRunner({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions): JobRunner {

@@ -25,6 +25,9 @@ export function serveCommand(): Command {
 --reload  restart when a file of the package changes
 --insecure  allow an address that other machines can reach without API keys
 --store <folder>  folder in which results are also saved, so that they survive a restart
+--redis <url>  Redis through which several hosts share runs, results and rate limits, such as redis://user@host:6379
+--redis-prefix <name>  first part of all keys in Redis; services with different prefixes do not see each other (default: evenhand)
+--no-work  leave the runs to other hosts, and to 'evenhand worker'
 --monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard
 --llm-dir <folder>  folder with the files that configurations sent to /llm-eval may name
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
@@ -32,9 +35,9 @@ export function serveCommand(): Command {
 --base-path <path>  path prefix under which a proxy serves the service, such as /fairness; used in links
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
---queue <n>  number of runs that may wait for a thread; further runs are rejected (default: 256)
+--queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)
 --max-json-mb <n>  maximum size of a JSON body in MiB (default: 32)
---max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048)
+--max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048, or 512 with --redis)
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
     parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
@@ -53,6 +56,10 @@ Examples:
   $ EVENHAND_API_KEYS="$(openssl rand -hex 24)" evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
+
+  On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 --redis redis://db.example:6379
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://db.example:6379
 
   Behind a proxy on the same machine that handles passwords and TLS:
   $ evenhand serve --allowed-host audit.example.com --base-path /fairness
@@ -82,6 +89,7 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
     process.exitCode = await serveWatched(request);
     return;
   }
+  if (request.redis !== undefined) await assertNoRedisPassword(request.redis);
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
   const release = stopAtSignals(service, options);
@@ -98,6 +106,25 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
 }
 
 /**
+ * Checks that the URL of Redis contains no password.
+ * @throws {ConfigValidationError} if it does. The message does not contain the URL
+ */
+async function assertNoRedisPassword(url: string): Promise<void> {
+  const [{ hasRedisPassword }, { ConfigValidationError }] = await Promise.all([
+    import('../../io/redis/open-redis.ts'),
+    import('../../exceptions/index.ts'),
+  ]);
+  if (!hasRedisPassword(url)) return;
+  throw new ConfigValidationError(
+    'The URL of --redis contains a password, which other users of this computer can read.',
+    {
+      context: { parameter: 'redis' },
+      suggestion: 'Remove it from the URL, and set EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE.',
+    },
+  );
+}
+
+/**
  * Sets the log level. Environment variables for logs take precedence, because a service usually runs without a
  * terminal.
  */
@@ -110,9 +137,10 @@ async function prepareServiceLogs(options: OutputOptions): Promise<void> {
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
-  const { maxJsonMb, maxUploadMb, maxArrayItems, ...same } = others;
+  const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
+    ...(work ? {} : { work }),
     storeFolder: store,
     monitorFolder: monitor,
     llmFolder: llmDir,
@@ -121,7 +149,7 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
     drainMillis: Math.round(drainSeconds * 1000),
     limits: {
       jsonBytes: Math.round(maxJsonMb * 2 ** 20),
-      uploadBytes: Math.round(maxUploadMb * 2 ** 20),
+      ...(maxUploadMb === undefined ? {} : { uploadBytes: Math.round(maxUploadMb * 2 ** 20) }),
       arrayItems: maxArrayItems,
     },
   };

@@ -65,11 +65,6 @@ async function extendBlob({ client }: Redis, key: BlobKey, length: number, expir
   return Number(await client.call('EVAL', EXTEND, keys.length, ...keys, expireSeconds)) === 1;
 }
 
-function partKeys(key: BlobKey, length: number): string[] {
-  const count = Math.max(1, Math.ceil(length / PART_BYTES));
-  return Array.from({ length: count }, (_, part) => `${key}:${String(part)}`);
-}
-
 /**
  * Returns stored bytes, after a check of their SHA-256.
  * @throws {DataValidationError} if they have expired, or are not the bytes that were stored
