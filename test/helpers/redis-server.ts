@@ -13,6 +13,9 @@ export interface RunningRedis {
   readonly kill: () => Promise<void>;
   /** Starts the server again with its data, on the same port. */
   readonly start: () => Promise<void>;
+  /** Stops the server from answering, as an overloaded machine would, until it is thawed. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
 }
 
 const isInstalled = spawnSync('redis-server', ['--version'], { timeout: 10_000 }).status === 0;
@@ -51,6 +54,15 @@ export function describeWithRedis(title: string, suite: (redis: () => RunningRed
       await killServer(child);
       rmSync(folder, { recursive: true, force: true });
     });
-    suite(() => ({ url: `redis://127.0.0.1:${String(port)}`, kill: () => killServer(child), start }));
+    const send = (signal: NodeJS.Signals) => (): void => {
+      if (child?.pid !== undefined) process.kill(-child.pid, signal);
+    };
+    suite(() => ({
+      url: `redis://127.0.0.1:${String(port)}`,
+      kill: () => killServer(child),
+      start,
+      freeze: send('SIGSTOP'),
+      thaw: send('SIGCONT'),
+    }));
   });
 }

@@ -114,6 +114,9 @@ export class RedisRuns implements Runs {
         this.#drivers.noteEnd(runId);
         void this.#files.remove(runId);
       },
+      onRelease: () => {
+        this.#drivers.look();
+      },
     });
     this.#files = new FileCache({
       folder: path.resolve(filesFolder),

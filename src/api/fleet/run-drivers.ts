@@ -8,7 +8,14 @@ import { sleep } from '../../internal/retry.ts';
 import type { TaskQueue } from '../../io/queue/task-queue.ts';
 import { getBlob } from '../../io/redis/blobs.ts';
 import type { Redis } from '../../io/redis/open-redis.ts';
-import { cancelledByEnd, cannotKeep, problemOfRun, setAsideRun } from '../problem/service-problem.ts';
+import {
+  abandonedRun,
+  cancelledByEnd,
+  cannotKeep,
+  type ProblemJson,
+  problemOfRun,
+  storeFull,
+} from '../problem/service-problem.ts';
 import { endedRecord, isFinal, type RunRecord, succeededRecord } from '../runs/runs.ts';
 import type { NewRun, RunLedger } from './run-ledger.ts';
 import { type StoredFile, taskKindOf, type TaskOutput, taskOutputSchema } from './service-task.ts';
@@ -69,15 +76,21 @@ export class RunDrivers {
 
   start(): void {
     const { leaseMillis, redis } = this.#options;
-    const look = (): void => void this.#look();
-    this.#timer = setInterval(look, leaseMillis / 3);
+    this.#timer = setInterval(() => {
+      this.look();
+    }, leaseMillis / 3);
     this.#timer.unref();
     redis.client.on('ready', () => {
       // All leases may have ended while Redis was away. Their hosts have some time to renew them.
       this.#adoptFrom = performance.now() + leaseMillis;
-      look();
+      this.look();
     });
-    look();
+    this.look();
+  }
+
+  /** Renews leases, takes runs over, and repeats what failed, now instead of a little later. */
+  look(): void {
+    void this.#look();
   }
 
   /** Looks after a run until its end. */
@@ -101,7 +114,7 @@ export class RunDrivers {
   /** Removes a run that was perhaps recorded, as soon as Redis answers. */
   discard(run: Pick<NewRun, 'record' | 'claim'>): void {
     this.#discarded.set(run.record.runId, run);
-    void this.#look();
+    this.look();
   }
 
   /** Stops the job of a run that has ended elsewhere, for example because it was cancelled. */
@@ -138,7 +151,7 @@ export class RunDrivers {
     ]);
   }
 
-  /** Renews leases, takes runs over, and repeats what failed. Never rejects. */
+  /** Never rejects. */
   async #look(): Promise<void> {
     // While Redis is away, one look waits for it.
     if (this.#isLooking || this.#isClosing) return;
@@ -178,9 +191,11 @@ export class RunDrivers {
     const { run, controller, token } = driver;
     const { record, isWaitedFor } = run;
     const { runId } = record;
+    let hasFailed = false;
     const report = (step: () => Promise<void>): void => {
       driver.reported = driver.reported.then(step).catch((error: unknown) => {
-        this.#warn({ err: error, runId }, 'a report of a run cannot be recorded');
+        if (!hasFailed) this.#warn({ err: error, runId }, 'a report of a run cannot be recorded');
+        hasFailed = true;
       });
     };
     let end: readonly [RunRecord, readonly StoredFile[]];
@@ -232,13 +247,14 @@ export class RunDrivers {
     if (!this.#isClosing) this.#options.logger.warn(fields, text);
   }
 
-  #failed(record: RunRecord, problem: Parameters<typeof endedRecord>[2]): RunRecord {
+  #failed(record: RunRecord, problem: ProblemJson): RunRecord {
     return endedRecord(record, 'failed', problem, this.#options.now());
   }
 }
 
 /** Returns the problem of a run whose task failed on the queue. */
-function problemOfQueue(runId: string, error: unknown): Parameters<typeof endedRecord>[2] {
-  const isSetAside = FairnessToolkitError.isInstance(error) && error.code === 'task-set-aside';
-  return isSetAside ? setAsideRun(runId) : problemOfRun(runId, error);
+function problemOfQueue(runId: string, error: unknown): ProblemJson {
+  if (!FairnessToolkitError.isInstance(error)) return problemOfRun(runId, error);
+  if (error.code === 'task-set-aside') return abandonedRun(runId);
+  return problemOfRun(runId, error.context['reason'] === 'full' ? storeFull(error) : error);
 }

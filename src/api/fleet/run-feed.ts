@@ -29,6 +29,8 @@ export interface RunFeedOptions {
   readonly logger: Logger;
   /** Called with the ID of a run when a host has announced its end or its removal. */
   readonly onEnd: (runId: string) => void;
+  /** Called when a host has left its runs to others. */
+  readonly onRelease: () => void;
 }
 
 /**
@@ -44,10 +46,11 @@ export class RunFeed {
   }
 
   async start(): Promise<void> {
-    const { subscriber, ledger, onEnd } = this.#options;
+    const { subscriber, ledger, onEnd, onRelease } = this.#options;
     subscriber.on('message', (_channel: string, message: string) => {
       const [runId = '', what] = message.split(' ');
       if (what === 'ended' || what === 'removed') onEnd(runId);
+      if (what === 'released') onRelease();
       void this.#read(runId);
     });
     subscriber.on('ready', () => {

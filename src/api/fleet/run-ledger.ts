@@ -205,7 +205,8 @@ export class RunLedger {
 
   /** Takes over runs that no host looks after, and returns their IDs. */
   async adopt(): Promise<string[]> {
-    return (await this.#run(scripts.ADOPT, this.#limits.leaseMillis * 1000, ADOPTED_AT_ONCE)) as string[];
+    const { leaseMillis, keepSeconds } = this.#limits;
+    return (await this.#run(scripts.ADOPT, leaseMillis * 1000, ADOPTED_AT_ONCE, keepSeconds)) as string[];
   }
 
   async release(runIds: readonly string[]): Promise<void> {

@@ -2,7 +2,12 @@ import { redisScript } from '../../io/redis/run-script.ts';
 
 /**
  * The keys, and steps of several scripts. KEYS[1] is the prefix of all keys; a script derives the keys of a run from it,
- * because it also removes runs that the caller does not know. `PREFIX:run:ID` holds a run: its record, its job, the number of its events, and whether it is hidden. A hidden run can only be waited for, and expires soon.
+ * because it also removes runs that the caller does not know. `PREFIX:run:ID` holds a run: its record, its job, the
+ * number of its events, and whether it is hidden. A hidden run can only be waited for, and expires soon.
+ *
+ * When Redis is full, it refuses the first command of a script that needs memory, but only if the script has written
+ * nothing yet. Scripts that store something new therefore begin with such a command, and have no effect then. Scripts
+ * that end or remove a run begin with another one, so that they always work.
  */
 const COMMON = `
 local call = redis.call
@@ -81,6 +86,7 @@ const script = (text: string): ReturnType<typeof redisScript> => redisScript(COM
 
 /** Stores an ended run. ARGV: ID, size, seconds, most runs, most bytes, names and values of fields. */
 export const KEEP = script(`
+call('ZADD', RUNS, text(now()), ARGV[1])
 erase(ARGV[1])
 setFields(keyOf(ARGV[1]), 6)
 call('HSET', keyOf(ARGV[1]), 'event', 1, 'since', text(now()))
@@ -150,13 +156,13 @@ if FINAL[status] then
   if call('HGET', key, 'token') == ARGV[2] then return 'recorded' end
   return 'ended'
 end
+stop(id)
 setFields(key, 10)
 call('HINCRBY', key, 'event', 1)
 call('HSET', key, 'token', ARGV[2])
 call('HDEL', key, 'job')
 -- Followers read the last reports after the end.
 call('EXPIRE', key .. ':events', 60)
-stop(id)
 local kept = {}
 for digest in string.gmatch(ARGV[9], '%x+') do kept[digest] = true end
 if ARGV[3] == '1' then
@@ -175,7 +181,7 @@ export const REMOVE = script(`
 local key = keyOf(ARGV[1])
 local status = call('HGET', key, 'status')
 if not status or call('HGET', key, 'hidden') then return 'unknown' end
-if not FINAL[status] then return 'active' end
+if status == 'queued' or status == 'running' then return 'active' end
 unlist(ARGV[1])
 -- Clients that follow the run have a minute to learn that it ended.
 hide(ARGV[1], 60, 'removed')
@@ -198,7 +204,7 @@ end
 
 /** Returns the fields of a run, and marks it as used if ARGV[2] is 1. ARGV: ID, 1 or 0. */
 export const GET = script(`
-if ARGV[2] == '1' then call('ZADD', RUNS, 'XX', text(now()), ARGV[1]) end
+if ARGV[2] == '1' then redis.pcall('ZADD', RUNS, 'XX', text(now()), ARGV[1]) end
 return call('HGETALL', keyOf(ARGV[1]))
 `);
 
@@ -235,6 +241,7 @@ return { fields[1], fields[2], fields[3] or '', reports }
 
 /** Extends the leases of runs, and returns those that are no longer active. ARGV: lease in microseconds, seconds, IDs. */
 export const RENEW = script(`
+keepIndexes(tonumber(ARGV[2]))
 local gone = {}
 for i = 3, #ARGV do
   if call('ZSCORE', ACTIVE, ARGV[i]) then
@@ -244,15 +251,15 @@ for i = 3, #ARGV do
     gone[#gone + 1] = ARGV[i]
   end
 end
-keepIndexes(tonumber(ARGV[2]))
 return gone
 `);
 
 /**
  * Takes over the runs whose lease has ended, and returns their IDs. Also forgets runs that have expired. ARGV: lease in
- * microseconds, most runs.
+ * microseconds, most runs, seconds.
  */
 export const ADOPT = script(`
+keepIndexes(tonumber(ARGV[3]))
 for _, id in ipairs(call('ZRANGE', RUNS, 0, -1)) do
   if call('EXISTS', keyOf(id)) == 0 then unlist(id) end
 end
@@ -270,7 +277,10 @@ return taken
 
 /** Ends the leases of runs, so that another host looks after them. ARGV: IDs. */
 export const RELEASE = script(`
-for _, id in ipairs(ARGV) do call('ZADD', ACTIVE, 'XX', 0, id) end
+for _, id in ipairs(ARGV) do
+  call('ZADD', ACTIVE, 'XX', 0, id)
+  publish(id, 'released')
+end
 `);
 
 /**

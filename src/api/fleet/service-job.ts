@@ -9,7 +9,7 @@ import { whenAborted } from '../../internal/retry.ts';
 import type { TaskContext, TaskData, TaskHandler } from '../../io/queue/task-queue.ts';
 import { digestOf, partKeys, putBlob } from '../../io/redis/blobs.ts';
 import { getFile, putFile } from '../../io/redis/file-blobs.ts';
-import type { Redis } from '../../io/redis/open-redis.ts';
+import { isRedisError, type Redis, redisFailed } from '../../io/redis/open-redis.ts';
 import type { JobRunner } from '../jobs/job.ts';
 import { noRoomProblem, ServiceProblem, uploadLost } from '../problem/service-problem.ts';
 import type { RunLedger } from './run-ledger.ts';
@@ -77,7 +77,8 @@ async function workOn(
   } catch (error) {
     // Nobody reads the output of a run that has ended.
     if (error === RUN_ENDED) return { values: null, bytes: {} };
-    throw error;
+    // A Redis that is full is not asked again.
+    throw isRedisError(error) && error.message.startsWith('OOM') ? redisFailed(options.redis.name, error) : error;
   } finally {
     clearInterval(check);
     for (const one of Object.values(folders)) {

@@ -278,7 +278,7 @@ export function uploadLost(cause: unknown): ServiceProblem {
 }
 
 /** Returns the problem of a run that is not tried again, because several workers ended while they worked on it. */
-export function setAsideRun(runId: string): ProblemJson {
+export function abandonedRun(runId: string): ProblemJson {
   const detail = 'The run ended several workers of the service, or stopped them from answering.';
   const suggestion = 'Send fewer rows or columns, or ask the operator of the service to read the log of the workers.';
   return new ServiceProblem(500, { detail, suggestion, runId }).toJSON();
