@@ -4,8 +4,10 @@ import path from 'node:path';
 
 import { openPromptClient } from '../../../src/api/fleet/prompt-client.ts';
 import { RedisRuns } from '../../../src/api/fleet/redis-runs.ts';
+import { RunDrivers } from '../../../src/api/fleet/run-drivers.ts';
 import { type LedgerLimits, RunLedger } from '../../../src/api/fleet/run-ledger.ts';
 import { createServiceJobHandler } from '../../../src/api/fleet/service-job.ts';
+import { isFinal } from '../../../src/api/runs/runs.ts';
 import type { TaskQueue } from '../../../src/io/queue/task-queue.ts';
 import { openRedis } from '../../../src/io/redis/open-redis.ts';
 import { FakeRunner } from '../runs/fake-runner.ts';
@@ -62,8 +64,22 @@ export async function openHost(options: HostOptions) {
     logger,
   });
   await runs.start();
+  const rival = new RunDrivers({
+    redis,
+    ledger,
+    queue: options.queue ?? own,
+    leaseMillis: limits.leaseMillis,
+    now: () => new Date(clock()).toISOString(),
+    logger,
+    onLook: () => undefined,
+  });
   return {
     runs,
+    /** Looks after a run too, as a host does that believes the other one to be lost. */
+    rival: async (runId: string) => {
+      const stored = await ledger.get(runId, true);
+      if (stored !== undefined && !isFinal(stored.record.status)) rival.drive(stored);
+    },
     runner,
     handler,
     queue: own,
@@ -84,7 +100,7 @@ export async function openHost(options: HostOptions) {
       await redis.close();
     },
     close: async () => {
-      await runs.close();
+      await Promise.all([runs.close(), rival.close(ledger)]);
       prompt.close();
       await redis.close();
     },

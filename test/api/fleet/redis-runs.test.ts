@@ -126,8 +126,10 @@ describeWithRedis('hosts that share runs', (redis) => {
       const first = await open({ limits, queue: second.queue });
       const runId = await begin(first);
       // As if the first host had been silent for a while.
-      await second.ledger.release([runId]);
-      await until(() => second.queue.tasks.get(runId)?.callers.size === 2);
+      await until(async () => {
+        await second.redis.client.call('ZADD', `${prefix}:runs:active`, 0, runId);
+        return second.queue.tasks.get(runId)?.callers.size === 2;
+      });
       const { events, hasEnded } = await follow(second, runId);
       second.queue.start(runId);
       const job = await jobAt(second, runId);
