@@ -36,12 +36,15 @@ export {
 export type { OnProgress, ProgressEvent } from './internal/progress.ts';
 export { VERSION } from './internal/version.ts';
 export {
+  createQueue,
   createSqlEngine,
   loadData,
   type LoadDataOptions,
   openDuckDb,
+  type QueueOptions,
   sampleData,
   type SqlEngine,
+  type TaskQueue,
   writeCsv,
   writeParquet,
   writeTable,

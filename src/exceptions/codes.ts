@@ -21,7 +21,7 @@ const CODES_BY_CLASS = {
       cause: 'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',
       fix: 'Read the message, the property `cause` and the log of the worker.',
     },
-    'task-set-aside': {
+    'task-quarantined': {
       cause: 'A task on a queue ended its worker several times, for example because the memory was full.',
       fix: 'Read the log of the worker. The message has the command that allows the task to run again.',
     },

@@ -12,6 +12,10 @@ const HOST_NAME = /^(?:[\w.-]+|\[[\da-f:.]+\])$/i;
 /** A prefix contains no colon, which separates the parts of a key, and no character that a pattern of Redis uses. */
 export const REDIS_PREFIX = /^[\w.-]{1,100}$/;
 
+export const redisPrefix = z
+  .string()
+  .regex(REDIS_PREFIX, 'a prefix has 1 to 100 letters, digits, dots, dashes and underscores');
+
 /** The largest upload that can be stored in Redis, in MiB. */
 export const MAX_REDIS_UPLOAD_MB = 8192;
 
@@ -24,10 +28,7 @@ export const serveSchema = z
     workers: z.number().int().min(1).max(1024).default(1),
     store: z.string().min(1).optional(),
     redis: z.string().min(1).optional(),
-    redisPrefix: z
-      .string()
-      .regex(REDIS_PREFIX, 'a prefix has 1 to 100 letters, digits, dots, dashes and underscores')
-      .optional(),
+    redisPrefix: redisPrefix.optional(),
     work: z.boolean().default(true),
     rateLimit: z.number().int().min(1).optional(),
     insecure: z.boolean().default(false),

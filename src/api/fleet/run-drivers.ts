@@ -255,6 +255,6 @@ export class RunDrivers {
 /** Returns the problem of a run whose task failed on the queue. */
 function problemOfQueue(runId: string, error: unknown): ProblemJson {
   if (!FairnessToolkitError.isInstance(error)) return problemOfRun(runId, error);
-  if (error.code === 'task-set-aside') return abandonedRun(runId);
+  if (error.code === 'task-quarantined') return abandonedRun(runId);
   return problemOfRun(runId, error.context['reason'] === 'full' ? storeFull(error) : error);
 }

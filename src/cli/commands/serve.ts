@@ -4,14 +4,9 @@ import type { RunningService, ServeOptions } from '../../api/serve/running-servi
 import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
-import { onInterrupt } from '../progress-bar.ts';
-
-/**
- * The time in milliseconds after which the process is killed if it does not end together with the service. A running
- * thread can prevent the end.
- */
-const STUCK_MILLIS = 1_000;
+import { type OutputOptions, print } from '../output.ts';
+import { assertNoPassword, REDIS_URL } from '../redis-url.ts';
+import { endSoon, prepareServiceLogs, stopAtSignals } from '../stoppable.ts';
 
 /** Returns the command `evenhand serve`. */
 export function serveCommand(): Command {
@@ -25,7 +20,7 @@ export function serveCommand(): Command {
 --reload  restart when a file of the package changes
 --insecure  allow an address that other machines can reach without API keys
 --store <folder>  folder in which results are also saved, so that they survive a restart
---redis <url>  Redis through which several hosts share runs, results and rate limits, such as redis://user@host:6379
+--redis <url>  Redis server through which several hosts share runs, results and rate limits: ${REDIS_URL}
 --redis-prefix <name>  first part of all keys in Redis; services with different prefixes do not see each other (default: evenhand)
 --no-work  leave the runs to other hosts, and to 'evenhand worker'
 --monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard
@@ -58,8 +53,8 @@ Examples:
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
 
   On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
-  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 --redis redis://db.example:6379
-  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://db.example:6379
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 --redis redis://queue.example:6379
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://queue.example:6379
 
   Behind a proxy on the same machine that handles passwords and TLS:
   $ evenhand serve --allowed-host audit.example.com --base-path /fairness
@@ -89,49 +84,17 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
     process.exitCode = await serveWatched(request);
     return;
   }
-  if (request.redis !== undefined) await assertNoRedisPassword(request.redis);
+  if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
-  const release = stopAtSignals(service, options);
+  const release = stopAtSignals(() => service.stop(), 'waiting for requests and runs to finish.', options);
   await reportPosition(service, request.host, options.json === true);
   try {
     await service.done;
   } finally {
     release();
-    setTimeout(() => {
-      // A thread that runs native code can be ended only together with the process.
-      process.kill(process.pid, 'SIGKILL');
-    }, STUCK_MILLIS).unref();
+    endSoon();
   }
-}
-
-/**
- * Checks that the URL of Redis contains no password.
- * @throws {ConfigValidationError} if it does. The message does not contain the URL
- */
-async function assertNoRedisPassword(url: string): Promise<void> {
-  const [{ hasRedisPassword }, { ConfigValidationError }] = await Promise.all([
-    import('../../io/redis/open-redis.ts'),
-    import('../../exceptions/index.ts'),
-  ]);
-  if (!hasRedisPassword(url)) return;
-  throw new ConfigValidationError(
-    'The URL of --redis contains a password, which other users of this computer can read.',
-    {
-      context: { parameter: 'redis' },
-      suggestion: 'Remove it from the URL, and set EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE.',
-    },
-  );
-}
-
-/**
- * Sets the log level. Environment variables for logs take precedence, because a service usually runs without a
- * terminal.
- */
-async function prepareServiceLogs(options: OutputOptions): Promise<void> {
-  const { isLoggingAskedFor } = await import('../../internal/logger.ts');
-  const isChosen = options.quiet === true || options.verbose === true;
-  if (isChosen || !isLoggingAskedFor(process.env)) await prepareLogs(options);
 }
 
 /** Returns the options of the library's `serve` function for a request. */
@@ -153,30 +116,6 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
       arrayItems: maxArrayItems,
     },
   };
-}
-
-/**
- * Replaces the listener that ends the process immediately, so that work finishes first. Returns a function that removes
- * the new listener.
- */
-function stopAtSignals(service: RunningService, options: OutputOptions): () => void {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) endAtOnce();
-    isStopping = true;
-    remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
-    void service.stop();
-  };
-  return onInterrupt(stop);
-}
-
-/**
- * Ends the process with SIGINT, which a shell reports as exit code 130. `process.exit` would wait for threads that may
- * run for a long time.
- */
-function endAtOnce(): void {
-  process.removeAllListeners('SIGINT');
-  process.kill(process.pid, 'SIGINT');
 }
 
 async function reportPosition({ url, port, workers }: RunningService, host: string, isJson: boolean): Promise<void> {

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 
 import { numberColumn, type ReportBlock, valueColumn } from '../../document/report-document.ts';
 import { bracketText, formatNumber } from '../../internal/format.ts';
-import type { ParetoSweep } from '../../training/index.ts';
+import type { SweepRequest } from '../../schemas/training-job.ts';
+import type { ParetoSweep, SweepOptions, TrainingSource } from '../../training/index.ts';
 import { OPTION } from '../define-command.ts';
 import { parseNumberOrAuto, parseNumbersOrAuto } from '../option-parsers.ts';
+import { onQueue, REDIS_URL } from '../redis-url.ts';
 import { trainingCommand } from '../training-job.ts';
 
 /** Returns the command `evenhand train-regularized`. */
@@ -21,6 +23,7 @@ ${OPTION.hidden}
 --patience <n>  stop after this many epochs without improvement (default: 5)
 --weight-decay <rate>  decoupled weight decay (default: 0)
 --schedule <name>  learning rate schedule: constant, linear or cosine (default: constant)
+--queue <url>  train on the workers of a queue (see evenhand worker) instead of in this process: ${REDIS_URL}
 --threads <n>  maximum number of training threads; does not change the result (default: from the amount of work and the cores)
 ${OPTION.trainSize}
 --folds <n>  cross-fit with this many folds instead of one split, so that every row is held out once; for small data
@@ -50,7 +53,14 @@ The penalty constrains mean scores on the training rows. The table shows the res
 networks have not seen: accuracy, and the demographic parity (DP) and equalized odds (EO) differences.`,
     async load() {
       const { paretoToJson, plotPareto, sweepPareto } = await import('../../training/index.ts');
-      return { train: sweepPareto, toJson: paretoToJson, plot: plotPareto };
+      const train = (
+        source: TrainingSource,
+        { queue: url, ...options }: Omit<SweepOptions, 'queue'> & Pick<SweepRequest, 'queue'>,
+      ): Promise<ParetoSweep> =>
+        url === undefined
+          ? sweepPareto(source, options)
+          : onQueue(url, (queue, signal) => sweepPareto(source, { ...options, queue, signal }));
+      return { train, toJson: paretoToJson, plot: plotPareto };
     },
     describe,
   });

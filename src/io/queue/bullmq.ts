@@ -75,8 +75,8 @@ export function logError(error: unknown): void {
 export interface SharedNames {
   /** The set of the queues that have had tasks. */
   readonly queues: string;
-  /** The hash of the tasks that are set aside. */
-  readonly setAside: string;
+  /** The hash of the tasks that are quarantined. */
+  readonly quarantine: string;
   /** The channel on which added tasks are announced. */
   readonly added: string;
   /** The channel on which cancelled tasks are announced. */
@@ -87,7 +87,7 @@ export interface SharedNames {
 export function sharedNames(prefix: string): SharedNames {
   return {
     queues: `${prefix}:queues`,
-    setAside: `${prefix}:set-aside`,
+    quarantine: `${prefix}:quarantine`,
     added: `${prefix}:added`,
     cancelled: `${prefix}:cancelled`,
   };

@@ -12,7 +12,7 @@ import {
 } from './bullmq.ts';
 import { MAX_ATTEMPTS } from './follow-task.ts';
 import { type DataStore, decodeData, encodeData } from './task-data.ts';
-import { encodeError, type SetAside, taskFailed, taskSetAside } from './task-errors.ts';
+import { encodeError, type Quarantined, taskFailed, taskQuarantined } from './task-errors.ts';
 import type { TaskData, TaskHandler } from './task-queue.ts';
 
 /** What happened to a task at a worker. */
@@ -29,7 +29,7 @@ export interface TaskEvent {
     /** The worker could not confirm in time that it works on the task. Another worker takes it. */
     | 'lost'
     /** It ended too many workers. */
-    | 'set-aside';
+    | 'quarantined';
   readonly kind: string;
   readonly id: string;
   /** The milliseconds since the worker took the task. */
@@ -75,8 +75,8 @@ export interface RunningTask extends TakenTask {
 /** The minimum time between two messages about the progress of a task. */
 const PROGRESS_MILLIS = 200;
 
-/** The time for which the input of a task that is set aside is kept: 30 days. */
-const SET_ASIDE_SECONDS = 30 * 86_400;
+/** The time for which the input of a task that is quarantined is kept: 30 days. */
+const QUARANTINE_SECONDS = 30 * 86_400;
 
 /** Asks the handler of a task to stop. */
 export function askToStop(task: RunningTask, reason: StopReason): void {
@@ -129,7 +129,7 @@ interface Ending {
 async function settle(link: WorkerLink, task: RunningTask, onStart: () => void): Promise<Ending> {
   const { job, token, names } = task;
   const { client } = link.redis;
-  if (job.deferredFailure !== undefined) return setAside(link, task);
+  if (job.deferredFailure !== undefined) return quarantine(link, task);
   if (Number(await client.call('EXISTS', names.cancel)) === 1) return discard(link, task);
   // The task was done before, but its worker was lost before it could say so.
   if (Number(await client.call('EXISTS', names.output)) === 1) {
@@ -198,17 +198,17 @@ async function discard({ redis, createFinalError }: WorkerLink, task: RunningTas
   return { type: 'cancelled' };
 }
 
-/** Sets a task aside that has ended too many workers. It is not run again before somebody allows it. */
-async function setAside({ redis, store, names, createFinalError }: WorkerLink, task: RunningTask): Promise<Ending> {
+/** Quarantines a task that has ended too many workers. It is not run again before somebody allows it. */
+async function quarantine({ redis, store, names, createFinalError }: WorkerLink, task: RunningTask): Promise<Ending> {
   const { kind, id, job, token } = task;
   const worker = (await redis.client.call('GET', task.names.worker)) as string | null;
-  const entry: SetAside = { times: job.stalledCounter, worker: worker ?? 'unknown' };
+  const entry: Quarantined = { times: job.stalledCounter, worker: worker ?? 'unknown' };
   const record = { ...entry, kind, id, at: new Date().toISOString(), input: job.data };
-  await redis.client.call('HSET', names.setAside, task.names.task, JSON.stringify(record));
-  await store.keep(job.data, SET_ASIDE_SECONDS);
-  const error = taskSetAside({ kind, id }, { ...entry, key: names.setAside, field: task.names.task });
+  await redis.client.call('HSET', names.quarantine, task.names.task, JSON.stringify(record));
+  await store.keep(job.data, QUARANTINE_SECONDS);
+  const error = taskQuarantined({ kind, id }, { ...entry, key: names.quarantine, field: task.names.task });
   await job.moveToFailed(createFinalError(JSON.stringify(encodeError(error))), token, false);
-  return { type: 'set-aside', error };
+  return { type: 'quarantined', error };
 }
 
 /** Sends a message to the callers of a task. */

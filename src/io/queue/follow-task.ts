@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import type { OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { sleep, whenAborted } from '../../internal/retry.ts';
+import { settleWithin, whenAborted } from '../../internal/retry.ts';
 import { VERSION } from '../../internal/version.ts';
 import { isRedisError, type Redis, redisFailed } from '../redis/open-redis.ts';
 import {
@@ -18,7 +18,14 @@ import {
 } from './bullmq.ts';
 import { type Channels, createBell } from './channels.ts';
 import { type DataStore, decodeData, type EncodedTask, type StoredData } from './task-data.ts';
-import { decodeError, type EncodedError, queueClosed, type SetAside, taskLost, taskSetAside } from './task-errors.ts';
+import {
+  decodeError,
+  type EncodedError,
+  queueClosed,
+  type Quarantined,
+  taskLost,
+  taskQuarantined,
+} from './task-errors.ts';
 import type { RunTaskOptions, TaskData } from './task-queue.ts';
 
 /** The names of {@link RunTaskOptions}. */
@@ -79,7 +86,7 @@ export async function runTask(link: QueueLink, task: EncodedTask, options: RunTa
   } catch (error) {
     if (signal?.aborted === true) {
       isCancelled = true;
-      await within(CANCEL_MILLIS, cancel(link, task, caller));
+      await settleWithin(CANCEL_MILLIS, [cancel(link, task, caller)]);
       throw signal.reason as Error;
     }
     if (closed.aborted) throw queueClosed(redis.name);
@@ -95,13 +102,6 @@ export async function runTask(link: QueueLink, task: EncodedTask, options: RunTa
 interface Caller {
   readonly id: string;
   readonly names: TaskNames;
-}
-
-/** Waits for work, but at most for some time. Its errors do not matter. */
-async function within(millis: number, work: Promise<unknown>): Promise<void> {
-  const given = new AbortController();
-  await Promise.race([work.catch(() => undefined), sleep(millis, given.signal).catch(() => undefined)]);
-  given.abort();
 }
 
 /**
@@ -148,7 +148,7 @@ async function follow(
       if (isFailed && isJoined) throw decodeError(JSON.parse(job.failedReason) as EncodedError);
       if (job === undefined || isFailed) {
         if (additions++ > MAX_ADDITIONS) throw taskLost(task, link.redis.name);
-        await assertNotSetAside(link, task, names);
+        await assertNotQuarantined(link, task, names);
         if (isFailed) await queue.remove(names.jobId);
         await add(link, task, names);
         keptAt = performance.now();
@@ -224,11 +224,11 @@ async function readOutput({ redis, store }: QueueLink, { output }: TaskNames): P
   }
 }
 
-async function assertNotSetAside(link: QueueLink, task: EncodedTask, names: TaskNames): Promise<void> {
-  const { setAside } = link.names;
-  const text = (await link.redis.client.call('HGET', setAside, names.task)) as string | null;
+async function assertNotQuarantined(link: QueueLink, task: EncodedTask, names: TaskNames): Promise<void> {
+  const { quarantine } = link.names;
+  const text = (await link.redis.client.call('HGET', quarantine, names.task)) as string | null;
   if (text === null) return;
-  throw taskSetAside(task, { ...(JSON.parse(text) as SetAside), key: setAside, field: names.task });
+  throw taskQuarantined(task, { ...(JSON.parse(text) as Quarantined), key: quarantine, field: names.task });
 }
 
 /** Reports each start of a task once, and warns if there is no worker to start it. */

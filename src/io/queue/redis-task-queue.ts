@@ -1,19 +1,21 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import { VERSION } from '../../internal/version.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { isRedisError, openRedis, redisFailed } from '../redis/open-redis.ts';
 import { bullOptions, importBullMq, type JobQueue, logError, sharedNames, warnOfSettings } from './bullmq.ts';
 import { openChannels } from './channels.ts';
 import { type QueueLink, RUN_OPTION_NAMES, runTask } from './follow-task.ts';
-import { encodeTask, openDataStore } from './task-data.ts';
+import { assertName, encodeTask, openDataStore } from './task-data.ts';
 import { queueClosed } from './task-errors.ts';
 import type { QueueCounts, TaskQueue } from './task-queue.ts';
 
-/** Options of {@link openTaskQueue}. */
-export interface OpenTaskQueueOptions {
-  /** The URL of Redis: `redis://user@host:6379/0`, or `rediss://` for TLS. */
+/** Options of {@link createQueue}. */
+export interface QueueOptions {
+  /** The URL of Redis: `redis://user@host:6379/0`, or `rediss://` for TLS. Do not write passwords into programs. */
   readonly redis: string;
   /**
-   * The first part of all names in Redis. Queues and workers with different prefixes do not see each other.
+   * The first part of all names in Redis. Queues and workers with different prefixes do not see each other;
+   * `evenhand worker` uses the default.
    * @defaultValue 'evenhand'
    */
   readonly prefix?: string | undefined;
@@ -28,6 +30,12 @@ export interface OpenTaskQueueOptions {
    * @defaultValue process.env
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+const QUEUE_OPTION_NAMES: OptionNames<QueueOptions> = { redis: true, prefix: true, keepSeconds: true, env: true };
+
+/** Options of {@link openTaskQueue}. */
+export interface OpenTaskQueueOptions extends QueueOptions {
   /**
    * The time between two looks at a task, in milliseconds. Usually, a message arrives earlier.
    * @defaultValue 1000
@@ -44,8 +52,44 @@ export interface OpenTaskQueueOptions {
 /** The default prefix of all names in Redis. */
 export const DEFAULT_PREFIX = 'evenhand';
 
+/** One year. */
+const MAX_KEEP_SECONDS = 366 * 86_400;
+
 /** One day. */
 export const DEFAULT_KEEP_SECONDS = 86_400;
+
+/**
+ * Connects to a queue on Redis, whose tasks `evenhand worker` does, on any number of machines. Pass it to `sweepPareto`
+ * as the option `queue`, and close it at the end.
+ *
+ * A task whose worker is lost is taken over by another worker. Its output is stored once, under the hash of the task, so
+ * that an equal task is not done again as long as its output is kept. See docs/scaling.md.
+ * @throws {ConfigValidationError} if the URL is not valid
+ * @throws {DataValidationError} if Redis does not answer, or does not accept the password
+ * @throws {DependencyError} if BullMQ or ioredis is not installed (`npm install bullmq@6 ioredis@6`)
+ * @example
+ * ```text
+ * import { createQueue, sampleData, sweepPareto } from 'evenhand';
+ *
+ * // Needs Redis, and workers: npx evenhand worker --redis redis://queue.example:6379
+ * const queue = await createQueue({ redis: 'redis://queue.example:6379' });
+ * const points = await sweepPareto(
+ *   { table: sampleData('cps-wages'), target: 'wage_above_median', sensitive: 'gender', features: ['education'] },
+ *   { etas: [0, 0.5, 1, 2, 4, 8, 16, 32, 64], queue },
+ * );
+ * await queue.close();
+ * ```
+ */
+export async function createQueue(options: QueueOptions): Promise<TaskQueue> {
+  assertKnownOptions('createQueue', options, QUEUE_OPTION_NAMES);
+  return openTaskQueue(options);
+}
+
+/** @throws {ValueError} if a setting is out of range */
+export function checkSettings({ prefix = DEFAULT_PREFIX, keepSeconds = DEFAULT_KEEP_SECONDS }: QueueOptions): void {
+  assertName('prefix', prefix);
+  requireInteger('keepSeconds', keepSeconds, 1, MAX_KEEP_SECONDS);
+}
 
 /**
  * Connects to a queue on Redis. {@link startTaskWorker} does its tasks, in any process on any machine.
@@ -53,14 +97,10 @@ export const DEFAULT_KEEP_SECONDS = 86_400;
  * @throws {DataValidationError} if Redis does not answer, or does not accept the password
  * @throws {DependencyError} if BullMQ or ioredis is not installed
  */
-export async function openTaskQueue({
-  redis: url,
-  prefix = DEFAULT_PREFIX,
-  keepSeconds = DEFAULT_KEEP_SECONDS,
-  env,
-  pollMillis = 1000,
-  retryMillis = 1000,
-}: OpenTaskQueueOptions): Promise<TaskQueue> {
+export async function openTaskQueue(options: OpenTaskQueueOptions): Promise<TaskQueue> {
+  checkSettings(options);
+  const { redis: url, prefix = DEFAULT_PREFIX, keepSeconds = DEFAULT_KEEP_SECONDS, env } = options;
+  const { pollMillis = 1000, retryMillis = 1000 } = options;
   const { Queue } = await importBullMq();
   const redis = await openRedis(url, { env });
   const channels = await openChannels(redis).catch(async (error: unknown) => {
@@ -90,11 +130,11 @@ export async function openTaskQueue({
   };
   return {
     name: redis.name,
-    async run(task, options = {}) {
-      assertKnownOptions('run', options, RUN_OPTION_NAMES);
-      options.signal?.throwIfAborted();
+    async run(task, runOptions = {}) {
+      assertKnownOptions('run', runOptions, RUN_OPTION_NAMES);
+      runOptions.signal?.throwIfAborted();
       if (closing.signal.aborted) throw queueClosed(redis.name);
-      return runTask(link, encodeTask(task, options.id), options);
+      return runTask(link, encodeTask(task, runOptions.id), runOptions);
     },
     async counts() {
       if (closing.signal.aborted) throw queueClosed(redis.name);

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { quote } from '../../internal/arguments.ts';
+import { isPlainObject } from '../../internal/values.ts';
 import { VERSION } from '../../internal/version.ts';
 import { type BlobKey, digestOf, getBlob, keepBlob, putBlob } from '../redis/blobs.ts';
 import type { Redis } from '../redis/open-redis.ts';
@@ -17,7 +18,7 @@ const MAX_DEPTH = 200;
  * left out, as in JSON.
  * @throws {ValueError} if JSON cannot represent a value
  */
-export function canonicalJson(value: unknown, path = 'values', depth = 0): string {
+function canonicalJson(value: unknown, path = 'values', depth = 0): string {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value);
   if (typeof value === 'number' && Number.isFinite(value)) return Object.is(value, -0) ? '-0' : JSON.stringify(value);
   if (depth < MAX_DEPTH && Array.isArray(value)) {
@@ -36,17 +37,11 @@ export function canonicalJson(value: unknown, path = 'values', depth = 0): strin
   });
 }
 
-function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function describe(value: unknown): string {
   if (typeof value === 'object' && value !== null)
     return isPlainObject(value) || Array.isArray(value)
       ? `nested more than ${String(MAX_DEPTH)} levels deep`
-      : `a ${value.constructor.name}`;
+      : Object.prototype.toString.call(value);
   return typeof value === 'symbol' || typeof value === 'function' ? `a ${typeof value}` : quote(value);
 }
 
@@ -91,7 +86,7 @@ const NAME = /^[\w.-]{1,200}$/;
 export function assertName(parameter: string, name: string): void {
   if (typeof name === 'string' && NAME.test(name)) return;
   throw new ValueError(
-    `The ${parameter} of a task must have 1 to 200 letters, digits, underscores, dots or hyphens. Got ${quote(name)} instead.`,
+    `The ${parameter} parameter of a queue must have 1 to 200 letters, digits, underscores, dots or hyphens. Got ${quote(name)} instead.`,
     { context: { parameter, received: name } },
   );
 }

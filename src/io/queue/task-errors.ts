@@ -131,22 +131,22 @@ export function taskFailed({ kind, id }: FailedTask, attempts: number, cause: un
 }
 
 /** Returns the error of a task whose workers were lost too often. */
-export function taskSetAside(
+export function taskQuarantined(
   { kind, id }: FailedTask,
-  { key, field, times, worker }: SetAside & { readonly key: string; readonly field: string },
+  { key, field, times, worker }: Quarantined & { readonly key: string; readonly field: string },
 ): FairnessToolkitError {
   return new FairnessToolkitError(
-    `The task '${kind}' ended its worker, or stopped it from answering, ${String(times)} times. It is set aside and not run again.`,
+    `The task '${kind}' ended its worker, or stopped it from answering, ${String(times)} times. It is quarantined, and not run again.`,
     {
-      code: 'task-set-aside',
+      code: 'task-quarantined',
       context: { kind, id, times, worker, key, field },
       suggestion: `Read the log of the worker ${worker}: it may need more memory. To allow the task again, run: redis-cli HDEL ${key} ${field}`,
     },
   );
 }
 
-/** What is stored about a task that is set aside. */
-export interface SetAside {
+/** What is stored about a task that is quarantined. */
+export interface Quarantined {
   /** How often its worker was lost. */
   readonly times: number;
   /** The last worker. */

@@ -3,11 +3,13 @@ import { availableParallelism, hostname } from 'node:os';
 
 import { createDeferred } from '../../internal/deferred.ts';
 import { getLogger } from '../../internal/logger.ts';
-import { sleep } from '../../internal/retry.ts';
+import { settleWithin, sleep } from '../../internal/retry.ts';
 import { Slots } from '../../internal/slots.ts';
+import { requireInteger } from '../../stats/parameters.ts';
 import { openRedis } from '../redis/open-redis.ts';
 import {
   bullOptions,
+  GONE_SECONDS,
   importBullMq,
   type JobTaker,
   logError,
@@ -18,7 +20,7 @@ import {
 } from './bullmq.ts';
 import { type Bell, createBell, openChannels } from './channels.ts';
 import { askToStop, doTask, stopCancelled, type TakenTask, type TaskEvent, type WorkerLink } from './do-task.ts';
-import { DEFAULT_KEEP_SECONDS, DEFAULT_PREFIX, type OpenTaskQueueOptions } from './redis-task-queue.ts';
+import { checkSettings, DEFAULT_KEEP_SECONDS, DEFAULT_PREFIX, type OpenTaskQueueOptions } from './redis-task-queue.ts';
 import { assertName, openDataStore } from './task-data.ts';
 import type { TaskHandler } from './task-queue.ts';
 
@@ -38,7 +40,7 @@ export interface StartTaskWorkerOptions extends Omit<OpenTaskQueueOptions, 'retr
    */
   readonly lockMillis?: number | undefined;
   /**
-   * How often a task may end its worker. A task that ends one more is set aside.
+   * How often a task may end its worker. A task that ends one more is quarantined.
    * @defaultValue 3
    */
   readonly maxLost?: number | undefined;
@@ -78,19 +80,14 @@ const STOP_MILLIS = 2000;
  * @throws {DataValidationError} if Redis does not answer, or does not accept the password
  * @throws {DependencyError} if BullMQ or ioredis is not installed
  */
-export async function startTaskWorker({
-  redis: url,
-  handlers,
-  concurrency = availableParallelism(),
-  prefix = DEFAULT_PREFIX,
-  keepSeconds = DEFAULT_KEEP_SECONDS,
-  env,
-  pollMillis = 1000,
-  lockMillis = 30_000,
-  maxLost = 3,
-  cacheBytes = 2 ** 28,
-  onEvent,
-}: StartTaskWorkerOptions): Promise<TaskWorker> {
+export async function startTaskWorker(options: StartTaskWorkerOptions): Promise<TaskWorker> {
+  checkSettings(options);
+  const { redis: url, handlers, prefix = DEFAULT_PREFIX, keepSeconds = DEFAULT_KEEP_SECONDS, env, onEvent } = options;
+  const { concurrency = availableParallelism(), pollMillis = 1000, lockMillis = 30_000 } = options;
+  const { maxLost = 3, cacheBytes = 2 ** 28 } = options;
+  requireInteger('concurrency', concurrency, 1);
+  requireInteger('lockMillis', lockMillis, 100);
+  requireInteger('maxLost', maxLost, 0);
   for (const kind of Object.keys(handlers)) assertName('kind', kind);
   const { Worker, UnrecoverableError } = await importBullMq();
   const redis = await openRedis(url, { env });
@@ -106,7 +103,13 @@ export async function startTaskWorker({
     workerName: name,
     running: new Set(),
     createFinalError: (message) => new UnrecoverableError(message),
-    report: (event) => onEvent?.(event),
+    report(event) {
+      try {
+        onEvent?.(event);
+      } catch (error) {
+        logError(error);
+      }
+    },
   };
   const bell = createBell();
   const takers = new Map<string, JobTaker>();
@@ -163,18 +166,22 @@ function runWorker(link: WorkerLink, parts: WorkerParts): TaskWorker {
   let closing: Promise<void> | undefined;
   const close = async (drainMillis: number): Promise<void> => {
     stopping.abort();
-    await within(drainMillis, working);
+    // While Redis is away, a command does not end.
+    await settleWithin(STOP_MILLIS, [taking]);
+    await settleWithin(drainMillis, working);
     for (const task of running) askToStop(task, 'returned');
-    await within(STOP_MILLIS, working);
+    await settleWithin(STOP_MILLIS, working);
     // Handlers that do not stop lose their tasks, too.
-    await within(STOP_MILLIS, new Set([...running].map(({ job, token }) => job.moveToWait(token))));
+    await settleWithin(
+      STOP_MILLIS,
+      [...running].map(({ job, token }) => job.moveToWait(token)),
+    );
     closed.abort();
     const key = (kind: string): string => workersKey(link.prefix, kind);
     const leaving = [...parts.takers.keys()].map((kind) => redis.client.call('ZREM', key(kind), parts.name));
-    await within(STOP_MILLIS, new Set(leaving));
+    await settleWithin(STOP_MILLIS, leaving);
     await Promise.all([...parts.takers.values()].map((taker) => taker.close(true)));
     await redis.close();
-    await taking;
     done.resolve(undefined);
   };
   return {
@@ -183,14 +190,6 @@ function runWorker(link: WorkerLink, parts: WorkerParts): TaskWorker {
     done: done.promise,
     close: ({ drainMillis = 30_000 } = {}) => (closing ??= close(drainMillis)),
   };
-}
-
-/** Waits for all work, but at most for some time. Its errors do not matter. */
-async function within(millis: number, work: ReadonlySet<Promise<unknown>>): Promise<void> {
-  if (work.size === 0) return;
-  const timer = new AbortController();
-  await Promise.race([Promise.allSettled(work), sleep(millis, timer.signal).catch(() => undefined)]);
-  timer.abort();
 }
 
 /** Takes tasks while there is a free slot. */
@@ -246,7 +245,9 @@ async function confirmWork(link: WorkerLink, { name, takers }: WorkerParts, clos
     try {
       const [seconds = ''] = (await redis.client.call('TIME')) as string[];
       for (const [kind, taker] of takers) {
-        await redis.client.call('ZADD', workersKey(prefix, kind), seconds, name);
+        const key = workersKey(prefix, kind);
+        await redis.client.call('ZADD', key, seconds, name);
+        await redis.client.call('ZREMRANGEBYSCORE', key, '-inf', Number(seconds) - GONE_SECONDS);
         const own = [...running].filter((one) => one.taker === taker);
         const tokens = own.map(({ token }) => token);
         const ids = own.map(({ job }) => job.id);

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { MessageChannel } from 'node:worker_threads';
 
-import { TrainingError } from '../../exceptions/index.ts';
-import { builtFile } from '../../internal/packages.ts';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import type { TaskQueue } from '../../io/queue/task-queue.ts';
 import { areTensors, countRows, traitsOf } from '../../tensor/index.ts';
-import { type SweepAnswer, type SweepShard, type SweepWork, trainShard } from './sweep-worker.ts';
+import { trainOnQueue } from './shard-task.ts';
+import { openShardThreads } from './shard-threads.ts';
+import { type SweepShard, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 
 /** Options of {@link trainShards}. These options do not affect the results. */
@@ -16,6 +16,8 @@ export interface TrainShardsOptions {
    * The maximum number of threads. The default is the number of the machine's cores, or 1 for a small amount of work.
    */
   readonly threads?: number | undefined;
+  /** The queue whose workers train the shards, instead of this process. */
+  readonly queue?: TaskQueue | undefined;
 }
 
 /** If a sweep needs fewer multiplications than this number, starting a thread takes more time than it saves. */
@@ -30,6 +32,7 @@ export async function trainShards(
   options: TrainShardsOptions,
 ): Promise<TrainedNetworks[]> {
   const report = joinProgress(options.onProgress, shards);
+  if (options.queue !== undefined) return trainOnQueue(shards, options.queue, report, options.signal);
   const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
   const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
   const threads = Math.min(shards.length, wanted);
@@ -64,33 +67,18 @@ async function trainInThreads(
   report: (shard: number, event: ProgressEvent) => void,
   signal: AbortSignal | undefined,
 ): Promise<TrainedNetworks[]> {
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina<SweepWork, SweepAnswer>({
-    filename: builtFile('training/networks/sweep-worker.js'),
-    maxThreads: threads,
-  });
+  const pool = await openShardThreads({ maxThreads: threads });
   try {
-    signal?.throwIfAborted();
     return await Promise.all(
-      shards.map(async (shard, index) => {
-        const { port1, port2 } = new MessageChannel();
-        port1.on('message', (event: ProgressEvent) => {
+      shards.map((shard, index) => {
+        const onProgress = (event: ProgressEvent): void => {
           report(index, event);
-        });
-        port1.unref();
-        const task = { shard, port: port2 };
-        const answer = await pool.run(task, { transferList: [port2], ...(signal === undefined ? {} : { signal }) });
-        if ('trained' in answer) return answer.trained;
-        const { message, context, suggestion } = answer.failed;
-        throw new TrainingError(message, { context, ...(suggestion === undefined ? {} : { suggestion }) });
+        };
+        return pool.train(shard, { onProgress, signal });
       }),
     );
-  } catch (error) {
-    // The pool reports an abort as another error, so the signal's own reason is thrown here.
-    signal?.throwIfAborted();
-    throw error;
   } finally {
-    await pool.destroy();
+    await pool.close();
   }
 }
 

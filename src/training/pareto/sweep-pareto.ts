@@ -61,7 +61,13 @@ import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts
 import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
 import { plotPareto, pointsPath } from './plot-pareto.ts';
 import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
-import { type FilledSweepOptions, fillSweepOptions, type SweepOptions, type SweepPlan } from './sweep-options.ts';
+import {
+  type FilledSweepOptions,
+  fillSweepOptions,
+  notSent,
+  type SweepOptions,
+  type SweepPlan,
+} from './sweep-options.ts';
 
 /** Critical values of two-sided tests at the 5% level: for one test, and for two tests at 2.5% each. */
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
@@ -149,6 +155,7 @@ export async function sweepPareto(
 ): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
   if (!isTensorSource(data)) return sweep(readTrainingData(await onHost(data)), filled);
+  if (filled.queue !== undefined) throw notSent('features', 'a tensor');
   const { tf, backend } = await loadTensorflow({ backend: filled.backend ?? backendInUse() });
   const training = await readTensorTraining(tf, data);
   try {

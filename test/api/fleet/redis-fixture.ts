@@ -8,6 +8,7 @@ import { RunDrivers } from '../../../src/api/fleet/run-drivers.ts';
 import { type LedgerLimits, RunLedger } from '../../../src/api/fleet/run-ledger.ts';
 import { createServiceJobHandler } from '../../../src/api/fleet/service-job.ts';
 import { isFinal } from '../../../src/api/runs/runs.ts';
+import { machineClock } from '../../../src/internal/machine-clock.ts';
 import type { TaskQueue } from '../../../src/io/queue/task-queue.ts';
 import { openRedis } from '../../../src/io/redis/open-redis.ts';
 import { FakeRunner } from '../runs/fake-runner.ts';
@@ -15,7 +16,7 @@ import { createRecorder, type Logged } from '../runs/runs-fixture.ts';
 import { MemoryQueue } from './memory-queue.ts';
 
 /** The limits in tests. */
-export const TEST_LIMITS: LedgerLimits = {
+const TEST_LIMITS: LedgerLimits = {
   maxRuns: 3,
   maxBytes: 256 * 2 ** 20,
   keepSeconds: 1000,
@@ -38,7 +39,7 @@ export interface HostOptions {
 
 /** Opens the runs of one host, with a fake runner, and a handler that does tasks with this runner. */
 export async function openHost(options: HostOptions) {
-  const { url, prefix, clock = Date.now, createId = randomUUID } = options;
+  const { url, prefix, clock = machineClock, createId = randomUUID } = options;
   const limits = { ...TEST_LIMITS, ...options.limits };
   const folder = mkdtempSync(path.join(options.root, 'host-'));
   const workFolder = path.join(folder, 'work');

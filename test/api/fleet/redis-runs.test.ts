@@ -105,9 +105,9 @@ describeWithRedis('hosts that share runs', (redis) => {
       const second = await open({ limits });
       await until(() => second.queue.tasks.has(runId));
       second.queue.start(runId);
-      const { job, succeed } = await jobAt(second, runId);
+      const { job, ...control } = await jobAt(second, runId);
       expect(await readFile('path' in job ? job.path : '', 'utf8')).to.equal('a,b\n1,2\n');
-      succeed();
+      control.succeed();
       await until(async () => (await second.runs.get(runId))?.status === 'succeeded');
       await until(() => second.workLeft().length === 0);
     });
@@ -343,7 +343,7 @@ describeWithRedis('hosts that share runs', (redis) => {
 
   describe('and a run that cannot be executed', () => {
     it('report a task that ended several workers', async () => {
-      const details = { code: 'task-set-aside', context: { path: '/secret' } } as const;
+      const details = { code: 'task-quarantined', context: { path: '/secret' } } as const;
       const error = new FairnessToolkitError('The task ended its worker 3 times, see /secret.', details);
       const host = await open({ queue: failingQueue(error) });
       const runId = await begin(host);

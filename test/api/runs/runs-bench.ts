@@ -15,14 +15,14 @@ import { createFixture, eventually, type Logged } from './runs-fixture.ts';
 export interface BenchJob {
   readonly runId: string;
   /** Starts the job; resolves when the run is recorded as running. */
-  start(): Promise<void>;
+  readonly start: () => Promise<void>;
   /** Reports progress of a job that was started. */
-  report(done: number, stage?: string): void;
+  readonly report: (done: number, stage?: string) => void;
   /** Ends the job, after writing files with the given contents. Starts it before if necessary. */
-  succeed(body?: string, files?: Readonly<Record<string, string>>): Promise<void>;
-  fail(error: Error): Promise<void>;
+  readonly succeed: (body?: string, files?: Readonly<Record<string, string>>) => Promise<void>;
+  readonly fail: (error: Error) => Promise<void>;
   /** Returns whether the job was asked to stop. */
-  isAskedToStop(): boolean;
+  readonly isAskedToStop: () => boolean;
 }
 
 /** Options of a bench. */
@@ -38,19 +38,19 @@ export interface BenchOptions {
 export interface Bench {
   readonly runs: Runs;
   readonly logged: readonly Logged[];
-  request(changes?: Partial<RunRequest>): RunRequest;
+  readonly request: (changes?: Partial<RunRequest>) => RunRequest;
   /** Submits a run. */
-  begin(changes?: Partial<RunRequest>): Promise<BenchJob>;
+  readonly begin: (changes?: Partial<RunRequest>) => Promise<BenchJob>;
   /** Creates a folder with an upload. */
-  upload(): string;
-  uploadsLeft(): string[];
+  readonly upload: () => string;
+  readonly uploadsLeft: () => string[];
   /** The number of jobs that were submitted. */
-  jobCount(): number;
-  pass(millis: number): void;
-  now(): string;
+  readonly jobCount: () => number;
+  readonly pass: (millis: number) => void;
+  readonly now: () => string;
   /** Stops accepting runs. */
-  startEnding(): void;
-  close(): Promise<void>;
+  readonly startEnding: () => void;
+  readonly close: () => Promise<void>;
 }
 
 /** Opens a bench, which is closed after the test. */
@@ -181,7 +181,7 @@ export function requestsIn(folder: string): Pick<Bench, 'request' | 'upload' | '
   return {
     request: (changes = {}) => {
       const upload = changes.inputFolder ?? folder;
-      if (changes.inputFolder == null) writeFileSync(path.join(folder, 'upload.csv'), 'a,b\n1,2\n');
+      if ((changes.inputFolder ?? null) === null) writeFileSync(path.join(folder, 'upload.csv'), 'a,b\n1,2\n');
       const job = { kind: 'pipeline', path: path.join(upload, 'upload.csv'), config: 'a: 1', fields: {} } as const;
       return { endpoint: '/pipeline', job, inputFolder: null, idempotency: null, ...changes };
     },

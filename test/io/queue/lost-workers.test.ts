@@ -7,6 +7,7 @@ import { expect } from 'chai';
 
 import { openTaskQueue } from '../../../src/io/queue/redis-task-queue.ts';
 import type { JsonValue, Task, TaskQueue } from '../../../src/io/queue/task-queue.ts';
+import { startTaskWorker } from '../../../src/io/queue/task-worker.ts';
 import { openRedis, type Redis } from '../../../src/io/redis/open-redis.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
 import { errorOf, until } from '../../helpers/waiting.ts';
@@ -90,7 +91,7 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
     expect((await run).values).to.equal(nameOf(second));
   });
 
-  it('are set aside if they end too many workers, with one clear error, until somebody allows them', async () => {
+  it('are quarantined if they end too many workers, with one clear error, until somebody allows them', async () => {
     const task: Task = { kind: 'kill', values: 1, bytes: {} };
     const run = errorOf(queue.run(task));
     const names: string[] = [];
@@ -102,18 +103,18 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
     }
     const survivor = await startWorker();
     const error = await run;
-    expect(error.code).to.equal('task-set-aside');
+    expect(error.code).to.equal('task-quarantined');
     expect(error.message).to.equal(
-      "The task 'kill' ended its worker, or stopped it from answering, 2 times. It is set aside and not run again.",
+      "The task 'kill' ended its worker, or stopped it from answering, 2 times. It is quarantined, and not run again.",
     );
-    expect(error.context).to.include({ kind: 'kill', times: 2, worker: names[1], key: `${prefix}:set-aside` });
+    expect(error.context).to.include({ kind: 'kill', times: 2, worker: names[1], key: `${prefix}:quarantine` });
     // It is refused at once, and the worker lives and does other tasks.
     const again = await errorOf(queue.run(task));
     expect([again.code, again.suggestion]).to.deep.equal([error.code, error.suggestion]);
     expect((await queue.run(sleeping(1))).values).to.equal(nameOf(survivor));
     // The input is still there to inspect.
     const field = String(error.context['field']);
-    const record = JSON.parse(String(await redis.client.call('HGET', `${prefix}:set-aside`, field))) as {
+    const record = JSON.parse(String(await redis.client.call('HGET', `${prefix}:quarantine`, field))) as {
       input: { values: string };
     };
     expect(await redis.client.call('GET', `${record.input.values}:0`)).to.equal('1');
@@ -179,5 +180,30 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
     await until(() => started(worker));
     await redis.client.call('FLUSHALL');
     expect((await Promise.all(runs)).map(({ values }) => values)).to.deep.equal(Array(3).fill(nameOf(worker)));
+  });
+
+  it('do not keep a queue or a worker from closing while Redis is away', async () => {
+    const other = await openTaskQueue({ redis: server().url, prefix });
+    const worker = await startTaskWorker({
+      ...{ redis: server().url, prefix, lockMillis: LOCK_MILLIS },
+      handlers: { sleep: () => new Promise(() => undefined) },
+    });
+    const controller = new AbortController();
+    let starts = 0;
+    const run = errorOf(other.run(sleeping(1), { signal: controller.signal, onStart: () => starts++ }));
+    await until(() => starts === 1);
+    await server().kill();
+    try {
+      const start = performance.now();
+      const reason = new Error('enough');
+      controller.abort(reason);
+      expect(await run).to.equal(reason);
+      await worker.close({ drainMillis: 0 });
+      await worker.done;
+      await other.close();
+      expect(performance.now() - start).to.be.below(15_000);
+    } finally {
+      await server().start();
+    }
   });
 });

@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 import { expect } from 'chai';
 
@@ -134,6 +137,17 @@ describeWithRedis('a queue on Redis', (server) => {
     } finally {
       await redis.client.call('CONFIG', 'SET', 'maxmemory', '0');
     }
+  });
+
+  it('does not keep the process running after it is closed, nor do threads of a handler', async () => {
+    const program = path.join(import.meta.dirname, 'sweep-and-close.ts');
+    const start = performance.now();
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program, server().url, prefix], {
+      timeout: 50_000,
+    });
+    expect(stdout).to.equal('1 point, closed\n');
+    // Threads without work stay for a minute, but do not keep the process running.
+    expect(performance.now() - start).to.be.below(30_000);
   });
 
   it('warns if Redis may remove tasks', async () => {
