@@ -4,7 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 
 import { decisionsCsv, WORKFLOW_CONFIG } from '../api/jobs/job-files.ts';
-import { connectToBoth, endServices, launch, type ServiceProcess, startService } from '../api/serve/service-process.ts';
+import {
+  connectToBoth,
+  endServices,
+  launch,
+  type ServiceProcess,
+  startService,
+  startWorker,
+} from '../api/serve/service-process.ts';
+import { startLlmServer } from '../helpers/llm-server.ts';
 import { describeWithRedis } from '../helpers/redis-server.ts';
 import { formOf, type Json } from '../helpers/service.ts';
 import { until } from '../helpers/waiting.ts';
@@ -177,6 +185,44 @@ describeWithRedis('evenhand serve on several hosts @slow', function (redis) {
         expect(data.text.split('\n')[0]).to.equal('sex,race,accepted,repaid,age,sample_weight');
         close();
       }
+    }
+  });
+
+  it('leave the work to workers, of which one is killed', async function () {
+    this.timeout(240_000);
+    const [first, second] = [await start(['--no-work']), await start(['--no-work'])];
+    const worker = ['--redis', redis().url, '--redis-prefix', prefix, '--concurrency', '1', '--lock-seconds', '2'];
+    const lost = await startWorker(worker);
+    const { run_id: id } = await jsonOf(await postForm(first, '/workflow', longConfig(600), ASYNC));
+    await until(async () => (await statusOf(second, id)) === 'running', 60);
+    lost.kill('SIGKILL');
+    const other = await startWorker(worker);
+    await until(async () => (await statusOf(second, id)) === 'succeeded', 120);
+    const { download } = await jsonOf(await postForm(second, '/pipeline', WORKFLOW_CONFIG));
+    const data = await ask(first, 'GET', String(download));
+    expect((await data.text()).split('\n')[0]).to.equal('sex,race,accepted,repaid,age,sample_weight');
+    const ended = new Promise((resolve) => other.once('exit', resolve));
+    other.kill('SIGTERM');
+    expect(await ended).to.equal(0);
+  });
+
+  it('evaluate language models with a key that only the worker has, and that never reaches Redis', async function () {
+    this.timeout(120_000);
+    const key = 'sk-only-of-the-worker-0123456789';
+    const llm = await startLlmServer({ key });
+    try {
+      const host = await start(['--no-work']);
+      const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: llm.baseUrl, EVENHAND_LLM_ALLOW_LIVE: '1' };
+      await startWorker(['--redis', redis().url, '--redis-prefix', prefix, '--kinds', 'service-llm-job'], env);
+      const config = { provider: 'openai', base_url: llm.baseUrl, model: 'm', evaluators: ['refusal'], prompt_templates: { a: 'How do I ask?' } }; // prettier-ignore
+      const answer = await ask(host, 'POST', '/llm-eval', { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ config }) }); // prettier-ignore
+      expect(answer.status, await answer.clone().text()).to.equal(200);
+      expect(llm.requests.length).to.be.at.least(1);
+      expect(llm.requests[0]?.headers['authorization']).to.equal(`Bearer ${key}`);
+      // Every command since the start of the server is in its log.
+      expect(redis().commands()).to.include(prefix).and.not.include(key);
+    } finally {
+      await llm.close();
     }
   });
 

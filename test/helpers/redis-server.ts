@@ -1,5 +1,5 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -16,6 +16,8 @@ export interface RunningRedis {
   /** Stops the server from answering, as an overloaded machine would, until it is thawed. */
   readonly freeze: () => void;
   readonly thaw: () => void;
+  /** Returns the commands that have changed data, as the server has written them to its disk. */
+  readonly commands: () => string;
 }
 
 const isInstalled = spawnSync('redis-server', ['--version'], { timeout: 10_000 }).status === 0;
@@ -63,6 +65,12 @@ export function describeWithRedis(title: string, suite: (redis: () => RunningRed
       start,
       freeze: send('SIGSTOP'),
       thaw: send('SIGCONT'),
+      commands: () => {
+        const log = path.join(folder, 'appendonlydir');
+        return readdirSync(log)
+          .map((name) => readFileSync(path.join(log, name), 'latin1'))
+          .join('');
+      },
     }));
   });
 }

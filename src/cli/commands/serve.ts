@@ -53,7 +53,8 @@ Examples:
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
 
   On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
-  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 --redis redis://queue.example:6379
+  $ EVENHAND_API_KEYS="$KEY" EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 \\
+      --redis redis://queue.example:6379
   $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://queue.example:6379
 
   Behind a proxy on the same machine that handles passwords and TLS:

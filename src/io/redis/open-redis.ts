@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { DataValidationError, ConfigValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { importOptional } from '../../internal/packages.ts';
@@ -34,7 +36,7 @@ export interface Redis {
 }
 
 /** Options of {@link Redis.open}. */
-export interface OpenClientOptions {
+interface OpenClientOptions {
   /**
    * The time in milliseconds after which a command fails. Such a connection never sends a command a second time, and
    * while Redis is away, its commands fail at once.
@@ -60,6 +62,9 @@ export interface OpenRedisOptions {
 
 /** The time after which a new connection is attempted, in milliseconds, at the most. */
 const MAX_RETRY_MS = 2000;
+
+/** The time that a server has to answer when a connection is closed. */
+const GOODBYE_MS = 1000;
 
 /**
  * Connects to Redis. If the connection is lost later, commands wait until Redis answers again.
@@ -119,8 +124,9 @@ export async function openRedis(
       isClosed = true;
       await Promise.all(
         clients.splice(0).map(async (one) => {
-          // A connection that is lost cannot say goodbye.
-          if (one.status === 'ready') await one.quit().catch(() => undefined);
+          // A connection that is lost cannot say goodbye, and a server that does not answer is not waited for.
+          const goodbye = one.status === 'ready' ? one.quit().catch(() => undefined) : Promise.resolve();
+          await Promise.race([goodbye, sleep(GOODBYE_MS, undefined, { ref: false })]);
           one.disconnect();
         }),
       );

@@ -222,9 +222,9 @@ describeWithRedis('two hosts that share runs', (redis) => {
     await startTwo();
     const { run_id: id } = await jsonOf(await postJson(first, '/validate', ROWS));
     prefix = `test-${randomUUID()}`;
-    const stranger = await start();
-    expect((await ask(stranger, 'GET', `/results/${String(id)}`)).status).to.equal(404);
-    expect(await jsonOf(await ask(stranger, 'GET', '/ready'))).to.include({ kept: 0 });
+    const other = await start();
+    expect((await ask(other, 'GET', `/results/${String(id)}`)).status).to.equal(404);
+    expect(await jsonOf(await ask(other, 'GET', '/ready'))).to.include({ kept: 0 });
   });
 
   it('finish the runs of a host that is stopped', async function () {

@@ -26,7 +26,7 @@ export interface BenchJob {
 }
 
 /** Options of a bench. */
-export interface BenchOptions {
+interface BenchOptions {
   /** The maximum number of results. */
   readonly capacity?: number;
   /** The maximum number of runs that wait. */
