@@ -16,6 +16,12 @@ export const redisPrefix = z
   .string()
   .regex(REDIS_PREFIX, 'a prefix has 1 to 100 letters, digits, dots, dashes and underscores');
 
+/** The default size of an upload in MiB. */
+const MAX_UPLOAD_MB = 2048;
+
+/** The default size of an upload that is stored in Redis, in MiB. */
+export const REDIS_UPLOAD_MB = 512;
+
 /** The largest upload that can be stored in Redis, in MiB. */
 export const MAX_REDIS_UPLOAD_MB = 8192;
 
@@ -29,7 +35,7 @@ export const serveSchema = z
     store: z.string().min(1).optional(),
     redis: z.string().min(1).optional(),
     redisPrefix: redisPrefix.optional(),
-    work: z.boolean().default(true),
+    work: z.boolean().optional(),
     rateLimit: z.number().int().min(1).optional(),
     insecure: z.boolean().default(false),
     monitor: z.string().min(1).optional(),
@@ -56,10 +62,14 @@ export const serveSchema = z
     error:
       'Results are stored either in Redis ({redis}, for several hosts) or in a folder ({store}, for one host). Omit one of the two.',
   })
-  .refine(({ redis, redisPrefix, work }) => redis !== undefined || (redisPrefix === undefined && work), {
+  .refine(({ redis, redisPrefix, work }) => redis !== undefined || (redisPrefix === undefined && work !== false), {
     error: '{redisPrefix} and --no-work belong to a service of several hosts: add {redis}.',
   })
-  .refine(({ redis, maxUploadMb = 0 }) => redis === undefined || maxUploadMb <= MAX_REDIS_UPLOAD_MB, {
+  .transform(({ maxUploadMb, ...options }) => ({
+    ...options,
+    maxUploadMb: maxUploadMb ?? (options.redis === undefined ? MAX_UPLOAD_MB : REDIS_UPLOAD_MB),
+  }))
+  .refine(({ redis, maxUploadMb }) => redis === undefined || maxUploadMb <= MAX_REDIS_UPLOAD_MB, {
     error: `With {redis}, which holds the uploads, {maxUploadMb} must be at most ${String(MAX_REDIS_UPLOAD_MB)}.`,
   });
 

@@ -6,7 +6,7 @@ import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
-import { MAX_REDIS_UPLOAD_MB, REDIS_PREFIX } from '../../schemas/serve.ts';
+import { MAX_REDIS_UPLOAD_MB, REDIS_PREFIX, REDIS_UPLOAD_MB } from '../../schemas/serve.ts';
 import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import type { RunRecord } from '../runs/runs.ts';
@@ -175,7 +175,7 @@ function assertCount(name: string, value: number | undefined, min: number): void
 }
 
 /** The largest upload that is stored in Redis by default. */
-const REDIS_UPLOAD_BYTES = 512 * 2 ** 20;
+const REDIS_UPLOAD_BYTES = REDIS_UPLOAD_MB * 2 ** 20;
 
 /** The largest upload that can be stored in Redis: 8 GiB. */
 const MAX_REDIS_UPLOAD_BYTES = MAX_REDIS_UPLOAD_MB * 2 ** 20;

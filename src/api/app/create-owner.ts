@@ -34,7 +34,7 @@ type FilledOptions = AppOptions & { readonly threads: number; readonly queue: nu
 export async function createOwner(options: AppOptions, logger: Logger = getLogger()): Promise<Owner> {
   const { redis, threads = Math.min(2, availableParallelism()), queue = QUEUE } = options;
   if (redis === undefined) return createLocalOwner({ ...options, threads, queue }, logger);
-  const { createSharedOwner } = await import('../fleet/create-shared-owner.ts');
+  const { createSharedOwner } = await import('./create-shared-owner.ts');
   return createSharedOwner({ ...options, redis, threads, queue }, logger);
 }
 

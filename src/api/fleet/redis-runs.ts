@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -21,6 +20,7 @@ import {
   unknownRun,
 } from '../problem/service-problem.ts';
 import { noteFollower } from '../runs/active-runs.ts';
+import { InputFolders } from '../runs/kept-runs.ts';
 import {
   byCreation,
   canAnswerAgain,
@@ -86,7 +86,7 @@ export class RedisRuns implements Runs {
   readonly #feed: RunFeed;
   readonly #files: FileCache;
   /** The folders of uploads that are being stored. */
-  readonly #inputs = new Set<string>();
+  readonly #inputs: InputFolders;
   readonly #waiting = new Map<Deferred<RunEvent>, string>();
   #awayCheck: NodeJS.Timeout | undefined;
   #isClosing = false;
@@ -94,6 +94,7 @@ export class RedisRuns implements Runs {
   constructor(options: RedisRunsOptions) {
     const { redis, prompt, subscriber, prefix, limits, queue, filesFolder, logger } = options;
     this.#options = options;
+    this.#inputs = new InputFolders(logger);
     this.#ledger = new RunLedger(prompt, prefix, limits);
     this.#drivers = new RunDrivers({
       redis,
@@ -143,12 +144,13 @@ export class RedisRuns implements Runs {
   }
 
   async submit(request: RunRequest): Promise<Submitted> {
-    const folder = request.inputFolder === null ? null : path.resolve(request.inputFolder);
-    if (folder !== null) this.#inputs.add(folder);
+    const { inputFolder } = request;
+    if (inputFolder !== null) this.#inputs.addInput(inputFolder);
     try {
       return await this.#accept(request);
     } finally {
-      if (folder !== null) await this.#removeInput(folder);
+      // The upload is stored by now.
+      if (inputFolder !== null) await this.#inputs.removeInput(inputFolder);
     }
   }
 
@@ -243,7 +245,7 @@ export class RedisRuns implements Runs {
 
   /** Returns whether a folder with an upload belongs to a run. */
   hasInput(folder: string): boolean {
-    return this.#inputs.has(path.resolve(folder));
+    return this.#inputs.hasInput(folder);
   }
 
   /**
@@ -342,13 +344,6 @@ export class RedisRuns implements Runs {
         this.#options.logger.error({ err: error.cause, runId }, 'a stored run is damaged');
       throw error;
     }
-  }
-
-  async #removeInput(folder: string): Promise<void> {
-    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
-      this.#options.logger.warn({ err: error, folder }, 'a folder cannot be removed');
-    });
-    this.#inputs.delete(folder);
   }
 
   #now(): string {

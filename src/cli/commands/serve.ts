@@ -104,7 +104,7 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
-    ...(work ? {} : { work }),
+    ...(work === false ? { work } : {}),
     storeFolder: store,
     monitorFolder: monitor,
     llmFolder: llmDir,
@@ -113,7 +113,7 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
     drainMillis: Math.round(drainSeconds * 1000),
     limits: {
       jsonBytes: Math.round(maxJsonMb * 2 ** 20),
-      ...(maxUploadMb === undefined ? {} : { uploadBytes: Math.round(maxUploadMb * 2 ** 20) }),
+      uploadBytes: Math.round(maxUploadMb * 2 ** 20),
       arrayItems: maxArrayItems,
     },
   };

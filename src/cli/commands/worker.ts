@@ -76,11 +76,11 @@ async function runWorkerCommand(options: OutputOptions, request: WorkerRequest):
   await reportStart(worker, { kinds, concurrency }, options.json === true);
   try {
     await worker.done;
-    await close();
   } finally {
     release();
     endSoon();
   }
+  await close();
 }
 
 async function chosenKinds(given: readonly string[] | undefined): Promise<readonly string[]> {

@@ -8,16 +8,16 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import { DEFAULT_PREFIX, openTaskQueue } from '../../io/queue/redis-task-queue.ts';
 import { startTaskWorker, type TaskWorker } from '../../io/queue/task-worker.ts';
 import { openRedis } from '../../io/redis/open-redis.ts';
-import type { AppOptions } from '../app/app-options.ts';
 import type { Owner } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner, LLM_THREADS } from '../jobs/create-job-runner.ts';
-import { openPromptClient } from './prompt-client.ts';
-import { RedisRuns } from './redis-runs.ts';
-import { DEFAULT_LEDGER_LIMITS, RunLedger } from './run-ledger.ts';
-import { createServiceJobHandler } from './service-job.ts';
-import { SERVICE_JOB, SERVICE_LLM_JOB } from './service-task.ts';
-import { createSharedRateLimiter } from './shared-rate-limiter.ts';
+import { openPromptClient } from '../fleet/prompt-client.ts';
+import { RedisRuns } from '../fleet/redis-runs.ts';
+import { DEFAULT_LEDGER_LIMITS, RunLedger } from '../fleet/run-ledger.ts';
+import { createServiceJobHandler } from '../fleet/service-job.ts';
+import { SERVICE_JOB, SERVICE_LLM_JOB } from '../fleet/service-task.ts';
+import { createSharedRateLimiter } from '../fleet/shared-rate-limiter.ts';
+import type { AppOptions } from './app-options.ts';
 
 /** The parts of {@link AppOptions} that the owner needs, with defaults filled in. */
 export interface SharedOwnerOptions extends Pick<
