@@ -18,7 +18,8 @@ const CODES_BY_CLASS = {
       fix: 'Read the message and the property `cause`.',
     },
     'task-failed': {
-      cause: 'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',
+      cause:
+        'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',
       fix: 'Read the message, the property `cause` and the log of the worker.',
     },
     'task-quarantined': {

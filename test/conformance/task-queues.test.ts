@@ -338,7 +338,7 @@ describeWithRedis('a queue of tasks', (redis) => {
   let prefixes = 0;
   suite(async (handlers, concurrency) => {
     const shared = { redis: redis().url, prefix: `test-${String(prefixes++)}`, pollMillis: 50 };
-    const worker = await startTaskWorker({ ...shared, handlers, concurrency, lockMillis: 2000 });
+    const worker = await startTaskWorker({ ...shared, handlers, concurrency, lockMillis: 10_000 });
     const queue = await openTaskQueue({ ...shared, retryMillis: 1 });
     return {
       queue,

@@ -129,14 +129,16 @@ describeWithRedis('evenhand worker', (redis) => {
     }
 
     it('gives 32 points once each, equal to those of one process, if two workers are killed in the middle', async () => {
-      const { workers, sweep } = await startSweep(2);
+      const { workers, sweep } = await startSweep(10);
       const [killed, left] = [workers.slice(0, 2), workers.slice(2)];
       for (const { child } of killed) child.kill('SIGKILL');
       await Promise.all(killed.map(({ child }) => once(child, 'exit')));
       const lost = killed.flatMap((worker) => tasksWith(worker, /started/));
       expect(killed.flatMap((worker) => tasksWith(worker, /done/))).to.deep.equal([]);
       expect(await sweep).to.deep.equal(here);
-      // The other two did the four shards, and so those of the killed ones.
+      // The other two did the four shards, and so those of the killed ones. A line of a log may arrive after the output.
+      await until(async () => (await queue.counts()).running === 0);
+      await sleep(200);
       const done = left.flatMap((worker) => tasksWith(worker, /done/));
       expect(done).to.have.length(4);
       expect(new Set(done).size).to.equal(4);
@@ -153,6 +155,8 @@ describeWithRedis('evenhand worker', (redis) => {
       await redis().start();
       expect(await sweep).to.deep.equal(here);
       expect(before).to.be.below(4 * 60);
+      await until(async () => (await queue.counts()).running === 0);
+      await sleep(200);
       const done = workers.flatMap((worker) => tasksWith(worker, /done/));
       expect(done).to.have.length(4);
       expect(new Set(done).size).to.equal(4);
@@ -196,7 +200,7 @@ describeWithRedis('evenhand worker', (redis) => {
   });
 
   it('stops a task that Ctrl-C of the caller cancels @slow', async () => {
-    const [worker] = await startWorkers(1, 2);
+    const [worker] = await startWorkers(1, 5);
     const csv = path.join(folder(), 'long.csv');
     await writeCsv(csv, Table.from(makeSource(1000).table));
     const args = ['--csv', csv, '--etas', '0,1', '--epochs', '100000', '--patience', '100000', '--backend', 'wasm'];
@@ -210,7 +214,7 @@ describeWithRedis('evenhand worker', (redis) => {
   });
 
   it('gives a running task back if it does not finish in time @slow', async () => {
-    const [first, second] = await startWorkers(2, 2, '--drain-seconds', '0');
+    const [first, second] = await startWorkers(2, 5, '--drain-seconds', '0');
     const options: SweepOptions = { etas: [0, 1], epochs: 100_000, patience: 100_000, backend: 'wasm' };
     const controller = new AbortController();
     const sweep = sweepPareto(makeSource(1000), { ...options, queue, signal: controller.signal });
@@ -227,7 +231,7 @@ describeWithRedis('evenhand worker', (redis) => {
   });
 
   it('ends at once at a second Ctrl-C; another worker takes its task over @slow', async () => {
-    const [first] = (await startWorkers(1, 2)) as [RunningCommand];
+    const [first] = (await startWorkers(1, 5)) as [RunningCommand];
     const sweep = sweepPareto(makeSource(1000), {
       ...{ etas: [0, 1], epochs: 40, patience: 40 },
       backend: 'wasm',
@@ -239,9 +243,9 @@ describeWithRedis('evenhand worker', (redis) => {
     first.child.kill('SIGINT');
     expect(await once(first.child, 'exit')).to.deep.equal([null, 'SIGINT']);
     expect(tasksWith(first, /done|given back/)).to.deep.equal([]);
-    const [second] = (await startWorkers(1, 2)) as [RunningCommand];
+    const [second] = (await startWorkers(1, 5)) as [RunningCommand];
     expect((await sweep).map(({ eta }) => eta)).to.deep.equal([0, 1]);
-    expect(tasksWith(second, /done/)).to.have.length(1);
+    await until(() => tasksWith(second, /done/).length === 1);
   });
 
   it('rejects a password on the command line, an unknown kind, and a server that does not answer', async () => {

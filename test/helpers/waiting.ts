@@ -13,7 +13,7 @@ export function errorOf(work: Promise<unknown>): Promise<FairnessToolkitError> {
 }
 
 /** Waits until a condition holds, but not forever. */
-export async function until(condition: () => boolean | Promise<boolean>, seconds = 20): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, seconds = 50): Promise<void> {
   for (const end = performance.now() + 1000 * seconds; performance.now() < end;) {
     if (await condition()) return;
     await sleep(10);

@@ -60,10 +60,19 @@ export function importBullMq(): Promise<BullMq> {
   return importOptional('bullmq', 'to put tasks on a queue', () => import('bullmq')) as Promise<BullMq>;
 }
 
+/** The number of events that BullMQ keeps for each queue. */
+const MAX_EVENTS = 100;
+
 /** The options of BullMQ that queues and workers share. */
 export function bullOptions({ client }: Redis, prefix: string): object {
-  // BullMQ would print its remarks about the server to the console. `warnOfSettings` logs them instead.
-  return { connection: client, prefix, skipVersionCheck: true };
+  return {
+    connection: client,
+    prefix,
+    // BullMQ would print its remarks about the server to the console. `warnOfSettings` logs them instead.
+    skipVersionCheck: true,
+    // Nobody reads the stream of events: callers get messages over their own channels.
+    streams: { events: { maxLen: MAX_EVENTS } },
+  };
 }
 
 /** Errors of a lost connection are expected: commands are sent again when Redis answers. */
@@ -150,7 +159,7 @@ export type TaskMessage =
 /** Logs a warning if the settings of Redis can lose tasks. */
 export async function warnOfSettings({ client, name }: Redis): Promise<void> {
   // A user may lack the permission to read the settings.
-  const info = await client.call('INFO').catch(() => '');
+  const info = await client.call('INFO', 'memory').catch(() => '');
   const policy = /^maxmemory_policy:(.+?)\r?$/m.exec(String(info))?.[1];
   if (policy === undefined || policy === 'noeviction') return;
   getLogger().warn(

@@ -66,25 +66,32 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
     }
   });
 
+  /** Starts two workers. The second one is stopped, so that the first one takes the first task. */
+  async function startTwo(lockMillis?: number): Promise<[WorkerProcess, WorkerProcess]> {
+    const [first, second] = await Promise.all([startWorker(lockMillis), startWorker(lockMillis)]);
+    second.child.kill('SIGSTOP');
+    return [first, second];
+  }
+
   it('are taken over by another worker, and reported as started again', async () => {
-    const first = await startWorker();
+    const [first, second] = await startTwo();
     let starts = 0;
     const run = queue.run(sleeping(1500), { onStart: () => starts++ });
     await until(() => started(first));
-    const second = await startWorker();
-    await sleep(300);
     first.child.kill('SIGKILL');
+    second.child.kill('SIGCONT');
     expect((await run).values).to.equal(nameOf(second));
     expect(starts).to.equal(2);
+    await until(() => second.events.length === 3);
     expect(second.events.map(({ type }) => type)).to.deep.equal(['ready', 'started', 'done']);
   });
 
   it('are done by one of two workers if the first only seemed to be lost; it stops when it notices', async () => {
-    const first = await startWorker();
-    const run = queue.run(sleeping(3000));
+    const [first, second] = await startTwo();
+    const run = queue.run(sleeping(8000));
     await until(() => started(first));
     first.child.kill('SIGSTOP');
-    const second = await startWorker();
+    second.child.kill('SIGCONT');
     await until(() => started(second));
     first.child.kill('SIGCONT');
     await until(() => first.events.some(({ type }) => type === 'lost'));
@@ -127,17 +134,15 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
   });
 
   it('are given back at once by a worker that stops, and finished within its time if they can be', async () => {
-    const first = await startWorker(30_000);
-    const second = await startWorker(30_000);
-    second.child.kill('SIGSTOP');
-    const long = queue.run(sleeping(2000));
+    const [first, second] = await startTwo(30_000);
+    const long = queue.run(sleeping(5000));
     await until(() => started(first));
     second.child.kill('SIGCONT');
     const start = performance.now();
     first.child.kill('SIGTERM');
     const [code] = (await once(first.child, 'exit')) as [number | null];
     expect(code).to.equal(0);
-    expect(first.events.at(-1)?.type).to.equal('returned');
+    await until(() => first.events.at(-1)?.type === 'returned');
     expect((await long).values).to.equal(nameOf(second));
     // Not after the time of a lost worker.
     expect(performance.now() - start).to.be.below(20_000);
@@ -148,7 +153,7 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
   });
 
   it('are done once if Redis is killed and started again in the middle', async () => {
-    const workers = [await startWorker(), await startWorker()];
+    const workers = [await startWorker(5000), await startWorker(5000)];
     const runs = Array.from({ length: 6 }, (_, index) => queue.run(sleeping(600 + index)));
     await until(() => workers.every((worker) => started(worker)));
     await server().kill();
@@ -158,6 +163,8 @@ describeWithRedis('tasks whose worker is lost @slow', (server) => {
     const names = (await Promise.all([...runs, late])).map(({ values }) => values);
     expect(new Set(names)).to.deep.equal(new Set(workers.map(nameOf)));
     await until(async () => (await queue.counts()).running === 0);
+    // A line of a process may arrive after the output.
+    await sleep(200);
     const done = workers.flatMap(({ events }) => events.filter(({ type }) => type === 'done'));
     expect(done).to.have.length(7);
     expect(new Set(done.map(({ id }) => id)).size).to.equal(7);

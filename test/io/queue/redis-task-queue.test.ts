@@ -27,7 +27,7 @@ describeWithRedis('a queue on Redis', (server) => {
     return queue;
   };
   const work = async (options: Omit<StartTaskWorkerOptions, 'redis'>): Promise<void> => {
-    const worker = await startTaskWorker({ redis: server().url, prefix, pollMillis: 50, lockMillis: 400, ...options });
+    const worker = await startTaskWorker({ redis: server().url, prefix, pollMillis: 50, lockMillis: 2000, ...options });
     closes.unshift(() => worker.close({ drainMillis: 100 }));
   };
   const keys = async (pattern: string): Promise<string[]> =>

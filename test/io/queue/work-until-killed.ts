@@ -33,6 +33,6 @@ const worker = await startTaskWorker({
 });
 process.stdout.write(`${JSON.stringify({ type: 'ready', name: worker.name })}\n`);
 process.on('SIGTERM', () => {
-  void worker.close({ drainMillis: 200 });
+  void worker.close({ drainMillis: 1500 });
 });
 await worker.done;
