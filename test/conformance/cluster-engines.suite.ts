@@ -18,7 +18,7 @@ import { cached, until } from '../helpers/cluster/programs.ts';
 import { lackingMariaDb, openMariaDb } from '../helpers/cluster/mariadb.ts';
 import { SPARK } from '../helpers/cluster/spark.ts';
 import { TRINO } from '../helpers/cluster/trino.ts';
-import { createHostileRows, engineSuite, errorOf, rowsSuite } from '../helpers/engine-suite.ts';
+import { countsSuite, createHostileRows, engineSuite, errorOf, rowsSuite } from '../helpers/engine-suite.ts';
 import { describeWithEngine, ENGINE_PASSWORD, inDoubleQuotes, type RunningEngine } from '../helpers/engines.ts';
 
 const named = { yPred: 'hired', attributes: [['known']] };
@@ -253,5 +253,6 @@ describe('an engine counts: MariaDB, by its own client', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  rowsSuite(() => ({ engine, table: inDoubleQuotes('odd "rows"') }));
+  // Its client prints all values as texts, without their types.
+  countsSuite(() => ({ engine, table: inDoubleQuotes('odd "rows"') }));
 });

@@ -33,7 +33,12 @@ const LONG = 'UNNEST(sequence(1, 10000)) AS a(row_1), UNNEST(sequence(1, 10000))
 const INSERT_ROWS = 500;
 
 const literal = (value: Value): string =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL');
+  typeof value === 'string'
+    ? `'${value.replaceAll("'", "''")}'`
+    : // A number with a point would be a decimal, whose conversion rounds twice.
+      Number.isInteger(value ?? 0)
+      ? String(value ?? 'NULL')
+      : `DOUBLE '${String(value)}'`;
 
 /** The key of the coordinator, which `scripts/test-engines.sh` creates. NODE_EXTRA_CA_CERTS names its certificate. */
 const KEY_STORE = 'tls/key.p12';
@@ -81,7 +86,10 @@ export const TRINO: EngineKind<RunningTrino> = {
         'http-server.http.port': ports[index],
         'internal-communication.shared-secret': 'of-the-tests',
         'node.environment': 'test',
+        'memory.heap-headroom-per-node': '256MB',
         'plugin.dir': plugins,
+        // One worker must be able to finish what two of them began.
+        'query.max-memory-per-node': '640MB',
         // Otherwise a statement leaves the coordinator no time to answer on a small machine.
         'task.max-worker-threads': 1,
         ...(index === 0
