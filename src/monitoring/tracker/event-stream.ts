@@ -65,7 +65,7 @@ export class EventStream {
       hasErrors: measures.some(({ kind }) => kind === 'error'),
     };
     const attributes = options.attributes.length;
-    this.tables = options.attributes.map(() => new GroupTable(this.shape));
+    this.tables = options.attributes.map(() => GroupTable.withChanges(this.shape));
     this.window = new SlidingWindow(options.windowSize, attributes, this.shape);
     this.labels = options.columns.id === undefined ? null : new LateLabels(options.labelHorizon, attributes);
     this.early = options.attributes.map(({ declared }) => declared?.length ?? 0);
@@ -220,10 +220,11 @@ export class EventStream {
   #addRows(table: GroupTable, block: EventBlock, codes: Int32Array, from: number, to: number): void {
     const { cells, weights, errors } = block;
     if (weights === null && errors === null) {
-      const { data, stride } = table;
+      const { data, stride, changes } = table;
       for (let row = from; row < to; row++) {
         const code = codes[row] as number;
         if (code < 0) continue;
+        changes?.note(code);
         const at = code * stride + (cells[row] as number);
         data[at] = (data[at] as number) + 1;
       }

@@ -133,7 +133,7 @@ function joinWindows(
   });
   const numbers = { own: new Map<number, number>(), other: new Map<number, number>() };
   window.grow(groups);
-  for (const table of window.tables) table.data.fill(0);
+  for (const table of window.tables) table.clear();
   window.added = events - held.length;
   // Resets the ring as if it had held only the merged events, so that nothing is subtracted for the old events.
   window.codes.forEach((codes) => codes.fill(-1));
