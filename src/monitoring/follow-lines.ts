@@ -1,8 +1,7 @@
-import { FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
-import { findJsonProblem } from '../internal/strict-json.ts';
 import { requireInteger } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
+import { LineCounter } from './line-counter.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
@@ -81,9 +80,8 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
   const { tracker, engine, onUpdate, onCheck, onInvalidLine, onPreview } = options;
   const isPreviewing = options.extraChecks === 'previewed';
   const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
-  const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
-  const { id, protected: names } = tracker.stream.options.columns;
-  const labelKeys = new Set(id === undefined ? names : [...names, id]);
+  const counts = { lines: 0, refused: 0 };
+  const counter = new LineCounter(tracker.stream);
   engine.watch(tracker);
   const checkNow = async (): Promise<EngineUpdate> => {
     const update = engine.update(tracker);
@@ -111,7 +109,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       counts.lines++;
       if (line.trim() === '') continue;
       const before = positionOf(tracker);
-      const reason = countLine(tracker, line, labelKeys, counts);
+      const reason = counter.count(line);
       if (reason !== undefined) {
         counts.refused++;
         onInvalidLine?.(counts.lines, reason);
@@ -126,7 +124,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
     timer.stop();
   }
   const last = await extraCheck();
-  return Object.freeze({ ...counts, last });
+  return Object.freeze({ ...counts, ...counter.counts, last });
 }
 
 /** Returns how many events and late labels a tracker has counted. */
@@ -179,38 +177,4 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
       clearInterval(timer);
     },
   };
-}
-
-/** Counts a line. If the line cannot be counted, returns the reason. */
-function countLine(
-  tracker: RealTimeFairnessTracker,
-  line: string,
-  labelKeys: ReadonlySet<string>,
-  counts: { events: number; labels: number },
-): string | undefined {
-  const { yPred, yTrue, id } = tracker.stream.options.columns;
-  try {
-    const parsed: unknown = JSON.parse(line);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is not a JSON object';
-    const problem = findJsonProblem(line, labelKeys);
-    if (problem !== undefined) return `${problem.pointer} ${problem.reason}`;
-    const event = parsed as Record<string, unknown>;
-    const isLabel =
-      id !== undefined && yTrue !== undefined && !Object.hasOwn(event, yPred) && Object.hasOwn(event, yTrue);
-    if (!isLabel) {
-      tracker.record(event);
-      counts.events++;
-      return undefined;
-    }
-    const key = event[id];
-    if (typeof key !== 'string' && typeof key !== 'number') return `its '${id}' is neither text nor a number`;
-    // A rejected label is counted by the tracker, with its reason.
-    tracker.label(key, event[yTrue]);
-    counts.labels++;
-    return undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'it is not valid JSON';
-    if (error instanceof FairnessToolkitError) return error.message;
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import { optionChanges } from '../../internal/option-changes.ts';
 import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { parseStrictJson } from '../../internal/strict-json.ts';
@@ -66,7 +67,7 @@ export async function readState(path: string): Promise<MonitorState | undefined>
     ...saved,
     assertSame: (tracker, policy) => {
       const now = { ...tracker.snapshot().options, ...policy };
-      const others = differences({ ...saved.tracker.options, ...saved.policy }, now);
+      const others = optionChanges({ ...saved.tracker.options, ...saved.policy }, now);
       if (others.length === 0) return;
       throw new DataValidationError(
         `The state in '${path}' is from a run with other options, so this run cannot continue it: ${others.join('; ')}.`,
@@ -78,29 +79,6 @@ export async function readState(path: string): Promise<MonitorState | undefined>
       );
     },
   };
-}
-
-/**
- * Describes each option that changed between two runs, as in "alpha was 0.05 and is 0.01". Nested fields of an option
- * are described separately.
- */
-function differences(before: object, now: object): string[] {
-  const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
-  return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
-    const [was, is] = [old[name], present[name]];
-    if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    if (isMapping(was) && isMapping(is)) return differences(was, is);
-    return [`${name} was ${textOf(was)} and is ${textOf(is)}`];
-  });
-}
-
-function textOf(value: unknown): string {
-  return value === undefined ? 'not given' : JSON.stringify(value);
-}
-
-/** Returns a copy of the value as JSON preserves it, without undefined properties. */
-function plainOf(value: object): unknown {
-  return JSON.parse(JSON.stringify(value));
 }
 
 /** Writes the state of a run atomically: the file is written completely or stays unchanged. */

@@ -189,9 +189,7 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
     firstTime: finiteOrNull(stream.firstTime),
     latestTime: finiteOrNull(stream.latestTime),
     faults: stream.faults.toJSON(),
-    groups: stream.reader.groups.map((groups) =>
-      groups instanceof CrossedCodes ? groups.parts() : [...groups.labels],
-    ),
+    groups: groupsOf(stream),
     early: [...stream.early],
     tables: encodeTables(stream.tables),
     starts: {
@@ -225,21 +223,34 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
   };
 }
 
+/** Returns the groups of each attribute, in the order of their codes, for {@link restoreGroups}. */
+export function groupsOf({ reader }: EventStream): StreamSnapshot['groups'] {
+  return reader.groups.map((groups) => (groups instanceof CrossedCodes ? groups.parts() : [...groups.labels]));
+}
+
+/**
+ * Gives the groups of a new stream the codes that they have in a snapshot.
+ * @throws {DataValidationError} if the groups do not fit the attributes of the stream
+ */
+export function restoreGroups(stream: EventStream, known: StreamSnapshot['groups']): void {
+  requireLength('groups', known, stream.tables.length);
+  stream.reader.groups.forEach((groups, index) => {
+    fillGroups(groups, known[index] ?? [], index);
+  });
+}
+
 /**
  * Fills a new stream from a snapshot that was parsed by its schema.
  * @throws {DataValidationError} if the parts of the snapshot are inconsistent
  */
 export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): void {
   const attributes = stream.tables.length;
-  requireLength('groups', snapshot.groups, attributes);
   stream.events = snapshot.events;
   stream.lateLabels = snapshot.lateLabels;
   stream.firstTime = snapshot.firstTime ?? NaN;
   stream.latestTime = snapshot.latestTime ?? NaN;
   stream.faults.merge(snapshot.faults);
-  stream.reader.groups.forEach((groups, index) => {
-    fillGroups(groups, snapshot.groups[index] ?? [], index);
-  });
+  restoreGroups(stream, snapshot.groups);
   requireLength('early', snapshot.early, attributes);
   snapshot.early.forEach((count, index) => (stream.early[index] = count));
   fillTables(stream.tables, snapshot.tables, stream);

@@ -1,0 +1,342 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DataValidationError } from '../../exceptions/index.ts';
+import {
+  isDenied,
+  type KafkaBatch,
+  type KafkaClient,
+  type KafkaConsumer,
+  kafkaError,
+  type KafkaMessage,
+  kafkaReason,
+} from '../../io/kafka/open-kafka.ts';
+import type { OpenSource, SourceContext, StreamMessage } from './event-source.ts';
+
+/** The longest pause between two attempts to reach Kafka, in milliseconds. */
+const MAX_PAUSE_MILLIS = 5000;
+
+/** The time that Kafka waits for new messages before it answers, in milliseconds. */
+const WAIT_MILLIS = 250;
+
+/** The shortest time between two commits of offsets, in milliseconds. Commits only inform tools that show the lag. */
+const COMMIT_MILLIS = 5000;
+
+/** The time that a consumer may take to leave its group, in milliseconds. */
+const LEAVE_MILLIS = 5000;
+
+/** If a partition is lost so often without progress, a process outside of the group counts it too. */
+const MAX_LOSSES = 20;
+
+/** What is read. */
+interface ReaderOptions {
+  readonly topic: string;
+  readonly group: string;
+  readonly from: 'beginning' | 'end';
+}
+
+/** The first and the next offset of a partition. */
+interface OffsetRange {
+  readonly low: bigint;
+  readonly high: bigint;
+}
+
+/** Reads a topic as a member of a consumer group. */
+export class KafkaReader implements OpenSource {
+  readonly #client: KafkaClient;
+  readonly #options: ReaderOptions;
+  readonly #context: SourceContext;
+  /** The offsets of all partitions when the source was opened. */
+  readonly #atStart: ReadonlyMap<string, OffsetRange>;
+  /** The next offset of each partition that this process counts. */
+  readonly #expected = new Map<string, bigint>();
+  /** Work on partitions runs one after another: assignments and batches. */
+  #work: Promise<void> = Promise.resolve();
+  /** The number of assignments so far. Work for an earlier assignment is dropped. */
+  #assignment = 0;
+  #losses = 0;
+  #nextCommit = 0;
+
+  private constructor(
+    client: KafkaClient,
+    options: ReaderOptions,
+    context: SourceContext,
+    atStart: ReadonlyMap<string, OffsetRange>,
+  ) {
+    this.#client = client;
+    this.#options = options;
+    this.#context = context;
+    this.#atStart = atStart;
+  }
+
+  static async open(client: KafkaClient, options: ReaderOptions, context: SourceContext): Promise<KafkaReader> {
+    return new KafkaReader(client, options, context, await offsetsOf(client, options.topic));
+  }
+
+  async run(): Promise<void> {
+    const { signal, onOutage } = this.#context;
+    let pause = 250;
+    while (!signal.aborted) {
+      const problem = await this.#consume(() => (pause = 250));
+      if (problem === null) return;
+      if (isDenied(problem)) throw kafkaError(this.#client.name, problem);
+      onOutage(kafkaReason(problem));
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      pause = Math.min(MAX_PAUSE_MILLIS, 2 * pause);
+    }
+  }
+
+  hasReachedEnd(positions: ReadonlyMap<string, string | null>): Promise<boolean> {
+    const isReached = ([partition, { low, high }]: [string, OffsetRange]): boolean => {
+      const position = positions.get(partition) ?? null;
+      if (position !== null) return BigInt(position) >= high;
+      // Nothing of this partition has been counted.
+      return low === high || this.#options.from === 'end';
+    };
+    return Promise.resolve([...this.#atStart].every(isReached));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Reads as one member of the group. Returns the problem that ended it; null if the run ends. */
+  async #consume(onProgress: () => void): Promise<unknown> {
+    const { topic, group } = this.#options;
+    const { signal, leaseMillis, onOutage } = this.#context;
+    const consumer = this.#client.consumer({
+      groupId: group,
+      sessionTimeout: leaseMillis,
+      heartbeatInterval: Math.max(100, Math.floor(leaseMillis / 5)),
+      rebalanceTimeout: Math.max(5000, leaseMillis),
+      maxWaitTimeInMs: WAIT_MILLIS,
+      allowAutoTopicCreation: false,
+    });
+    try {
+      return await new Promise<unknown>((resolve) => {
+        signal.addEventListener(
+          'abort',
+          () => {
+            resolve(null);
+          },
+          { once: true },
+        );
+        consumer.on(consumer.events.CRASH, ({ payload }: { payload: { readonly error: Error } }) => {
+          resolve(payload.error);
+        });
+        consumer.on(
+          consumer.events.GROUP_JOIN,
+          ({ payload }: { payload: { readonly memberAssignment: Record<string, number[]> } }) => {
+            onOutage(null);
+            this.#assign(consumer, payload.memberAssignment[topic] ?? [], resolve);
+          },
+        );
+        consumer.on(consumer.events.FETCH, () => {
+          onProgress();
+          onOutage(null);
+        });
+        consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }: { payload: EndedBatch }) => {
+          if (payload.batchSize === 0) this.#skip(payload);
+        });
+        const start = async (): Promise<void> => {
+          await consumer.connect();
+          await consumer.subscribe({ topics: [topic], fromBeginning: true });
+          await consumer.run({
+            autoCommit: false,
+            eachBatchAutoResolve: false,
+            eachBatch: (batch: KafkaBatch) => this.#inTurn(() => this.#countBatch(consumer, batch)),
+          });
+        };
+        start().catch(resolve);
+      });
+    } finally {
+      this.#assignment++;
+      await this.#inTurn(() => this.#releaseAll(consumer)).catch(() => undefined);
+      await Promise.race([
+        consumer.disconnect().catch(() => undefined),
+        sleep(LEAVE_MILLIS, undefined, { ref: false }),
+      ]);
+    }
+  }
+
+  /** Runs work after all earlier work. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#work.then(work);
+    this.#work = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Takes over the partitions of a new assignment. Until then, nothing is fetched. */
+  #assign(consumer: KafkaConsumer, partitions: readonly number[], fail: (problem: unknown) => void): void {
+    const { topic } = this.#options;
+    const assignment = ++this.#assignment;
+    if (partitions.length > 0) consumer.pause([{ topic, partitions }]);
+    this.#inTurn(async () => {
+      await this.#releaseAll(consumer);
+      if (assignment !== this.#assignment) return;
+      this.#context.onAssigned?.(partitions.length, this.#atStart.size);
+      const ranges = partitions.length === 0 ? new Map<string, OffsetRange>() : await offsetsOf(this.#client, topic);
+      for (const partition of partitions) {
+        if (assignment !== this.#assignment) return;
+        await this.#claim(consumer, partition, ranges);
+        consumer.resume([{ topic, partitions: [partition] }]);
+      }
+    }).catch(fail);
+  }
+
+  async #releaseAll(consumer: KafkaConsumer): Promise<void> {
+    const partitions = [...this.#expected.keys()];
+    for (const partition of partitions) await this.#context.consumer.save(partition);
+    if (partitions.length > 0) await this.#commit(consumer, 0);
+    this.#expected.clear();
+    for (const partition of partitions) await this.#context.consumer.release(partition);
+  }
+
+  /** Takes over a partition, and continues where its saved counts end. */
+  async #claim(consumer: KafkaConsumer, partition: number, ranges: ReadonlyMap<string, OffsetRange>): Promise<void> {
+    const name = String(partition);
+    const { low, high } = ranges.get(name) ?? { low: 0n, high: 0n };
+    const position = await this.#context.consumer.claim(name);
+    // A partition that was added later begins at its first message.
+    const fresh = this.#options.from === 'end' ? (this.#atStart.get(name)?.high ?? low) : low;
+    const next = position === null ? fresh : BigInt(position);
+    if (next > high) throw shorterTopic(this.#options.topic, name, next, high);
+    if (position !== null && next < low) this.#noteDeleted(name, low - next);
+    this.#expected.set(name, next > low ? next : low);
+    consumer.seek({ topic: this.#options.topic, partition, offset: String(this.#expected.get(name)) });
+  }
+
+  async #countBatch(consumer: KafkaConsumer, { batch, resolveOffset, heartbeat, isStale }: KafkaBatch): Promise<void> {
+    const name = String(batch.partition);
+    const expected = this.#expected.get(name);
+    // The batch was fetched before the partition was taken over or moved.
+    if (isStale() || this.#context.signal.aborted) return;
+    if (expected === undefined) return this.#reclaim(consumer, batch.partition, heartbeat);
+    const messages = newMessages(batch.messages, expected);
+    const [first] = messages;
+    if (first !== undefined && BigInt(first.position) > expected)
+      await this.#checkGap(name, expected, BigInt(first.position));
+    const next = BigInt(batch.lastOffset()) + 1n;
+    if (next > expected) {
+      if (!(await this.#context.consumer.count(name, messages, String(next)))) {
+        this.#expected.delete(name);
+        return;
+      }
+      this.#expected.set(name, next);
+      this.#losses = 0;
+    }
+    resolveOffset(batch.lastOffset());
+    const end = this.#atStart.get(name)?.high;
+    if (this.#context.untilEnd && end !== undefined && next >= end) await this.#context.consumer.save(name);
+    await this.#commit(consumer, COMMIT_MILLIS);
+    await heartbeat();
+  }
+
+  /**
+   * Takes over a partition again that another process has taken over. If this process has missed that the partition now
+   * belongs to the other process, the heartbeat fails.
+   */
+  async #reclaim(consumer: KafkaConsumer, partition: number, heartbeat: () => Promise<void>): Promise<void> {
+    await heartbeat();
+    if (++this.#losses > MAX_LOSSES) throw foreignOwner(this.#options.topic, partition);
+    await sleep(WAIT_MILLIS);
+    await this.#claim(consumer, partition, await offsetsOf(this.#client, this.#options.topic));
+  }
+
+  /** Offsets can be missing in a topic. They are reported if Kafka has deleted messages because of their age or size. */
+  async #checkGap(partition: string, expected: bigint, first: bigint): Promise<void> {
+    const ranges = await offsetsOf(this.#client, this.#options.topic);
+    const low = ranges.get(partition)?.low ?? 0n;
+    const end = low < first ? low : first;
+    if (end > expected) this.#noteDeleted(partition, end - expected);
+  }
+
+  #noteDeleted(partition: string, messages: bigint): void {
+    this.#context.consumer.noteDeleted(partition, Number(messages));
+    this.#context.onWarning(
+      `${String(messages)} messages in partition ${partition} of ${this.#options.topic} were deleted by Kafka before they were counted. Keep messages longer (retention), or add processes.`,
+    );
+  }
+
+  /** Moves past a batch that has no messages, for example the end of a transaction. */
+  #skip({ partition, lastOffset }: EndedBatch): void {
+    void this.#inTurn(async () => {
+      const name = String(partition);
+      const next = BigInt(lastOffset) + 1n;
+      if (next <= (this.#expected.get(name) ?? next)) return;
+      if (await this.#context.consumer.count(name, [], String(next))) this.#expected.set(name, next);
+    }).catch(() => undefined);
+  }
+
+  /** Commits the saved offsets, if the last commit is older than some time. */
+  async #commit(consumer: KafkaConsumer, millis: number): Promise<void> {
+    const now = performance.now();
+    if (now < this.#nextCommit && millis > 0) return;
+    this.#nextCommit = now + COMMIT_MILLIS;
+    const { topic } = this.#options;
+    const offsets = [...this.#expected.keys()].flatMap((name) => {
+      const offset = this.#context.consumer.savedPosition(name);
+      return offset === null ? [] : [{ topic, partition: Number(name), offset }];
+    });
+    // If a commit fails, nothing is lost: it is not used to continue.
+    if (offsets.length > 0) await consumer.commitOffsets(offsets).catch(() => undefined);
+  }
+}
+
+/** The end of a batch that kafkajs has processed. */
+interface EndedBatch {
+  readonly partition: number;
+  readonly batchSize: number;
+  readonly lastOffset: string;
+}
+
+/** A message with the offset after it, which is needed only for a few messages. */
+class OffsetMessage implements StreamMessage {
+  readonly position: string;
+  readonly value: Buffer | null;
+
+  constructor({ offset, value }: KafkaMessage) {
+    this.position = offset;
+    this.value = value;
+  }
+
+  get next(): string {
+    return String(BigInt(this.position) + 1n);
+  }
+}
+
+/** Returns the messages from an offset on. Kafka may deliver messages again that were counted. */
+function newMessages(messages: readonly KafkaMessage[], expected: bigint): OffsetMessage[] {
+  const first = messages.findIndex(({ offset }) => BigInt(offset) >= expected);
+  return first < 0 ? [] : messages.slice(first).map((message) => new OffsetMessage(message));
+}
+
+async function offsetsOf(client: KafkaClient, topic: string): Promise<ReadonlyMap<string, OffsetRange>> {
+  const found = await client.withAdmin((admin) => admin.fetchTopicOffsets(topic));
+  return new Map(
+    found.map(({ partition, low, high }) => [String(partition), { low: BigInt(low), high: BigInt(high) }]),
+  );
+}
+
+function shorterTopic(topic: string, partition: string, next: bigint, high: bigint): DataValidationError {
+  return new DataValidationError(
+    `Partition ${partition} of the topic '${topic}' ends at offset ${String(high)}, but messages up to ${String(next)} have been counted.`,
+    {
+      code: 'invalid-state',
+      context: { topic, partition, expected: String(next), received: String(high) },
+      suggestion:
+        'The topic was probably deleted and created again. Use another consumer group, which counts it from its beginning.',
+    },
+  );
+}
+
+function foreignOwner(topic: string, partition: number): DataValidationError {
+  return new DataValidationError(
+    `Another process keeps taking over partition ${String(partition)} of the topic '${topic}', although Kafka has assigned it to this process.`,
+    {
+      code: 'engine-failed',
+      context: { topic, partition, reason: 'denied' },
+      suggestion:
+        'Processes with the same consumer group and the same Redis server must read from the same Kafka cluster.',
+    },
+  );
+}
