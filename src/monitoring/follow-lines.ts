@@ -53,6 +53,11 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
   onPreview: true,
 };
 
+/** A line that cannot be read, with the reason. It is reported like an invalid line. */
+export interface UnreadableLine {
+  readonly problem: string;
+}
+
 /** The result of {@link followLines}. */
 export interface FollowResult {
   readonly lines: number;
@@ -75,7 +80,10 @@ export interface FollowResult {
  * an invalid value. A line is also invalid if a group or an id is a number with more digits than a double can
  * represent.
  */
-export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
+export async function followLines(
+  lines: AsyncIterable<string | UnreadableLine>,
+  options: FollowOptions,
+): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
   const { tracker, engine, onUpdate, onCheck, onInvalidLine, onPreview } = options;
   const isPreviewing = options.extraChecks === 'previewed';
@@ -107,9 +115,9 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       const pause = timer.settled();
       if (pause !== undefined) await pause;
       counts.lines++;
-      if (line.trim() === '') continue;
+      if (typeof line === 'string' && line.trim() === '') continue;
       const before = positionOf(tracker);
-      const reason = counter.count(line);
+      const reason = typeof line === 'string' ? counter.count(line) : line.problem;
       if (reason !== undefined) {
         counts.refused++;
         onInvalidLine?.(counts.lines, reason);

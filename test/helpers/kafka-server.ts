@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { Kafka, logLevel } from 'kafkajs';
+import kafkajs from 'kafkajs';
 
 import { freePort } from './mlflow-server.ts';
 import { killServer, untilOpen } from './servers.ts';
@@ -33,6 +33,21 @@ export interface RunningKafka {
   readonly start: () => Promise<void>;
 }
 
+/** The part of kafkajs that is used here. Its types are not visible, because the package is optional. */
+interface KafkaAdminClient {
+  admin(): {
+    connect(): Promise<void>;
+    listTopics(): Promise<string[]>;
+    createTopics(options: object): Promise<boolean>;
+    disconnect(): Promise<void>;
+  };
+  producer(options: object): {
+    connect(): Promise<void>;
+    send(options: object): Promise<unknown>;
+    disconnect(): Promise<void>;
+  };
+}
+
 /** Sends messages to a partition of a topic. */
 export type SendMessages = (partition: number, messages: readonly (string | Buffer)[]) => Promise<void>;
 
@@ -51,7 +66,8 @@ export function describeWithKafka(title: string, suite: (kafka: () => RunningKaf
     const missing = missingPart();
     if (missing !== undefined) {
       it(`needs Kafka: ${missing}`, function () {
-        if (process.env['EVENHAND_REQUIRE_KAFKA'] === '1') throw new Error(`EVENHAND_REQUIRE_KAFKA is 1, but ${missing}`);
+        if (process.env['EVENHAND_REQUIRE_KAFKA'] === '1')
+          throw new Error(`EVENHAND_REQUIRE_KAFKA is 1, but ${missing}`);
         this.skip();
       });
       return;
@@ -69,7 +85,13 @@ export function describeWithKafka(title: string, suite: (kafka: () => RunningKaf
   });
 }
 
-const OPTIONS = ['-Xmx640m', '-Xms128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.net.preferIPv4Stack=true'];
+const OPTIONS = [
+  '-Xmx640m',
+  '-Xms128m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-Djava.net.preferIPv4Stack=true',
+];
 
 class KafkaProcess implements RunningKafka {
   readonly #folder: string;
@@ -146,15 +168,35 @@ class KafkaProcess implements RunningKafka {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #client(): Kafka {
-    return new Kafka({ brokers: [this.broker], logLevel: logLevel.NOTHING, retry: { retries: 12, maxRetryTime: 2000 } });
+  #client(): KafkaAdminClient {
+    const { Kafka, logLevel } = kafkajs as {
+      Kafka: new (options: object) => KafkaAdminClient;
+      logLevel: { NOTHING: number };
+    };
+    return new Kafka({
+      brokers: [this.broker],
+      logLevel: logLevel.NOTHING,
+      retry: { retries: 12, maxRetryTime: 2000 },
+    });
   }
 
   /** Creates the key of the listener with TLS, and writes its certificate. */
   #makeCertificate(): void {
-    const store = ['-alias', 'kafka', '-storetype', 'PKCS12', '-keystore', `${this.#folder}/key.p12`, '-storepass', PASSWORD];
+    const store = [
+      '-alias',
+      'kafka',
+      '-storetype',
+      'PKCS12',
+      '-keystore',
+      `${this.#folder}/key.p12`,
+      '-storepass',
+      PASSWORD,
+    ];
     execFileSync('keytool', ['-genkeypair', ...store, '-keyalg', 'RSA', '-dname', 'CN=localhost', '-ext', 'san=ip:127.0.0.1', '-validity', '30'], { stdio: 'ignore', timeout: 60_000 }); // prettier-ignore
-    const pem = execFileSync('keytool', ['-exportcert', '-rfc', ...store], { timeout: 60_000, stdio: ['ignore', 'pipe', 'ignore'] });
+    const pem = execFileSync('keytool', ['-exportcert', '-rfc', ...store], {
+      timeout: 60_000,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
     writeFileSync(this.certificate, pem);
   }
 

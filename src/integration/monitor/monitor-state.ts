@@ -29,11 +29,20 @@ export interface MonitorPolicy {
   readonly windows: 'restarted' | 'cumulative';
 }
 
+/** How far a topic of Kafka has been counted. */
+export interface TopicState {
+  readonly topic: string;
+  /** The next offset of each partition. */
+  readonly positions: Readonly<Record<string, string>>;
+}
+
 /** The content of a state file. */
 interface SavedState {
   readonly tracker: TrackerSnapshot;
   readonly engine: EngineSnapshot;
   readonly policy: MonitorPolicy;
+  /** The positions in the stream, if it was read from Kafka. */
+  readonly kafka?: TopicState | undefined;
 }
 
 /** The saved state of a monitoring run. */
@@ -43,6 +52,12 @@ export interface MonitorState extends SavedState {
    * @throws {DataValidationError} if an option differs
    */
   assertSame(tracker: RealTimeFairnessTracker, policy: MonitorPolicy): void;
+  /**
+   * Checks that the run reads from the same place as the saved run.
+   * @param topic the topic of Kafka; undefined if events come from standard input or a file
+   * @throws {DataValidationError} if it does not
+   */
+  assertTopic(topic: string | undefined): void;
 }
 
 /**
@@ -78,6 +93,17 @@ export async function readState(path: string): Promise<MonitorState | undefined>
         },
       );
     },
+    assertTopic: (topic) => {
+      if (saved.kafka?.topic === topic) return;
+      const [was, is] = [saved.kafka?.topic, topic].map((one) =>
+        one === undefined ? 'standard input or a file' : `the topic '${one}'`,
+      ) as [string, string];
+      throw new DataValidationError(`The state in '${path}' is from a run that read ${was}; this run reads ${is}.`, {
+        code: 'invalid-state',
+        context: { path, expected: saved.kafka?.topic, received: topic },
+        suggestion: 'Continue with the same source, or name another state file.',
+      });
+    },
   };
 }
 
@@ -87,8 +113,9 @@ export async function writeState(
   tracker: RealTimeFairnessTracker,
   engine: FairnessDriftAndAlertEngine,
   policy: MonitorPolicy,
+  kafka?: TopicState,
 ): Promise<void> {
-  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy };
+  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy, kafka };
   await writeFileAtomic(path, withChecksum(JSON.stringify(state)));
 }
 
@@ -96,13 +123,21 @@ function parse(text: string, path: string): SavedState {
   const state = parseJson(text);
   if (isMapping(state) && PARTS.every((part) => isMapping(state[part]))) {
     const saved = state as unknown as SavedState;
-    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns)) return saved;
+    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns) && isTopicState(saved.kafka)) {
+      return saved;
+    }
   }
   throw new DataValidationError(`'${path}' does not hold the state of a monitoring run.`, {
     code: 'invalid-state',
     context: { path },
     suggestion: 'Name a file that an earlier run wrote, or a new file.',
   });
+}
+
+function isTopicState(given: unknown): boolean {
+  if (given === undefined) return true;
+  if (!isMapping(given) || typeof given['topic'] !== 'string' || !isMapping(given['positions'])) return false;
+  return Object.values(given['positions']).every((offset) => typeof offset === 'string' && /^\d{1,19}$/.test(offset));
 }
 
 const PARTS = ['tracker', 'engine', 'policy'];

@@ -16,10 +16,13 @@ import { OwnedPartitions } from './owned-partitions.ts';
 import { type FollowStreamOptions, planOf, type StreamPlan } from './stream-options.ts';
 import { StreamStore } from './stream-store.ts';
 
-export type { FollowStreamOptions } from './stream-options.ts';
+export type { FollowStreamOptions, MergedStream } from './stream-options.ts';
 
 /** The interval at which partitions are saved if that is due, in milliseconds. */
 const SAVE_MILLIS = 200;
+
+/** Work at intervals pauses for at least this multiple of its own time, so that most of the time is left for counting. */
+const MIN_PAUSES = 2;
 
 /** The time that the last check may take at the end of a complete stream, in addition to three leases. */
 const LAST_CHECK_MILLIS = 30_000;
@@ -99,12 +102,14 @@ class StreamRun {
   readonly #ending = new AbortController();
   #failure: { readonly cause: unknown } | undefined;
   #isComplete = false;
+  #nextRefresh = 0;
 
   constructor(source: EventSource, options: FollowStreamOptions, plan: StreamPlan, redis: Redis) {
     this.#source = source;
     this.#options = options;
     this.#plan = plan;
     this.#redis = redis;
+    this.#nextRefresh = performance.now() + plan.refreshMillis;
     this.#store = new StreamStore(redis, plan.prefix, source.stream);
     const { shards: tracker, engine, restartEvery } = plan;
     this.#owned = new OwnedPartitions(this.#store, fillTrackerOptions(tracker), plan, {
@@ -179,18 +184,22 @@ class StreamRun {
 
   /** Waits for work. If the run fails, waits only a short time, since a lost server may never answer. */
   async #orFailure(work: Promise<void>): Promise<void> {
+    let isDone = false;
     const patience = async (): Promise<void> => {
-      while (this.#failure === undefined) await sleep(100);
-      await sleep(Math.min(5000, this.#plan.leaseMillis));
+      while (!isDone && this.#failure === undefined) await sleep(100, undefined, { ref: false });
+      if (!isDone) await sleep(Math.min(5000, this.#plan.leaseMillis), undefined, { ref: false });
     };
-    await Promise.race([work, patience()]);
+    await Promise.race([work.finally(() => (isDone = true)), patience()]);
   }
 
+  /** Repeats work at intervals. Work that takes long is repeated less often. */
   async #repeat(millis: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#ending;
     while (!signal.aborted) {
+      const start = performance.now();
       await work();
-      await sleep(millis, undefined, { signal }).catch(() => undefined);
+      const pause = Math.max(millis, MIN_PAUSES * (performance.now() - start));
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -198,11 +207,20 @@ class StreamRun {
     await this.#checkOnce();
     this.#owned.beginWindows(await this.#store.window());
     this.#options.onProgress?.(this.#owned.counts.messages);
+    await this.#refresh();
     if (!this.#plan.untilEnd) return;
     const positions = (await this.#store.partitions()).map(({ partition, position }) => [partition, position] as const);
     if (!(await open.hasReachedEnd(new Map(positions)))) return;
     this.#isComplete = true;
     this.#ending.abort();
+  }
+
+  async #refresh(): Promise<void> {
+    const { onRefresh } = this.#options;
+    if (onRefresh === undefined || performance.now() < this.#nextRefresh) return;
+    this.#nextRefresh = performance.now() + this.#plan.refreshMillis;
+    const { tracker, engine } = await this.#monitor.view();
+    await onRefresh({ tracker, engine });
   }
 
   /** Checks the merged stream if this process is the leader, and reports the changes of alerts. */

@@ -24,6 +24,9 @@ const COMMIT_MILLIS = 5000;
 /** The time that a consumer may take to leave its group, in milliseconds. */
 const LEAVE_MILLIS = 5000;
 
+/** The number of messages after which Kafka is told that this process is alive, if that is due. */
+const MESSAGES_PER_HEARTBEAT = 1000;
+
 /** If a partition is lost so often without progress, a process outside of the group counts it too. */
 const MAX_LOSSES = 20;
 
@@ -150,7 +153,7 @@ export class KafkaReader implements OpenSource {
       });
     } finally {
       this.#assignment++;
-      await this.#inTurn(() => this.#releaseAll(consumer)).catch(() => undefined);
+      await this.#inTurn(() => this.#leave(consumer)).catch(() => undefined);
       await Promise.race([
         consumer.disconnect().catch(() => undefined),
         sleep(LEAVE_MILLIS, undefined, { ref: false }),
@@ -165,30 +168,35 @@ export class KafkaReader implements OpenSource {
     return turn;
   }
 
-  /** Takes over the partitions of a new assignment. Until then, nothing is fetched. */
+  /**
+   * Takes over the partitions of a new assignment. Until then, nothing is fetched. Partitions that this process already
+   * counts continue: if another process has counted them in between, the next save finds out.
+   */
   #assign(consumer: KafkaConsumer, partitions: readonly number[], fail: (problem: unknown) => void): void {
     const { topic } = this.#options;
     const assignment = ++this.#assignment;
     if (partitions.length > 0) consumer.pause([{ topic, partitions }]);
     this.#inTurn(async () => {
-      await this.#releaseAll(consumer);
       if (assignment !== this.#assignment) return;
       this.#context.onAssigned?.(partitions.length, this.#atStart.size);
-      const ranges = partitions.length === 0 ? new Map<string, OffsetRange>() : await offsetsOf(this.#client, topic);
+      await this.#release([...this.#expected.keys()].filter((name) => !partitions.includes(Number(name))));
+      const ranges = await offsetsOf(this.#client, topic);
       for (const partition of partitions) {
         if (assignment !== this.#assignment) return;
-        await this.#claim(consumer, partition, ranges);
-        consumer.resume([{ topic, partitions: [partition] }]);
+        const expected = this.#expected.get(String(partition));
+        if (expected === undefined) await this.#claim(consumer, partition, ranges);
+        else consumer.seek({ topic, partition, offset: String(expected) });
       }
+      // Together, so that Kafka hears of this process while it restores the counts of the partitions.
+      if (partitions.length > 0) consumer.resume([{ topic, partitions }]);
     }).catch(fail);
   }
 
-  async #releaseAll(consumer: KafkaConsumer): Promise<void> {
-    const partitions = [...this.#expected.keys()];
-    for (const partition of partitions) await this.#context.consumer.save(partition);
-    if (partitions.length > 0) await this.#commit(consumer, 0);
-    this.#expected.clear();
-    for (const partition of partitions) await this.#context.consumer.release(partition);
+  async #release(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      this.#expected.delete(name);
+      await this.#context.consumer.release(name);
+    }
   }
 
   /** Takes over a partition, and continues where its saved counts end. */
@@ -205,6 +213,14 @@ export class KafkaReader implements OpenSource {
     consumer.seek({ topic: this.#options.topic, partition, offset: String(this.#expected.get(name)) });
   }
 
+  /** Saves all partitions, tells Kafka how far they are counted, and gives them up. */
+  async #leave(consumer: KafkaConsumer): Promise<void> {
+    const names = [...this.#expected.keys()];
+    for (const name of names) await this.#context.consumer.save(name);
+    if (names.length > 0) await this.#commit(consumer, 0);
+    await this.#release(names);
+  }
+
   async #countBatch(consumer: KafkaConsumer, { batch, resolveOffset, heartbeat, isStale }: KafkaBatch): Promise<void> {
     const name = String(batch.partition);
     const expected = this.#expected.get(name);
@@ -216,19 +232,26 @@ export class KafkaReader implements OpenSource {
     if (first !== undefined && BigInt(first.position) > expected)
       await this.#checkGap(name, expected, BigInt(first.position));
     const next = BigInt(batch.lastOffset()) + 1n;
-    if (next > expected) {
-      if (!(await this.#context.consumer.count(name, messages, String(next)))) {
-        this.#expected.delete(name);
-        return;
-      }
-      this.#expected.set(name, next);
-      this.#losses = 0;
+    for (let from = 0; from < messages.length; from += MESSAGES_PER_HEARTBEAT) {
+      const part = messages.slice(from, from + MESSAGES_PER_HEARTBEAT);
+      if (!(await this.#count(name, part, (part.at(-1) as OffsetMessage).next))) return;
+      await heartbeat();
     }
+    if (next > expected && !(await this.#count(name, [], String(next)))) return;
     resolveOffset(batch.lastOffset());
     const end = this.#atStart.get(name)?.high;
     if (this.#context.untilEnd && end !== undefined && next >= end) await this.#context.consumer.save(name);
     await this.#commit(consumer, COMMIT_MILLIS);
     await heartbeat();
+  }
+
+  /** Counts messages. If the partition has another owner, it is taken over again with its next batch. */
+  async #count(name: string, messages: readonly OffsetMessage[], next: string): Promise<boolean> {
+    const isOwned = await this.#context.consumer.count(name, messages, next);
+    if (isOwned) this.#expected.set(name, BigInt(next));
+    else this.#expected.delete(name);
+    if (isOwned) this.#losses = 0;
+    return isOwned;
   }
 
   /**
@@ -263,7 +286,7 @@ export class KafkaReader implements OpenSource {
       const name = String(partition);
       const next = BigInt(lastOffset) + 1n;
       if (next <= (this.#expected.get(name) ?? next)) return;
-      if (await this.#context.consumer.count(name, [], String(next))) this.#expected.set(name, next);
+      await this.#count(name, [], String(next));
     }).catch(() => undefined);
   }
 

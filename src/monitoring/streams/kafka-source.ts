@@ -70,7 +70,7 @@ export class KafkaSource implements EventSource {
     }
     this.#options = { brokers, topic, group, from: oneOf('from', from, ['beginning', 'end']), tls, sasl };
     this.name = `the topic '${topic}' of Kafka`;
-    this.stream = `${topic}:${group}`;
+    this.stream = `kafka:${encodeURIComponent(topic)}:${encodeURIComponent(group)}`;
   }
 
   async open(context: SourceContext): Promise<OpenSource> {

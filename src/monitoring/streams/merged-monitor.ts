@@ -191,7 +191,7 @@ export class MergedMonitor {
       if (version > 0 && this.#shards.get(partition)?.version !== version) {
         const found = await this.#store.stateOf(partition);
         if (found === null) continue;
-        const shard = this.#read(`The state of partition ${partition}`, () => Shard.restore(found.state, filled));
+        const shard = this.#read(`The state of partition ${partition}`, () => Shard.restore(found.state, null, filled));
         this.#shards.set(partition, { version: found.version, shard });
         // A state can be large, so that timers and other connections must get their turn.
         await nextTurn();

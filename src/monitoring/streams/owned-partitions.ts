@@ -86,10 +86,10 @@ export class OwnedPartitions implements PartitionConsumer {
     return claimed.position;
   }
 
-  #shardOf(partition: string, { state }: ClaimedPartition): Shard {
+  #shardOf(partition: string, { state, waiting }: ClaimedPartition): Shard {
     if (state === null) return new Shard(this.#options);
     try {
-      return Shard.restore(state, this.#options);
+      return Shard.restore(state, waiting, this.#options);
     } catch (cause) {
       throw badStreamState(this.#store, `The state of partition ${partition}`, cause);
     }
@@ -182,14 +182,14 @@ export class OwnedPartitions implements PartitionConsumer {
     const { partition, epoch, version, position, acknowledged } = owned;
     const start = performance.now();
     // From here to the first await, nothing else can be counted.
-    const state = owned.shard.encode();
+    const encoded = owned.shard.encode();
     const ids = owned.acks;
     owned.acks = [];
     owned.unsaved = 0;
     const acks = acknowledged === undefined ? null : { ...acknowledged, ids };
     // After an error, it is not known whether the state was saved. A new claim then continues from what was saved.
     const window = await this.#store
-      .save({ partition, epoch, version, position, state, acks })
+      .save({ partition, epoch, version, position, ...encoded, acks })
       .catch((error: unknown) => {
         this.#lose(owned);
         throw error;

@@ -54,7 +54,7 @@ export class RedisStreamSource implements EventSource {
     }
     this.#options = { key, group, consumer, from: oneOf('from', from, ['beginning', 'end']) };
     this.name = `the stream '${key}' of Redis`;
-    this.stream = `${key}:${group}`;
+    this.stream = `redis:${encodeURIComponent(key)}:${encodeURIComponent(group)}`;
   }
 
   async open(context: SourceContext): Promise<OpenSource> {

@@ -6,10 +6,9 @@ import { EventStream } from '../tracker/event-stream.ts';
 import { count, readSnapshot, SNAPSHOT_SCHEMA } from '../tracker/snapshot-schema.ts';
 import { restoreSnapshot, takeSnapshot } from '../tracker/stream-snapshot.ts';
 import type { FilledTrackerOptions } from '../tracker/tracker-options.ts';
+import { lineOf } from './message-line.ts';
 import { decodeState, encodeState } from './state-bytes.ts';
-
-/** The maximum size of a message. Events are much smaller. */
-export const MAX_MESSAGE_BYTES = 1024 * 1024;
+import { encodeWaiting, restoreWaiting } from './waiting-bytes.ts';
 
 const SCHEMA = z.object({
   stream: SNAPSHOT_SCHEMA.omit({ history: true }),
@@ -25,7 +24,6 @@ export class Shard {
   refused = 0;
   deleted = 0;
   readonly #counter: LineCounter;
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
 
   constructor(options: FilledTrackerOptions) {
     this.stream = new EventStream(options, machineClock);
@@ -34,12 +32,14 @@ export class Shard {
 
   /**
    * Restores the counts of a partition.
+   * @param waiting the events that wait for their labels; null if the shard is only merged
    * @throws {DataValidationError} if the state is not one of a shard with these options
    */
-  static restore(bytes: Uint8Array, options: FilledTrackerOptions): Shard {
+  static restore(bytes: Uint8Array, waiting: Uint8Array | null, options: FilledTrackerOptions): Shard {
     const { stream, refused, deleted } = readSnapshot(SCHEMA, decodeState(bytes));
     const shard = new Shard(options);
-    restoreSnapshot(shard.stream, stream);
+    restoreSnapshot(shard.stream, stream, { withWaiting: false });
+    if (waiting !== null) restoreWaiting(shard.stream, waiting);
     shard.refused = refused;
     shard.deleted = deleted;
     return shard;
@@ -58,15 +58,8 @@ export class Shard {
   }
 
   #count(value: Uint8Array | null): string | undefined {
-    if (value === null || value.length === 0) return 'it is empty';
-    if (value.length > MAX_MESSAGE_BYTES) return `it has more than ${String(MAX_MESSAGE_BYTES)} bytes`;
-    let text: string;
-    try {
-      text = this.#decoder.decode(value);
-    } catch {
-      return 'it is not UTF-8';
-    }
-    return this.#counter.count(text);
+    const line = lineOf(value);
+    return typeof line === 'string' ? this.#counter.count(line) : line.problem;
   }
 
   /** Begins all windows of the merged stream up to an index now. */
@@ -75,10 +68,14 @@ export class Shard {
     stream.starts.beginUpTo(index, stream.events, stream.latestTime, stream.tables);
   }
 
-  /** Returns the complete state, for {@link Shard.restore}. */
-  encode(): Buffer {
+  /**
+   * Returns the complete state, for {@link Shard.restore}. The events that wait for their labels are separate, because
+   * merging does not need them.
+   */
+  encode(): { readonly state: Buffer; readonly waiting: Buffer | null } {
     const { stream, refused, deleted } = this;
     // All shards of a stream have the same options, which are stored once.
-    return encodeState({ stream: takeSnapshot(stream, { columns: { yPred: '', protected: [] } }), refused, deleted });
+    const snapshot = takeSnapshot(stream, { columns: { yPred: '', protected: [] } }, { withWaiting: false });
+    return { state: encodeState({ stream: snapshot, refused, deleted }), waiting: encodeWaiting(stream) };
   }
 }

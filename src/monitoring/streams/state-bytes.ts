@@ -1,14 +1,17 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 /** The maximum size of a decoded state, which still fits in one string. */
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Encodes a state as compressed JSON. Fast compression is enough, because most numbers of a state are zeros. */
+/**
+ * Encodes a state as compressed JSON with a checksum. Fast compression is enough, because most numbers of a state are
+ * zeros.
+ */
 export function encodeState(state: object): Buffer {
-  return deflateRawSync(JSON.stringify(state), { level: 1 });
+  return gzipSync(JSON.stringify(state), { level: 1 });
 }
 
 /** Decodes the result of {@link encodeState}. Throws an error if the bytes are damaged. */
 export function decodeState(bytes: Uint8Array): unknown {
-  return JSON.parse(inflateRawSync(bytes, { maxOutputLength: MAX_BYTES }).toString());
+  return JSON.parse(gunzipSync(bytes, { maxOutputLength: MAX_BYTES }).toString());
 }

@@ -8,9 +8,18 @@ import {
 import { requireInteger } from '../../stats/parameters.ts';
 import type { AlertEvent, AlertTransition } from '../alarms/alert-event.ts';
 import { type AlertEngineOptions, fillEngineOptions, limitOf } from '../alarms/engine-options.ts';
+import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { requireFields, requireMethods } from '../require-kind.ts';
+import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { fillTrackerOptions, type TrackerOptions } from '../tracker/tracker-options.ts';
 import type { EventSource } from './event-source.ts';
+
+/** The merged stream at one time. */
+export interface MergedStream {
+  readonly tracker: RealTimeFairnessTracker;
+  /** The engine after the last check. Changes of this copy have no effect on the stream. */
+  readonly engine: FairnessDriftAndAlertEngine;
+}
 
 /** Options of {@link followStream}. */
 export interface FollowStreamOptions {
@@ -70,6 +79,13 @@ export interface FollowStreamOptions {
   /** Called after each check, with the number of messages that this process has counted. */
   readonly onProgress?: ((messages: number) => void) | undefined;
   /**
+   * The time between two calls of `onRefresh`, in milliseconds.
+   * @defaultValue 60000
+   */
+  readonly refreshMillis?: number | undefined;
+  /** Called regularly with the merged stream and a copy of the alert engine, for example to write a dashboard. */
+  readonly onRefresh?: ((view: MergedStream) => Promise<void> | void) | undefined;
+  /**
    * The environment variables with passwords: EVENHAND_REDIS_PASSWORD and EVENHAND_KAFKA_PASSWORD, or the same with
    * `_FILE` for the path of a file.
    * @defaultValue process.env
@@ -94,6 +110,8 @@ const NAMES: OptionNames<FollowStreamOptions> = {
   onRefused: true,
   onWarning: true,
   onProgress: true,
+  refreshMillis: true,
+  onRefresh: true,
   env: true,
 };
 
@@ -106,7 +124,10 @@ const MIN_LEASE_MILLIS = 500;
 const NO_RESTARTS = Number.MAX_SAFE_INTEGER;
 
 type Filled = FilledOptions<
-  Omit<FollowStreamOptions, 'engine' | 'signal' | 'onAlert' | 'onWatch' | 'onRefused' | 'onWarning' | 'onProgress'>
+  Omit<
+    FollowStreamOptions,
+    'engine' | 'signal' | 'onAlert' | 'onWatch' | 'onRefused' | 'onWarning' | 'onProgress' | 'onRefresh'
+  >
 >;
 
 /** The options with defaults filled in. */
@@ -134,7 +155,7 @@ export function planOf(source: EventSource, options: FollowStreamOptions): Strea
   const limits = Object.fromEntries(filled.metrics.map((metric) => [metric.metric, limitOf(metric, policy)]));
   if (typeof options.redis !== 'string') throw invalidParameter('redis', 'be the URL of Redis', typeof options.redis);
   const millis = (
-    name: 'checkpointMillis' | 'checkMillis' | 'leaseMillis' | 'outageMillis',
+    name: 'checkpointMillis' | 'checkMillis' | 'leaseMillis' | 'outageMillis' | 'refreshMillis',
     usual: number,
     least = 1,
   ) => requireInteger(name, options[name] ?? usual, least, MAX_MILLIS);
@@ -145,15 +166,21 @@ export function planOf(source: EventSource, options: FollowStreamOptions): Strea
     restartEvery: filled.restartEvery,
     shared: { ...tracker, alpha: policy.alpha, limits },
     redis: options.redis,
-    prefix: options.prefix ?? 'evenhand',
+    prefix: prefixOf(options.prefix ?? 'evenhand'),
     checkpointEvents: requireInteger('checkpointEvents', options.checkpointEvents ?? 10_000, 1),
     checkpointMillis: millis('checkpointMillis', 2000),
     checkMillis: millis('checkMillis', 1000),
     leaseMillis: millis('leaseMillis', 10_000, MIN_LEASE_MILLIS),
     outageMillis: millis('outageMillis', 300_000),
+    refreshMillis: millis('refreshMillis', 60_000),
     untilEnd: options.untilEnd ?? false,
     env: options.env ?? process.env,
   };
+}
+
+function prefixOf(given: string): string {
+  if (typeof given === 'string' && /^[\w.-]{1,100}$/.test(given)) return given;
+  throw invalidParameter('prefix', 'have 1 to 100 letters, digits, dots, dashes and underscores', given);
 }
 
 function engineOptionsOf(given: AlertEngineOptions): AlertEngineOptions {

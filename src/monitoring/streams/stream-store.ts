@@ -14,8 +14,8 @@ const MAX_ALERTS = 10_000;
 const CLAIM = `
 redis.call('SADD', KEYS[2], ARGV[1])
 local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
-local saved = redis.call('HMGET', KEYS[1], 'version', 'position', 'state')
-return {epoch, saved[1] or '0', saved[2], saved[3], redis.call('HGET', KEYS[3], 'window') or '0'}
+local saved = redis.call('HMGET', KEYS[1], 'version', 'position', 'state', 'waiting')
+return {epoch, saved[1] or '0', saved[2], saved[3], saved[4], redis.call('HGET', KEYS[3], 'window') or '0'}
 `;
 
 /**
@@ -29,7 +29,8 @@ local window = redis.call('HGET', KEYS[2], 'window') or '0'
 if saved[2] == ARGV[3] then return {'saved', window} end
 if (saved[2] or '0') ~= ARGV[2] then return {'lost'} end
 redis.call('HSET', KEYS[1], 'version', ARGV[3], 'position', ARGV[4], 'state', ARGV[5])
-for first = 7, #ARGV, ${String(MAX_ACKS)} do
+if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'waiting', ARGV[7]) end
+for first = 8, #ARGV, ${String(MAX_ACKS)} do
   redis.call('XACK', KEYS[3], ARGV[6], unpack(ARGV, first, math.min(#ARGV, first + ${String(MAX_ACKS - 1)})))
 end
 return {'saved', window}
@@ -72,6 +73,8 @@ export interface ClaimedPartition {
   /** The position at which counting continues; null if the partition was never saved. */
   readonly position: string | null;
   readonly state: Buffer | null;
+  /** The events that wait for their labels; null if there are none. */
+  readonly waiting: Buffer | null;
   /** The index of the current window of the merged stream. */
   readonly window: number;
 }
@@ -84,6 +87,7 @@ export interface PartitionSave {
   readonly version: number;
   readonly position: string;
   readonly state: Buffer;
+  readonly waiting: Buffer | null;
   /** The entries of a Redis stream that are acknowledged in the same step. */
   readonly acks: Acknowledgement | null;
 }
@@ -157,9 +161,10 @@ export class StreamStore {
 
   async claim(partition: string): Promise<ClaimedPartition> {
     const keys = [this.#keyOf(partition), `${this.root}:partitions`, `${this.root}:check`];
-    const [epoch, version, position, state, window] = (await this.#script(CLAIM, keys, [partition])) as [
+    const [epoch, version, position, state, waiting, window] = (await this.#script(CLAIM, keys, [partition])) as [
       number,
       Buffer,
+      Buffer | null,
       Buffer | null,
       Buffer | null,
       Buffer,
@@ -169,6 +174,7 @@ export class StreamStore {
       version: Number(version),
       position: position === null ? null : String(position),
       state,
+      waiting,
       window: Number(window),
     };
   }
@@ -177,7 +183,7 @@ export class StreamStore {
    * Saves a partition.
    * @returns the index of the current window; null if the partition has another owner, or Redis has lost earlier saves
    */
-  async save({ partition, epoch, version, position, state, acks }: PartitionSave): Promise<number | null> {
+  async save({ partition, epoch, version, position, state, waiting, acks }: PartitionSave): Promise<number | null> {
     const keys = [this.#keyOf(partition), `${this.root}:check`, ...(acks === null ? [] : [acks.key])];
     const args = [
       epoch,
@@ -186,6 +192,7 @@ export class StreamStore {
       position,
       state,
       acks?.group ?? '',
+      waiting ?? '',
       ...(acks?.ids ?? []),
     ];
     const [answer, window] = (await this.#script(SAVE, keys, args)) as [Buffer, Buffer?];
