@@ -27,6 +27,8 @@ export interface RunningKafka {
   readonly certificate: string;
   /** Creates a topic, and returns a function that sends messages to it. */
   createTopic(topic: string, partitions: number): Promise<SendMessages>;
+  /** Returns a client of kafkajs for the address without authentication. */
+  client(): KafkaAdminClient;
   /** Ends the server without a warning, as a lost machine would. */
   readonly kill: () => Promise<void>;
   /** Starts the server again with its data, on the same ports. */
@@ -39,11 +41,19 @@ interface KafkaAdminClient {
     connect(): Promise<void>;
     listTopics(): Promise<string[]>;
     createTopics(options: object): Promise<boolean>;
+    fetchTopicOffsets(topic: string): Promise<unknown>;
+    setOffsets(options: object): Promise<void>;
+    deleteTopicRecords(options: object): Promise<void>;
     disconnect(): Promise<void>;
   };
   producer(options: object): {
     connect(): Promise<void>;
     send(options: object): Promise<unknown>;
+    transaction(): Promise<{
+      send(options: object): Promise<unknown>;
+      commit(): Promise<void>;
+      abort(): Promise<void>;
+    }>;
     disconnect(): Promise<void>;
   };
 }
@@ -139,7 +149,7 @@ class KafkaProcess implements RunningKafka {
     }
     await untilOpen(this.#ports[0] as number, child, () => this.#log);
     // The port is open before the broker is ready.
-    const admin = this.#client().admin();
+    const admin = this.client().admin();
     await admin.connect();
     await admin.listTopics();
     await admin.disconnect();
@@ -148,12 +158,12 @@ class KafkaProcess implements RunningKafka {
   readonly kill = (): Promise<void> => killServer(this.#child);
 
   async createTopic(topic: string, partitions: number): Promise<SendMessages> {
-    const admin = this.#client().admin();
+    const admin = this.client().admin();
     await admin.connect();
     await admin.createTopics({ topics: [{ topic, numPartitions: partitions, replicationFactor: 1 }], timeout: 30_000 });
     await admin.disconnect();
     return async (partition, messages) => {
-      const producer = this.#client().producer({ allowAutoTopicCreation: false });
+      const producer = this.client().producer({ allowAutoTopicCreation: false });
       await producer.connect();
       for (let from = 0; from < messages.length; from += 10_000) {
         const part = messages.slice(from, from + 10_000);
@@ -168,7 +178,7 @@ class KafkaProcess implements RunningKafka {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #client(): KafkaAdminClient {
+  client(): KafkaAdminClient {
     const { Kafka, logLevel } = kafkajs as {
       Kafka: new (options: object) => KafkaAdminClient;
       logLevel: { NOTHING: number };

@@ -55,6 +55,8 @@ export class RestartedProcess {
   readonly #args: readonly string[];
   #current: StreamProcess;
   restarts = 0;
+  /** Whether the command has ended by itself. */
+  hasEnded = false;
   readonly ended: Promise<EndedProcess>;
 
   constructor(args: readonly string[]) {
@@ -76,7 +78,10 @@ export class RestartedProcess {
   async #supervise(): Promise<EndedProcess> {
     for (;;) {
       const ended = await this.#current.ended;
-      if (ended.signal !== 'SIGKILL') return ended;
+      if (ended.signal !== 'SIGKILL') {
+        this.hasEnded = true;
+        return ended;
+      }
       this.restarts++;
       this.#current = new StreamProcess(this.#args);
     }

@@ -39,10 +39,10 @@ export interface KafkaBatch {
     firstOffset(): string | null;
     lastOffset(): string;
   };
-  resolveOffset(offset: string): void;
-  heartbeat(): Promise<void>;
+  readonly resolveOffset: (offset: string) => void;
+  readonly heartbeat: () => Promise<void>;
   /** Returns whether the partition is about to continue at another offset. */
-  isStale(): boolean;
+  readonly isStale: () => boolean;
 }
 
 /** The part of a consumer of kafkajs that is used. */

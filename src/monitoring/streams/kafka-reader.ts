@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { DataValidationError } from '../../exceptions/index.ts';
+import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import {
   isDenied,
   type KafkaBatch,
@@ -81,6 +81,8 @@ export class KafkaReader implements OpenSource {
     while (!signal.aborted) {
       const problem = await this.#consume(() => (pause = 250));
       if (problem === null) return;
+      const final = finalProblem(problem);
+      if (final !== undefined) throw final;
       if (isDenied(problem)) throw kafkaError(this.#client.name, problem);
       onOutage(kafkaReason(problem));
       await sleep(pause, undefined, { signal }).catch(() => undefined);
@@ -88,14 +90,30 @@ export class KafkaReader implements OpenSource {
     }
   }
 
-  hasReachedEnd(positions: ReadonlyMap<string, string | null>): Promise<boolean> {
+  async hasReachedEnd(positions: ReadonlyMap<string, string | null>): Promise<boolean> {
     const isReached = ([partition, { low, high }]: [string, OffsetRange]): boolean => {
       const position = positions.get(partition) ?? null;
       if (position !== null) return BigInt(position) >= high;
       // Nothing of this partition has been counted.
       return low === high || this.#options.from === 'end';
     };
-    return Promise.resolve([...this.#atStart].every(isReached));
+    if (![...this.#atStart].every(isReached)) return false;
+    await this.#assertInside(positions);
+    return true;
+  }
+
+  /** Checks that no position is behind the end of its partition, as it is if the topic was created again. */
+  async #assertInside(positions: ReadonlyMap<string, string | null>): Promise<void> {
+    const isBehind = (ranges: ReadonlyMap<string, OffsetRange>, partition: string, next: string | null): boolean =>
+      BigInt(next ?? 0) > (ranges.get(partition)?.high ?? 0n);
+    const behind = [...positions].filter(([partition, next]) => isBehind(this.#atStart, partition, next));
+    if (behind.length === 0) return;
+    // Messages may have arrived since the start.
+    const ranges = await offsetsOf(this.#client, this.#options.topic);
+    for (const [partition, next] of behind) {
+      if (isBehind(ranges, partition, next))
+        throw shorterTopic(this.#options.topic, partition, BigInt(next ?? 0), ranges.get(partition)?.high ?? 0n);
+    }
   }
 
   close(): Promise<void> {
@@ -114,6 +132,8 @@ export class KafkaReader implements OpenSource {
       maxWaitTimeInMs: WAIT_MILLIS,
       allowAutoTopicCreation: false,
     });
+    let starting = Promise.resolve();
+    let isLeaving = false;
     try {
       return await new Promise<unknown>((resolve) => {
         signal.addEventListener(
@@ -140,25 +160,28 @@ export class KafkaReader implements OpenSource {
         consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }: { payload: EndedBatch }) => {
           if (payload.batchSize === 0) this.#skip(payload);
         });
-        const start = async (): Promise<void> => {
-          await consumer.connect();
-          await consumer.subscribe({ topics: [topic], fromBeginning: true });
-          await consumer.run({
-            autoCommit: false,
-            eachBatchAutoResolve: false,
-            eachBatch: (batch: KafkaBatch) => this.#inTurn(() => this.#countBatch(consumer, batch)),
-          });
-        };
-        start().catch(resolve);
+        starting = this.#start(consumer, () => isLeaving).catch(resolve);
       });
     } finally {
+      isLeaving = true;
       this.#assignment++;
       await this.#inTurn(() => this.#leave(consumer)).catch(() => undefined);
-      await Promise.race([
-        consumer.disconnect().catch(() => undefined),
-        sleep(LEAVE_MILLIS, undefined, { ref: false }),
-      ]);
+      // A consumer that is disconnected while it joins its group would join afterwards, and never end.
+      const left = starting.then(() => consumer.disconnect()).catch(() => undefined);
+      await Promise.race([left, sleep(LEAVE_MILLIS, undefined, { ref: false })]);
     }
+  }
+
+  /** Joins the group. Resolves when the consumer is a member. */
+  async #start(consumer: KafkaConsumer, isLeaving: () => boolean): Promise<void> {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [this.#options.topic], fromBeginning: true });
+    if (isLeaving()) return;
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: (batch: KafkaBatch) => this.#inTurn(() => this.#countBatch(consumer, batch)),
+    });
   }
 
   /** Runs work after all earlier work. */
@@ -338,6 +361,13 @@ async function offsetsOf(client: KafkaClient, topic: string): Promise<ReadonlyMa
   return new Map(
     found.map(({ partition, low, high }) => [String(partition), { low: BigInt(low), high: BigInt(high) }]),
   );
+}
+
+/** Returns the error of evenhand in a problem that another attempt cannot fix; undefined if there is none. */
+function finalProblem(problem: unknown): FairnessToolkitError | undefined {
+  if (FairnessToolkitError.isInstance(problem))
+    return problem.context['reason'] === 'unreachable' ? undefined : problem;
+  return problem instanceof Error && problem.cause !== undefined ? finalProblem(problem.cause) : undefined;
 }
 
 function shorterTopic(topic: string, partition: string, next: bigint, high: bigint): DataValidationError {

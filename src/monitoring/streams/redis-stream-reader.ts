@@ -223,6 +223,7 @@ function isBefore(first: string, second: string): boolean {
     : BigInt(millis) < BigInt(otherMillis);
 }
 
+/** Returns the message of an error, or the text of another value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

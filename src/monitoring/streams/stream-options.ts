@@ -11,7 +11,7 @@ import { type AlertEngineOptions, fillEngineOptions, limitOf } from '../alarms/e
 import type { FairnessDriftAndAlertEngine } from '../alarms/fairness-drift-and-alert-engine.ts';
 import { requireFields, requireMethods } from '../require-kind.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
-import { fillTrackerOptions, type TrackerOptions } from '../tracker/tracker-options.ts';
+import { type FilledTrackerOptions, fillTrackerOptions, type TrackerOptions } from '../tracker/tracker-options.ts';
 import type { EventSource } from './event-source.ts';
 
 /** The merged stream at one time. */
@@ -158,13 +158,13 @@ export function planOf(source: EventSource, options: FollowStreamOptions): Strea
     name: 'checkpointMillis' | 'checkMillis' | 'leaseMillis' | 'outageMillis' | 'refreshMillis',
     usual: number,
     least = 1,
-  ) => requireInteger(name, options[name] ?? usual, least, MAX_MILLIS);
+  ): number => requireInteger(name, options[name] ?? usual, least, MAX_MILLIS);
   return {
     tracker: options.tracker,
     engine,
     shards: { ...tracker, ...(clock === undefined ? {} : { clock }), restartEvery: NO_RESTARTS },
     restartEvery: filled.restartEvery,
-    shared: { ...tracker, alpha: policy.alpha, limits },
+    shared: { ...sharedOf(filled), alpha: policy.alpha, limits },
     redis: options.redis,
     prefix: prefixOf(options.prefix ?? 'evenhand'),
     checkpointEvents: requireInteger('checkpointEvents', options.checkpointEvents ?? 10_000, 1),
@@ -175,6 +175,18 @@ export function planOf(source: EventSource, options: FollowStreamOptions): Strea
     refreshMillis: millis('refreshMillis', 60_000),
     untilEnd: options.untilEnd ?? false,
     env: options.env ?? process.env,
+  };
+}
+
+/** Returns the options of a tracker as plain data, however they were written. */
+function sharedOf({ columns, attributes, metrics, ...others }: FilledTrackerOptions): object {
+  return {
+    ...others,
+    columns: { ...columns, intersections: columns.intersections ?? [] },
+    groups: Object.fromEntries(
+      attributes.flatMap(({ name, declared }) => (declared === null ? [] : [[name, declared]])),
+    ),
+    metrics: metrics.map(({ metric }) => metric),
   };
 }
 
