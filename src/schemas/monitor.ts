@@ -42,6 +42,9 @@ const BROKER_FIELDS = {
   outageSeconds: seconds,
 };
 
+/** The options about the state of a stream that processes share. */
+const SHARED_FIELDS = ['redisPrefix', 'checkpointEvents', 'checkpointSeconds', 'checkSeconds'] as const;
+
 /** The options of `monitor`. The tracker and the engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
   .object({
@@ -119,13 +122,14 @@ export const monitorSchema = z
     },
   )
   .refine(
-    ({ redis, ...others }) =>
-      redis !== undefined ||
-      ([others.checkpointEvents, others.checkpointSeconds, others.checkSeconds] as unknown[]).every(
-        (one) => one === undefined,
-      ),
-    { error: '{checkpointEvents}, {checkpointSeconds} and {checkSeconds} are about the state in Redis: add {redis}.' },
+    ({ kafka, redisStream, kafkaTls, kafkaSasl }) =>
+      kafka !== undefined || redisStream === undefined || (kafkaTls === undefined && kafkaSasl === undefined),
+    { error: '{kafkaTls} and {kafkaSasl} are about Kafka. For Redis with TLS, write {redis} with rediss://.' },
   )
+  .refine((request) => request.redis !== undefined || SHARED_FIELDS.every((field) => request[field] === undefined), {
+    error: ({ input }) =>
+      `{${SHARED_FIELDS.find((field) => Object.hasOwn(input as object, field)) ?? 'redis'}} is about the state in Redis: add {redis}.`,
+  })
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message:
       '--id names events for labels that arrive later on stdin; in a file, the label is in the same row (--y-true).',

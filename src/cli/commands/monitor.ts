@@ -39,7 +39,7 @@ export function monitorCommand(): Command {
     name: 'monitor',
     isOpenEnded: true,
     options: `
---csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line)
+--csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line, if neither --kafka nor --redis-stream is given)
 ${OPTION.decimal}
 --y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
 --y-true <column>  column of true labels; adds equalized odds
@@ -68,22 +68,22 @@ ${OPTION.naValues}
 --webhook <url>  send alert events to this URL by POST, with retries
 ${OPTION.junit}
 --state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors
---kafka <names>  read events from Kafka: its brokers as host:port, comma-separated
+--kafka <names>  read events from Kafka: its brokers as host:port, comma-separated; needs --topic and the package kafkajs
 --topic <name>  topic of Kafka; each message is a JSON object
 --kafka-tls  encrypt the connections to Kafka
 --kafka-sasl <mechanism>  how EVENHAND_KAFKA_USERNAME and EVENHAND_KAFKA_PASSWORD (or EVENHAND_KAFKA_PASSWORD_FILE) are sent: plain, scram-sha-256 or scram-sha-512 (default: plain)
 --redis-stream <key>  read events from this stream in Redis; each entry has a field event, a JSON object
---redis <url>  Redis through which processes share a stream, such as redis://user@host:6379 (password: EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE)
+--redis <url>  Redis that holds the counts of a stream, so that several processes can share it, such as redis://user@host:6379 (password: EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE); needs the package ioredis
 --redis-prefix <name>  first part of all keys in Redis (default: evenhand)
 --consumer-group <name>  consumer group: processes with the same group share the work (default: evenhand)
 --consumer <name>  name of this process in the group of a Redis stream (default: the first free one of consumer-1, consumer-2, …)
 --from <place>  where a new group begins: beginning or end (default: beginning)
---until-end  stop when everything has been counted that is in the stream now
---checkpoint-events <n>  messages of a partition until its counts are saved in Redis (default: 10000)
---checkpoint-seconds <number>  longest time until the counts of a message are saved in Redis (default: 2)
+--until-end  stop when everything is counted that was in the stream at the start (default: go on until Ctrl-C)
+--checkpoint-events <n>  maximum number of messages of a partition between two saves of its counts in Redis (default: 10000)
+--checkpoint-seconds <number>  longest time between two saves of counts in Redis (default: 2)
 --check-seconds <number>  seconds between two checks of the merged stream (default: 1)
---lease-seconds <number>  time after which a process that does not answer loses its partitions (default: 10)
---outage-seconds <number>  longest time that Kafka or Redis may be away (default: 300)`,
+--lease-seconds <number>  time after which another process takes over the partitions of a process that does not answer (default: 10)
+--outage-seconds <number>  how long to wait for Kafka or Redis to answer again (default: 300)`,
     parsers: {
       sensitive: repeatable(parseNames),
       kafkaSasl: ['plain', 'scram-sha-256', 'scram-sha-512'],

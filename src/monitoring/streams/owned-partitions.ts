@@ -11,6 +11,9 @@ const MESSAGES_PER_TURN = 1000;
 /** Saves take at most this share of the time. */
 const MAX_SAVE_SHARE = 0.1;
 
+/** The number of entries of a Redis stream after which a save is due in any case, since it acknowledges them. */
+const MAX_ACKS = 50_000;
+
 /** When partitions are saved. */
 export interface SavePolicy {
   /** The number of messages after which a partition is saved. */
@@ -170,9 +173,10 @@ export class OwnedPartitions implements PartitionConsumer {
     for (const { shard } of this.#owned.values()) shard.beginWindows(index);
   }
 
-  #isDue({ unsaved, unsavedSince, restUntil }: Owned): boolean {
+  #isDue({ unsaved, unsavedSince, restUntil, acks }: Owned): boolean {
     const { checkpointEvents, checkpointMillis } = this.#policy;
     const now = performance.now();
+    if (acks.length >= MAX_ACKS) return true;
     if (unsaved === 0 || now < restUntil) return false;
     return unsaved >= checkpointEvents || now - unsavedSince >= checkpointMillis;
   }

@@ -30,9 +30,15 @@ if saved[2] == ARGV[3] then return {'saved', window} end
 if (saved[2] or '0') ~= ARGV[2] then return {'lost'} end
 redis.call('HSET', KEYS[1], 'version', ARGV[3], 'position', ARGV[4], 'state', ARGV[5])
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'waiting', ARGV[7]) end
-for first = 8, #ARGV, ${String(MAX_ACKS)} do
-  redis.call('XACK', KEYS[3], ARGV[6], unpack(ARGV, first, math.min(#ARGV, first + ${String(MAX_ACKS - 1)})))
+local ids = {}
+for id in string.gmatch(ARGV[8], '%S+') do
+  ids[#ids + 1] = id
+  if #ids == ${String(MAX_ACKS)} then
+    redis.call('XACK', KEYS[3], ARGV[6], unpack(ids))
+    ids = {}
+  end
 end
+if #ids > 0 then redis.call('XACK', KEYS[3], ARGV[6], unpack(ids)) end
 return {'saved', window}
 `;
 
@@ -193,7 +199,8 @@ export class StreamStore {
       state,
       acks?.group ?? '',
       waiting ?? '',
-      ...(acks?.ids ?? []),
+      // One argument, because there can be more ids than arguments.
+      acks?.ids.join(' ') ?? '',
     ];
     const [answer, window] = (await this.#script(SAVE, keys, args)) as [Buffer, Buffer?];
     return String(answer) === 'saved' ? Number(window) : null;

@@ -193,6 +193,21 @@ describeWithRedis('partitions that are counted by one process at a time', (redis
     }
   });
 
+  it('acknowledge any number of entries', async () => {
+    const { store } = newStream();
+    const [key, group] = [`${store.root}:entries`, 'g'];
+    const ids = Array.from({ length: 250_001 }, (_, index) => `1-${String(index + 1)}`);
+    for (const id of [ids[0], ids[1000], ids.at(-1)]) await redis.client.call('XADD', key, id as string, 'event', '{}');
+    await redis.client.call('XGROUP', 'CREATE', key, group, '0');
+    await redis.client.call('XREADGROUP', 'GROUP', group, 'c', 'STREAMS', key, '>');
+    const pending = async (): Promise<unknown> => ((await redis.client.call('XPENDING', key, group)) as unknown[])[0];
+    expect(await pending()).to.equal(3);
+    const { epoch, version } = await store.claim('c');
+    const save = { partition: 'c', epoch, version, position: 'x', state: Buffer.from('{}'), waiting: null };
+    expect(await store.save({ ...save, acks: { key, group, ids } })).to.equal(0);
+    expect(await pending()).to.equal(0);
+  });
+
   it('acknowledge entries of a stream in the same step', async () => {
     const { store, process } = newStream();
     const [key, group] = [`${store.root}:entries`, 'g'];
