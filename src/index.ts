@@ -36,12 +36,15 @@ export {
 export type { OnProgress, ProgressEvent } from './internal/progress.ts';
 export { VERSION } from './internal/version.ts';
 export {
+  createQueue,
   createSqlEngine,
   loadData,
   type LoadDataOptions,
   openDuckDb,
+  type QueueOptions,
   sampleData,
   type SqlEngine,
+  type TaskQueue,
   writeCsv,
   writeParquet,
   writeTable,
@@ -120,6 +123,7 @@ export {
   runDetectors,
   runPipeline,
   savePipeline,
+  weightsSql,
 } from './pipeline/index.ts';
 export { Table, type TableSource } from './table/index.ts';
 export { type BackendChoice, loadTensorflow, type TensorBackend, type Tensorflow } from './tensor/index.ts';

@@ -73,6 +73,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
     load: async () => (await import('./commands/serve.ts')).serveCommand(),
   },
+  worker: {
+    description:
+      'Do the tasks of a queue on Redis, such as the networks of train-regularized --queue. Start it on any number of machines.',
+    load: async () => (await import('./commands/worker.ts')).workerCommand(),
+  },
   predict: {
     description: 'Add the score and the prediction of a saved model to every row of the given files.',
     load: async () => (await import('./commands/predict.ts')).predictCommand(),

@@ -1,7 +1,5 @@
 import type { QuerySource } from '../io/sql-source.ts';
-import { INTERRUPTED } from './exit-codes.ts';
-import { warn } from './output.ts';
-import { describeInterrupt, onInterrupt } from './progress-bar.ts';
+import { runStoppable } from './stoppable.ts';
 
 /** The options of rows in a database. */
 export interface SqlOptions {
@@ -12,7 +10,7 @@ export interface SqlOptions {
 }
 
 /** The lines that define {@link SqlOptions}. */
-export const SQL_OPTIONS = `--sql <url>  a database that counts the rows of --table or --query: postgres://user@host/database, clickhouse://user@host/database or duckdb:file; the password is read from EVENHAND_SQL_PASSWORD, or from the file that EVENHAND_SQL_PASSWORD_FILE names
+export const SQL_OPTIONS = `--sql <url>  a database that counts the rows of --table or --query: postgres://user@host/database, clickhouse://user@host/database, trino://user@host/catalog/schema, spark://user@host/database or duckdb:file; the password is read from EVENHAND_SQL_PASSWORD, or from the file that EVENHAND_SQL_PASSWORD_FILE names
 --table <table>  with --sql: table with the rows, for example schema.table
 --query <sql>  with --sql: SELECT statement that returns the rows, instead of --table
 --sql-timeout <n>  with --sql: time limit of a statement, in seconds (default: 600)`;
@@ -50,29 +48,8 @@ export async function onDatabase<T>(
   source: QuerySource,
   work: (source: QuerySource, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const usual = process.listeners('SIGINT');
-  const remove = onInterrupt(() => {
-    release();
-    controller.abort();
-  });
-  // The second Ctrl-C ends the process at once.
-  const release = (): void => {
-    remove();
-    for (const listener of usual) process.on('SIGINT', listener);
-  };
-  try {
-    const result = await work({ ...source, signal }, signal);
-    signal.throwIfAborted();
-    return result;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    await source.engine.close();
-    warn(describeInterrupt([]));
-    process.exit(INTERRUPTED);
-  } finally {
-    release();
-    await source.engine.close();
-  }
+  return runStoppable(
+    (signal) => work({ ...source, signal }, signal),
+    () => source.engine.close(),
+  );
 }

@@ -21,6 +21,15 @@ const CODES_BY_CLASS = {
       cause: 'Kafka or Redis did not answer for longer than the limit, while a stream was followed.',
       fix: 'Start the same command again when the server is back. Counting continues where it was saved.',
     },
+    'task-failed': {
+      cause:
+        'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',
+      fix: 'Read the message, the property `cause` and the log of the worker.',
+    },
+    'task-quarantined': {
+      cause: 'A task on a queue ended its worker several times, for example because the memory was full.',
+      fix: 'Read the log of the worker. The message has the command that allows the task to run again.',
+    },
   },
   ValueError: {
     'invalid-argument': {

@@ -99,3 +99,10 @@ export function whenAborted(signal: AbortSignal): Promise<never> {
     else signal.addEventListener('abort', stop, { once: true });
   });
 }
+
+/** Waits until all work has ended, but at most for some time. Errors of the work are ignored. */
+export async function settleWithin(millis: number, work: Iterable<Promise<unknown>>): Promise<void> {
+  const timer = new AbortController();
+  await Promise.race([Promise.allSettled(work), sleep(millis, timer.signal).catch(() => undefined)]);
+  timer.abort();
+}

@@ -6,6 +6,13 @@ export function isMapping(value: unknown): value is Mapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns whether a value is an object without a class, such as `{}`. */
+export function isPlainObject(value: unknown): value is Mapping {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
 /** Returns the value at a path of own property keys; undefined if the path does not exist. */
 export function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, part) => {
@@ -114,4 +121,9 @@ export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64
  */
 export function own<T>(record: Readonly<Record<string, T>> | null | undefined, key: string): T | undefined {
   return record !== null && record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** Returns the message of a thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -5,6 +5,8 @@ export { countingSql } from './counting-sql.ts';
 export type { DataFormat } from './data-format.ts';
 export { type DuckDbEngine, openDuckDb, type OpenDuckDbOptions } from './duckdb.ts';
 export { loadData, type LoadDataOptions } from './load-data.ts';
+export { createQueue, type QueueOptions } from './queue/redis-task-queue.ts';
+export type { JsonValue, QueueCounts, RunTaskOptions, Task, TaskData, TaskQueue } from './queue/task-queue.ts';
 export { SAMPLE_DATA_NAMES, sampleData, type SampleDataName } from './sample-data/index.ts';
 export { createSqlEngine, type SqlEngineOptions } from './engines/create-engine.ts';
 export type { EngineResult, EngineValue, RowsOptions, SqlEngine, SqlSession, StatementOptions } from './sql-engine.ts';

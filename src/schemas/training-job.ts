@@ -18,12 +18,16 @@ export const sweepSchema = z.object({
   weightDecay: z.number().min(0).optional(),
   schedule: z.enum(['constant', 'linear', 'cosine']).optional(),
   threads: z.number().int().min(1).optional(),
+  queue: z.string().min(1).optional(),
   trainSize: z.number().gt(0).lt(1).optional(),
   folds: z.number().int().min(2).optional(),
   minGroupSize: minGroupSize.optional(),
   backend: backendName.optional(),
   seed: z.number().int().optional(),
 });
+
+/** The options of `train-regularized`, except its data. `queue` is the URL of a queue. */
+export type SweepRequest = z.output<typeof sweepSchema>;
 
 /** The options shared by all training jobs on a table, except its data. */
 const trainingJobSchema = z.object({

@@ -50,6 +50,13 @@ const VALIDATE_TABLE_FIELDS = {
     'region',
   ),
   ...QUERY_FIELDS,
+  counts: textBoolean(
+    described(
+      z.boolean().default(false),
+      'Whether the table holds counts instead of rows: the result of the statement that `evenhand sql` prints. Its columns have fixed names, so that y_pred, score, y_true and sample_weight are left out.',
+      true,
+    ),
+  ),
   positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
   y_true_positive_label: optionalField(
     z.string(),
@@ -65,6 +72,7 @@ const VALIDATE_TABLE_FIELDS = {
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
+  min_cell: textNumber(MEASURE_WIRE_FIELDS.min_cell),
   strict_missing: textBoolean(MEASURE_WIRE_FIELDS.strict_missing),
   with_ci: textBoolean(MEASURE_WIRE_FIELDS.with_ci),
   ci_level: textNumber(MEASURE_WIRE_FIELDS.ci_level),
@@ -82,6 +90,10 @@ const VALIDATE_TABLE_FIELDS = {
 /** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
   const query = context.value;
+  if (query.counts) {
+    context.issues.push(...countsRules(query).map((rule) => ruleIssue(rule)));
+    return;
+  }
   const rules = measureRules(
     { ...query, score: query.score ?? query.y_score },
     {
@@ -98,6 +110,22 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
   }
   context.issues.push(...rules.map((rule) => ruleIssue(rule)));
 });
+
+/** The parameters of columns that have fixed names in a table of counts. */
+const ROW_COLUMNS = ['y_pred', 'score', 'y_score', 'y_true', 'sample_weight'] as const;
+
+function countsRules(query: Readonly<Record<string, unknown>>): BrokenRule[] {
+  return ROW_COLUMNS.filter((name) => query[name] !== undefined).map((name) => ({
+    path: [name],
+    message: `${name} names a column of rows, but the table holds counts, whose columns have fixed names.`,
+    suggestion: `Leave ${name} out, or leave counts out.`,
+  }));
+}
+
+/** Returns whether a query that {@link parseValidateTable} accepts says that the table holds counts. */
+export function holdsCounts({ counts }: Readonly<Record<string, string | readonly string[]>>): boolean {
+  return VALIDATE_TABLE_FIELDS.counts.parse(counts);
+}
 
 /**
  * Parses the query of `POST /validate` with a table.

@@ -1,6 +1,7 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { oneOf } from '../internal/arguments.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
+import { isPlainObject } from '../internal/values.ts';
 import {
   columnsOfTensor,
   type ColumnSource,
@@ -103,12 +104,6 @@ function isTable(sensitive: SensitiveSource): sensitive is TableSource {
   if (sensitive instanceof Table || isDanfoFrame(sensitive)) return true;
   if (isColumn(sensitive) || isTensorLike(sensitive)) return false;
   return isPlainObject(Array.isArray(sensitive) ? sensitive[0] : sensitive);
-}
-
-function isPlainObject(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 /** Returns the columns of an array of rows. A one-dimensional source has one column. */

@@ -75,6 +75,7 @@ export { hypervolume, type ParetoPoint } from './pareto/pareto-points.ts';
 export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
 export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
+export { createQueue, type QueueOptions, type TaskQueue } from '../io/index.ts';
 export type { TensorTrainingSource, TrainingSource } from './data/training-data.ts';
 
 // Decision thresholds per group

@@ -23,7 +23,7 @@ import { decisionsCsv, runOptions, spool, WORKFLOW_CONFIG } from './jobs/job-fil
 /** One question in the form of every interface. */
 interface ParityCase {
   readonly title: string;
-  /** Arguments of the command; FILE is the table, CONFIG the configuration. */
+  /** Arguments of the command; FILE is the table, COUNTS its counts, CONFIG the configuration. */
   readonly cli: readonly string[];
   readonly library: () => Promise<unknown>;
   readonly job: (root: string) => Job;
@@ -88,7 +88,38 @@ function table(
   };
 }
 
+/** Counts of the rows by sex, true label and decision. */
+const COUNTS = (() => {
+  const counts = new Map<string, number>();
+  sex.forEach((group, row) => {
+    const key = `${group},${String(repaid[row])},${String(accepted[row])}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  });
+  return `sex,truth,decision,n\n${Array.from(counts, ([key, n]) => `${key},${String(n)}\n`).join('')}`;
+})();
+
 const CASES: readonly ParityCase[] = [
+  {
+    ...validation(
+      'counts instead of rows',
+      {},
+      { yPred: accepted, yTrue: repaid, sensitive: { sex }, metric: 'precision_ratio', threshold: 0.8 },
+      [],
+    ),
+    cli: ['validate', '--counts', 'COUNTS', '--sensitive', 'sex', '--metric', 'precision_ratio>=0.8', '--json'],
+    job: (root) => ({
+      kind: 'validate-table',
+      path: spool(root, 'counts.csv', COUNTS),
+      format: 'csv',
+      options: { counts: 'True', sensitive: 'sex', metric: 'precision_ratio>=0.8' },
+    }),
+  },
+  table(
+    'counts below a number are left out',
+    { y_pred: 'accepted', y_true: 'repaid', sensitive: 'sex', min_cell: '12', threshold: '0.3' },
+    { yPred: accepted, yTrue: repaid, sensitive: { sex }, minCell: 12, threshold: 0.3 },
+    ['--y-pred', 'accepted', '--y-true', 'repaid', '--sensitive', 'sex', '--min-cell', '12', '--metric', 'demographic_parity_difference<=0.3'], // prettier-ignore
+  ),
   validation(
     'decisions of one attribute',
     { y_pred: accepted, sensitive: { sex } },
@@ -334,6 +365,7 @@ describe('the same question to library, command, job and service', function () {
     inputs = mkdtempSync(`${folder()}/inputs-`);
     tablePath = `${inputs}/table.csv`;
     writeFileSync(tablePath, TABLE);
+    writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
   });
@@ -343,7 +375,12 @@ describe('the same question to library, command, job and service', function () {
     return settled(JSON.parse(body));
   };
   const byCommand = async ({ cli }: ParityCase): Promise<unknown> => {
-    const indices: Readonly<Record<string, string>> = { FILE: 'table.csv', CONFIG: 'config.yml', LLM: 'llm.yml' };
+    const indices: Readonly<Record<string, string>> = {
+      FILE: 'table.csv',
+      COUNTS: 'counts.csv',
+      CONFIG: 'config.yml',
+      LLM: 'llm.yml',
+    };
     const { stdout, stderr } = await runCli(
       cli.map((argument) => indices[argument] ?? argument),
       { cwd: inputs },

@@ -45,6 +45,7 @@ const COMMANDS: readonly Shown[] = [
   ],
   ['ab-test', ['--csv', 'arms.csv', '--arm', 'arm', '--outcome', 'approved', '--sensitive', 'group']],
   ['serve'],
+  ['worker'],
   ['predict', ['--model', 'model', '--csv', 'wages.csv', '--out-csv', 'decisions.csv', '--backend', 'cpu']],
   ['calibrate', ['--csv', 'scored.csv']],
   ['sample-data', ['berkeley']],

@@ -59,7 +59,7 @@ interface KafkaAdminClient {
 }
 
 /** Sends messages to a partition of a topic. */
-export type SendMessages = (partition: number, messages: readonly (string | Buffer)[]) => Promise<void>;
+type SendMessages = (partition: number, messages: readonly (string | Buffer)[]) => Promise<void>;
 
 /** Why Kafka cannot be started here; undefined if it can. */
 function missingPart(): string | undefined {

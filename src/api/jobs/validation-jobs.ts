@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { FileValidation } from '../../integration/measure-attributes.ts';
-import { validateFile } from '../../integration/validate-file.ts';
+import { validateCounts, validateFile } from '../../integration/validate-file.ts';
 import { validateRows } from '../../integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
 import { validationToHtml } from '../../integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
-import { parseValidateTable } from '../../schemas/validate-table.ts';
+import { holdsCounts, parseValidateTable } from '../../schemas/validate-table.ts';
 import { VALIDATION_BOUNDS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
 import { type JobContext, type JobOf, type JobOutcome, NAMES_FILE, type ReportNames, ROWS_NAMES } from './job.ts';
@@ -37,8 +37,13 @@ export async function runValidateTable(
   { folder, signal }: JobContext,
 ): Promise<JobOutcome> {
   const request = parseValidateTable(options);
-  if (request.backend !== 'duckdb') await assertLoadable(table);
-  const validation = await validateFile(table, request, { ...VALIDATION_BOUNDS, signal });
+  const bounds = { ...VALIDATION_BOUNDS, signal };
+  const isCounts = holdsCounts(options);
+  if (isCounts || request.backend !== 'duckdb') await assertLoadable(table);
+  const { yPred: _, yTrue: __, score: ___, sampleWeight: ____, backend: _____, ...ofCounts } = request;
+  const validation = isCounts
+    ? await validateCounts(table, ofCounts, bounds)
+    : await validateFile(table, request, bounds);
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };

@@ -21,6 +21,7 @@ import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
+import { assertNoPassword } from '../redis-url.ts';
 
 interface MonitorOptions extends OutputOptions {
   readonly csv?: FoundFiles;
@@ -130,7 +131,7 @@ by Ctrl-C (the dashboard and the state are written first).`,
 async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
   const { csv, junit } = options;
   await assertPaths(request, csv, junit);
-  if (request.redis !== undefined) await assertNoPassword(request.redis);
+  if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const [{ runMonitor, monitorToJson }, { MAX_GROUPS }] = await Promise.all([
     import('../../integration/monitor/run-monitor.ts'),
     import('../../monitoring/tracker/group-codes.ts'),
@@ -159,22 +160,6 @@ async function assertPaths(
 ): Promise<void> {
   const dashboard = outputDir === undefined ? undefined : `${outputDir}/dashboard.html`;
   await assertOutputs([records, alerts, state, dashboard, junit], [csv]);
-}
-
-/** Rejects a password in an option, because other users of the computer can read it. */
-async function assertNoPassword(url: string): Promise<void> {
-  const [{ hasRedisPassword }, { ConfigValidationError }] = await Promise.all([
-    import('../../io/redis/open-redis.ts'),
-    import('../../exceptions/index.ts'),
-  ]);
-  if (!hasRedisPassword(url)) return;
-  throw new ConfigValidationError(
-    'The URL of --redis contains a password, which other users of this computer can read.',
-    {
-      context: { parameter: 'redis' },
-      suggestion: 'Set EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE to the path of a file.',
-    },
-  );
 }
 
 interface Input {

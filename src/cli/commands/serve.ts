@@ -4,14 +4,9 @@ import type { RunningService, ServeOptions } from '../../api/serve/running-servi
 import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
-import { type OutputOptions, prepareLogs, print, remark } from '../output.ts';
-import { onInterrupt } from '../progress-bar.ts';
-
-/**
- * The time in milliseconds after which the process is killed if it does not end together with the service. A running
- * thread can prevent the end.
- */
-const STUCK_MILLIS = 1_000;
+import { type OutputOptions, print } from '../output.ts';
+import { assertNoPassword, REDIS_URL } from '../redis-url.ts';
+import { endSoon, prepareServiceLogs, stopAtSignals } from '../stoppable.ts';
 
 /** Returns the command `evenhand serve`. */
 export function serveCommand(): Command {
@@ -25,6 +20,9 @@ export function serveCommand(): Command {
 --reload  restart when a file of the package changes
 --insecure  allow an address that other machines can reach without API keys
 --store <folder>  folder in which results are also saved, so that they survive a restart
+--redis <url>  Redis server through which several hosts share runs, results and rate limits: ${REDIS_URL}
+--redis-prefix <name>  first part of all keys in Redis; services with different prefixes do not see each other (default: evenhand)
+--no-work  leave the runs to other hosts, and to 'evenhand worker'
 --monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard
 --llm-dir <folder>  folder with the files that configurations sent to /llm-eval may name
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
@@ -32,9 +30,9 @@ export function serveCommand(): Command {
 --base-path <path>  path prefix under which a proxy serves the service, such as /fairness; used in links
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
---queue <n>  number of runs that may wait for a thread; further runs are rejected (default: 256)
+--queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)
 --max-json-mb <n>  maximum size of a JSON body in MiB (default: 32)
---max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048)
+--max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048, or 512 with --redis)
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
     parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
@@ -53,6 +51,11 @@ Examples:
   $ EVENHAND_API_KEYS="$(openssl rand -hex 24)" evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
+
+  On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
+  $ EVENHAND_API_KEYS="$KEY" EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 \\
+      --redis redis://queue.example:6379
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://queue.example:6379
 
   Behind a proxy on the same machine that handles passwords and TLS:
   $ evenhand serve --allowed-host audit.example.com --base-path /fairness
@@ -82,37 +85,26 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
     process.exitCode = await serveWatched(request);
     return;
   }
+  if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
-  const release = stopAtSignals(service, options);
+  const release = stopAtSignals(() => service.stop(), 'waiting for requests and runs to finish.', options);
   await reportPosition(service, request.host, options.json === true);
   try {
     await service.done;
   } finally {
     release();
-    setTimeout(() => {
-      // A thread that runs native code can be ended only together with the process.
-      process.kill(process.pid, 'SIGKILL');
-    }, STUCK_MILLIS).unref();
+    endSoon();
   }
-}
-
-/**
- * Sets the log level. Environment variables for logs take precedence, because a service usually runs without a
- * terminal.
- */
-async function prepareServiceLogs(options: OutputOptions): Promise<void> {
-  const { isLoggingAskedFor } = await import('../../internal/logger.ts');
-  const isChosen = options.quiet === true || options.verbose === true;
-  if (isChosen || !isLoggingAskedFor(process.env)) await prepareLogs(options);
 }
 
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
-  const { maxJsonMb, maxUploadMb, maxArrayItems, ...same } = others;
+  const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
+    ...(work === false ? { work } : {}),
     storeFolder: store,
     monitorFolder: monitor,
     llmFolder: llmDir,
@@ -125,30 +117,6 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
       arrayItems: maxArrayItems,
     },
   };
-}
-
-/**
- * Replaces the listener that ends the process immediately, so that work finishes first. Returns a function that removes
- * the new listener.
- */
-function stopAtSignals(service: RunningService, options: OutputOptions): () => void {
-  let isStopping = false;
-  const stop = (): void => {
-    if (isStopping) endAtOnce();
-    isStopping = true;
-    remark('Stopping: waiting for requests and runs to finish. Press Ctrl-C again to end at once.', options);
-    void service.stop();
-  };
-  return onInterrupt(stop);
-}
-
-/**
- * Ends the process with SIGINT, which a shell reports as exit code 130. `process.exit` would wait for threads that may
- * run for a long time.
- */
-function endAtOnce(): void {
-  process.removeAllListeners('SIGINT');
-  process.kill(process.pid, 'SIGINT');
 }
 
 async function reportPosition({ url, port, workers }: RunningService, host: string, isJson: boolean): Promise<void> {

@@ -55,6 +55,10 @@ export async function followShared(
   const fresh = new RealTimeFairnessTracker(tracker);
   assertReachable(request, fresh);
   const { detectors: _, ...engine } = engineOptionsOf(request, fresh, paths.sinks);
+  if (request.redisStream !== undefined && request.id !== undefined)
+    hooks.onWarning?.(
+      'Redis does not deliver an event and its later label to the same process. If several processes share this stream, put the label into the event.',
+    );
   const reported = new Set<string>();
   const result = await followStream(sourceOf(request), {
     tracker: { ...tracker, store: paths.store },

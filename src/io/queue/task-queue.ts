@@ -49,7 +49,7 @@ export interface TaskQueue {
   /**
    * Adds a task, and returns its output when a worker has done it. Errors of the package that the handler throws are
    * thrown here with their class, code, context and suggestion.
-   * @throws {FairnessToolkitError} if the task fails, or if it ended several workers and was set aside
+   * @throws {FairnessToolkitError} if the task fails, or if it ended several workers and was quarantined
    */
   run(task: Task, options?: RunTaskOptions): Promise<TaskData>;
   counts(): Promise<QueueCounts>;

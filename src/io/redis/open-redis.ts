@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { DataValidationError, ConfigValidationError } from '../../exceptions/index.ts';
+import { getLogger } from '../../internal/logger.ts';
 import { importOptional } from '../../internal/packages.ts';
 import { oneLine } from '../duckdb.ts';
 import { readSecret } from '../read-secret.ts';
@@ -27,9 +30,19 @@ export interface Redis {
    * Opens a further connection, for example for commands that block or for subscriptions. It is closed with the first
    * one.
    */
-  open(): Promise<RedisClient>;
+  open(options?: OpenClientOptions): Promise<RedisClient>;
   /** Closes all connections. Closing again has no effect. */
   close(): Promise<void>;
+}
+
+/** Options of {@link Redis.open}. */
+interface OpenClientOptions {
+  /**
+   * The time in milliseconds after which a command fails. Such a connection never sends a command a second time, and
+   * while Redis is away, its commands fail at once.
+   * @defaultValue none: commands wait until Redis answers
+   */
+  readonly commandMillis?: number | undefined;
 }
 
 /** Options of {@link openRedis}. */
@@ -50,6 +63,9 @@ export interface OpenRedisOptions {
 /** The time after which a new connection is attempted, in milliseconds, at the most. */
 const MAX_RETRY_MS = 2000;
 
+/** The time that a server has to answer when a connection is closed. */
+const GOODBYE_MS = 1000;
+
 /**
  * Connects to Redis. If the connection is lost later, commands wait until Redis answers again.
  * @param url `redis://user@host:6379/0`, or `rediss://` for TLS
@@ -66,9 +82,12 @@ export async function openRedis(
     readonly Redis: new (options: object) => RedisClient;
   };
   const clients: RedisClient[] = [];
-  const open = async (): Promise<RedisClient> => {
+  const open = async ({ commandMillis }: OpenClientOptions = {}): Promise<RedisClient> => {
     const client = new Client({
       ...options,
+      ...(commandMillis === undefined
+        ? {}
+        : { commandTimeout: commandMillis, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }),
       lazyConnect: true,
       connectTimeout: connectMillis,
       // Commands wait for a lost server, because a job must not fail when Redis restarts.
@@ -87,15 +106,27 @@ export async function openRedis(
     return client;
   };
   const client = await open();
+  let [isLost, isClosed] = [false, false];
+  client.on('close', () => {
+    if (isLost || isClosed) return;
+    isLost = true;
+    getLogger().warn(`${name} does not answer. Work waits until it answers again.`);
+  });
+  client.on('ready', () => {
+    isLost = false;
+    getLogger().info(`${name} answers again.`);
+  });
   return {
     name,
     client,
     open,
     async close() {
+      isClosed = true;
       await Promise.all(
         clients.splice(0).map(async (one) => {
-          // A connection that is lost cannot say goodbye.
-          if (one.status === 'ready') await one.quit().catch(() => undefined);
+          // A connection that is lost cannot say goodbye, and a server that does not answer is not waited for.
+          const goodbye = one.status === 'ready' ? one.quit().catch(() => undefined) : Promise.resolve();
+          await Promise.race([goodbye, sleep(GOODBYE_MS, undefined, { ref: false })]);
           one.disconnect();
         }),
       );
@@ -145,6 +176,25 @@ export function parseRedisUrl(url: string, env: Readonly<Record<string, string |
 /** Returns whether a URL of Redis contains a password. On a command line, other users of the computer could read it. */
 export function hasRedisPassword(url: string): boolean {
   return URL.canParse(url) && new URL(url).password !== '';
+}
+
+/** Returns whether an error comes from Redis or from the connection to it. */
+export function isRedisError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return 'command' in error || error.name === 'ReplyError' || error.message === 'Connection is closed.';
+}
+
+/** Returns the error for a command that Redis rejected, or that was not sent because the connection was closed. */
+export function redisFailed(name: string, cause: unknown): DataValidationError {
+  const isFull = cause instanceof Error && cause.message.startsWith('OOM');
+  return new DataValidationError(`${name} failed: ${oneLine(cause)}`, {
+    code: 'engine-failed',
+    context: { engine: name, reason: isFull ? 'full' : 'statement' },
+    suggestion: isFull
+      ? 'Give Redis more memory (maxmemory), or keep outputs for a shorter time.'
+      : 'Check the log of Redis, and the permissions of its user.',
+    cause,
+  });
 }
 
 function invalidUrl(problem: string): ConfigValidationError {

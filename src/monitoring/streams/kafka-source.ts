@@ -50,8 +50,8 @@ const NAMES: OptionNames<KafkaSourceOptions> = {
  * A topic of Kafka, read with kafkajs (`npm install kafkajs@2`). Each message is a JSON object.
  *
  * Kafka assigns each partition to one process of the consumer group, and may deliver a message several times. evenhand
- * saves the counts of a partition together with the offset up to which they reach, and continues at that offset, whoever
- * gets the partition. Messages with the same key are in the same partition: use the id of an event as the key if its true
+ * saves the counts of a partition together with the offset up to which they reach, and continues at that offset, whichever
+ * process gets the partition. Messages with the same key are in the same partition: use the id of an event as the key if its true
  * label arrives later.
  */
 export class KafkaSource implements EventSource {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DataValidationError } from '../../exceptions/index.ts';
+import { messageOf } from '../../internal/values.ts';
 import type { Redis, RedisClient } from '../../io/redis/open-redis.ts';
 import type { OpenSource, SourceContext, StreamMessage } from './event-source.ts';
 import { Leases } from './leases.ts';
@@ -221,11 +222,6 @@ function isBefore(first: string, second: string): boolean {
   return BigInt(millis) === BigInt(otherMillis)
     ? BigInt(number) < BigInt(otherNumber)
     : BigInt(millis) < BigInt(otherMillis);
-}
-
-/** Returns the message of an error, or the text of another value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns the error for a stream that Redis cannot read. */

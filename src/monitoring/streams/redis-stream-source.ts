@@ -6,8 +6,9 @@ import {
   oneOf,
   type OptionNames,
 } from '../../internal/arguments.ts';
+import { messageOf } from '../../internal/values.ts';
 import type { EventSource, OpenSource, SourceContext } from './event-source.ts';
-import { fieldOf, messageOf, RedisStreamReader, unreadable } from './redis-stream-reader.ts';
+import { fieldOf, RedisStreamReader, unreadable } from './redis-stream-reader.ts';
 
 /** Options of {@link RedisStreamSource}. */
 export interface RedisStreamOptions {
@@ -62,11 +63,14 @@ export class RedisStreamSource implements EventSource {
     if (context.store === null) throw new ValueError('A stream of Redis keeps its state in Redis.');
     const { redis, root } = context.store;
     const { client } = redis;
+    const isNew = Number(await client.call('EXISTS', key)) === 0;
     try {
       await client.call('XGROUP', 'CREATE', key, group, from === 'beginning' ? '0' : '$', 'MKSTREAM');
     } catch (error) {
       if (!messageOf(error).startsWith('BUSYGROUP')) throw unreadable(this.name, error);
     }
+    if (isNew)
+      context.onWarning(`There was no stream '${key}' in Redis. It was created, and is empty until entries are added.`);
     const end = context.untilEnd ? fieldOf(await client.call('XINFO', 'STREAM', key), 'last-generated-id') : '0-0';
     return new RedisStreamReader(this.name, this.#options, context, {
       redis,

@@ -99,7 +99,7 @@ export interface PartitionSave {
 }
 
 /** Entries of a Redis stream that have been counted. */
-export interface Acknowledgement {
+interface Acknowledgement {
   readonly key: string;
   readonly group: string;
   readonly ids: readonly string[];

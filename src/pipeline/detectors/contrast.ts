@@ -1,6 +1,5 @@
 import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import { formatShare, formatStatistic } from '../../internal/format.ts';
-import type { CategoricalColumn } from '../../table/index.ts';
 
 /**
  * The minimum number of rows of a group. Smaller groups are ignored when the groups that differ most are determined.
@@ -66,19 +65,16 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
   return gaps.reduce((widest, gap, level) => (gap > (gaps[widest] as number) ? level : widest), 0);
 }
 
-/** Finds the groups with the smallest and the largest mean. */
-export function meanContrast(values: Float64Array, { codes, labels }: CategoricalColumn): Contrast | null {
-  const n = new Float64Array(labels.length);
-  const means = new Float64Array(labels.length);
-  for (let row = 0; row < values.length; row++) {
-    const value = values[row] as number;
-    const group = codes[row] as number;
-    if (group < 0 || Number.isNaN(value)) continue;
-    (n[group] as number) += 1;
-    // A running mean is used, because a sum may overflow.
-    (means[group] as number) += value / (n[group] as number) - (means[group] as number) / (n[group] as number);
-  }
-  const ends = labels
+/**
+ * Finds the groups with the smallest and the largest mean.
+ * @param groups the labels of the groups
+ * @param moments the number of values of each group, and their mean
+ */
+export function meanContrast(
+  groups: readonly string[],
+  { n, means }: { readonly n: ArrayLike<number>; readonly means: ArrayLike<number> },
+): Contrast | null {
+  const ends = groups
     .map((group, code) => ({ group, value: means[code] as number, n: n[code] as number }))
     .filter((end) => end.n >= MIN_ROWS);
   return ends.length < 2 ? null : { level: null, ...extremes(ends) };

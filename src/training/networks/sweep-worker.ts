@@ -1,8 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 
-import { TrainingError } from '../../exceptions/index.ts';
+import { FairnessToolkitError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
+import { type EncodedError, encodeError } from '../../io/queue/task-errors.ts';
 import { loadTensorflow, type NetworkData, type TensorBackend } from '../../tensor/index.ts';
+import type { RowBlocks } from '../data/row-blocks.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
 import type { NetworkFactory } from './user-network.ts';
@@ -12,9 +14,10 @@ import type { NetworkFactory } from './user-network.ts';
  * shard is plain data that can be sent to another thread.
  */
 export interface SweepShard {
-  readonly train: NetworkData;
+  readonly train: NetworkData | RowBlocks;
   readonly validation: NetworkData;
-  readonly heldOut: NetworkData;
+  /** The rows to which the networks are applied; undefined if they are in a file. */
+  readonly heldOut?: NetworkData | undefined;
   readonly spec: RegularizedSpec;
   readonly backend: TensorBackend;
   readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;
@@ -44,13 +47,8 @@ export interface SweepWork {
   readonly port: MessagePort;
 }
 
-/**
- * The message that a worker thread sends back: trained networks, or the fields of a training error. Fields are sent
- * because an instance of an error class cannot be cloned.
- */
-export type SweepAnswer =
-  | { readonly trained: TrainedNetworks }
-  | { readonly failed: Pick<TrainingError, 'message' | 'context' | 'suggestion'> };
+/** The message that a worker thread sends back: trained networks, or an error of this package. */
+export type SweepAnswer = { readonly trained: TrainedNetworks } | { readonly failed: EncodedError };
 
 /** Trains one shard. This function is the entry point of a worker thread. */
 export default async function run({ shard, port }: SweepWork): Promise<SweepAnswer> {
@@ -60,9 +58,8 @@ export default async function run({ shard, port }: SweepWork): Promise<SweepAnsw
   try {
     return { trained: await trainShard(shard, { onProgress }) };
   } catch (error) {
-    if (!(error instanceof TrainingError)) throw error;
-    const { message, context, suggestion } = error;
-    return { failed: { message, context, suggestion } };
+    if (!FairnessToolkitError.isInstance(error)) throw error;
+    return { failed: encodeError(error) };
   } finally {
     port.close();
   }

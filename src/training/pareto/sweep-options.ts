@@ -1,4 +1,6 @@
+import { ValueError } from '../../exceptions/index.ts';
 import { type FilledOptions, fillOptions, oneOf } from '../../internal/arguments.ts';
+import type { TaskQueue } from '../../io/queue/task-queue.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { checkJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from '../jobs/job-options.ts';
 import {
@@ -25,6 +27,13 @@ export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, '
    * The number of threads does not affect the result.
    */
   readonly threads?: number | undefined;
+  /**
+   * A queue whose workers train the networks, from `createQueue`. The workers use the backend of this process. The result
+   * is that of a training in this process. Tensors and networks of your own cannot be sent to workers, and `threads` has
+   * no effect.
+   * @defaultValue none: the networks are trained in this process
+   */
+  readonly queue?: TaskQueue | undefined;
   /** The path of the plot (.svg, .png or .html). The points are saved next to it as JSON. */
   readonly savePath?: string | undefined;
   /** The folder in which to save the networks, one sub-folder per eta. */
@@ -34,7 +43,7 @@ export interface SweepOptions extends NetworkOptions, Omit<TrainingJobOptions, '
 /** {@link SweepOptions} with every default filled in. */
 export type FilledSweepOptions = FilledOptions<
   SweepOptions,
-  'folds' | 'threads' | 'savePath' | 'modelPath' | 'onProgress' | 'signal' | 'backend' | 'network'
+  'folds' | 'threads' | 'queue' | 'savePath' | 'modelPath' | 'onProgress' | 'signal' | 'backend' | 'network'
 >;
 
 const DEFAULTS: FilledSweepOptions = {
@@ -43,6 +52,7 @@ const DEFAULTS: FilledSweepOptions = {
   etas: [0, 0.2, 0.5, 1],
   penalty: 'covariance',
   threads: undefined,
+  queue: undefined,
   savePath: undefined,
 };
 
@@ -64,5 +74,19 @@ export function fillSweepOptions(options: SweepOptions): FilledSweepOptions {
   }
   checkJobOptions(filled);
   if (threads !== undefined) requireInteger('threads', threads, 1);
+  if (filled.queue !== undefined) assertQueue(filled.queue, filled.network);
   return filled;
+}
+
+function assertQueue(queue: TaskQueue, network: unknown): void {
+  assertOption('queue', queue, 'be a queue from createQueue', typeof queue.run === 'function');
+  if (network !== undefined) throw notSent('network', 'a function');
+}
+
+/** Returns the error for a part of a sweep that cannot be sent to the workers of a queue. */
+export function notSent(parameter: string, received: string): ValueError {
+  return new ValueError(`The ${parameter} parameter is ${received}, which cannot be sent to the workers of a queue.`, {
+    context: { parameter, received },
+    suggestion: `Leave out queue, so that the networks are trained in this process, or use ${parameter === 'network' ? 'hidden' : parameter === 'source' ? 'a table' : 'arrays'} instead.`,
+  });
 }

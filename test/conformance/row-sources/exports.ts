@@ -46,6 +46,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
       'countingSql',
       'predictFile',
       'openDuckDb',
+      'createQueue',
       'createSqlEngine',
       'sampleData',
       'readRecords',

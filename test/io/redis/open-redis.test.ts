@@ -6,14 +6,7 @@ import { expect } from 'chai';
 import { getBlob, putBlob } from '../../../src/io/redis/blobs.ts';
 import { hasRedisPassword, openRedis, parseRedisUrl, type Redis } from '../../../src/io/redis/open-redis.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
-
-const errorOf = (work: Promise<unknown>): Promise<Error> =>
-  work.then(
-    () => {
-      throw new Error('It did not fail.');
-    },
-    (error: unknown) => error as Error,
-  );
+import { errorOf } from '../../helpers/waiting.ts';
 
 describe('the URL of Redis', () => {
   it('has a host, a database, a user and a password from the environment', () => {
