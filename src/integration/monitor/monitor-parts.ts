@@ -194,6 +194,7 @@ export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestam
   };
 }
 
+/** Returns the options of the tracker that counts the events of a request. */
 export function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined): TrackerOptions {
   const { attributes, yPred, yTrue, id, sampleWeight } = request;
   return {
@@ -219,6 +220,7 @@ export function trackerOptionsOf(request: MonitorRequest, timestamp: string | un
   };
 }
 
+/** Returns the options of the engine that raises the alarms of a request. */
 export function engineOptionsOf(
   request: MonitorRequest,
   { stream }: RealTimeFairnessTracker,
