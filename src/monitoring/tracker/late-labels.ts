@@ -128,10 +128,7 @@ export class LateLabels {
       // The ring begins at the slot of the oldest event.
       const start = first % this.horizon;
       taken.set(values.subarray(start, Math.min(this.horizon, start + count)));
-      taken.set(
-        values.subarray(0, Math.max(0, start + count - this.horizon)),
-        Math.min(count, this.horizon - start),
-      );
+      taken.set(values.subarray(0, Math.max(0, start + count - this.horizon)), Math.min(count, this.horizon - start));
       return taken;
     };
     return {
