@@ -95,7 +95,9 @@ export function trainingCommand<Options, Result extends TrainedResult>({
       const start = performance.now();
       if (outPlot !== undefined) (await import('../charts/render-chart.ts')).chartFormat(outPlot);
       await assertOutputs([outJson, outPlot], [csv, testCsv], [saveModel]);
-      const source = await loadSource(options);
+      const { loadTrainingSource } = await import('../integration/file-jobs.ts');
+      const { target, sensitive, features, positiveLabel, naValues } = options;
+      const source = await loadTrainingSource({ csv, testCsv, target, sensitive, features, positiveLabel, naValues });
       const { train, toJson, plot } = await load();
       const result = await train(source, { ...request, modelPath: saveModel, onProgress: progressBar(options) });
       const seconds = (performance.now() - start) / 1000;
@@ -110,17 +112,6 @@ export function trainingCommand<Options, Result extends TrainedResult>({
       remarkWritten([outJson, outPlot, saveModel], options);
     },
   });
-}
-
-/** Reads the rows from the files that the options name. */
-async function loadSource(options: TrainingCommandOptions): Promise<TrainingSource> {
-  const { loadData } = await import('../io/load-data.ts');
-  const { target, sensitive, features, positiveLabel, naValues, testCsv } = options;
-  const labels = sensitive ?? ['s'];
-  const table = await loadData(options.csv, { labels });
-  // Reads only the columns of the training rows, so that an error about a missing column names the test file.
-  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
-  return { table, target, sensitive, features, positiveLabel, naValues, testTable };
 }
 
 /** The maximum number of groups for which the table of groups is shown. */

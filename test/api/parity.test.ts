@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 
 import { expect } from 'chai';
 
-import type { Job } from '../../src/api/jobs/job.ts';
+import type { Job, TableJob } from '../../src/api/jobs/job.ts';
+import { writeArchive } from '../../src/api/jobs/model-archive.ts';
 import { runJob } from '../../src/api/jobs/run-job.ts';
+import { predictionsToJson, predictWithSavedModel } from '../../src/integration/predict-file.ts';
 import { judgeLlmEval } from '../../src/integration/llm-eval-gate.ts';
 import { executeWorkflow } from '../../src/integration/workflow/execute-workflow.ts';
 import { workflowToJson } from '../../src/integration/workflow-report/workflow-to-json.ts';
@@ -15,7 +17,16 @@ import { parseLlmEvalConfig } from '../../src/llm-evals/config/index.ts';
 import { llmEvalToJson } from '../../src/llm-evals/report/index.ts';
 import { estimateDryRun } from '../../src/llm-evals/run/dry-run.ts';
 import { runLlmEval } from '../../src/llm-evals/run/run-llm-eval.ts';
+import type { ABTestOptions } from '../../src/monitoring/ab-test/ab-test-options.ts';
+import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/fairness-ab-test-analyzer.ts';
+import { splitArms } from '../../src/monitoring/ab-test/split-arms.ts';
 import { parseConfigText, runPipeline } from '../../src/pipeline/index.ts';
+import { lagrangianJobToJson, trainLagrangian } from '../../src/training/jobs/train-lagrangian.ts';
+import { reductionsJobToJson, trainReductions } from '../../src/training/jobs/train-reductions.ts';
+import { paretoToJson } from '../../src/training/pareto/pareto-sweep.ts';
+import { sweepPareto } from '../../src/training/pareto/sweep-pareto.ts';
+import { calibrateTable } from '../../src/training/postprocessing/calibrator/calibrate-table.ts';
+import { tableCalibrationToJson } from '../../src/training/postprocessing/calibrator/table-calibration.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { type TestService, useService } from '../helpers/service.ts';
 import { decisionsCsv, runOptions, spool, WORKFLOW_CONFIG } from './jobs/job-files.ts';
@@ -45,11 +56,22 @@ const gappy = accepted.map((value, row) => (row % 11 === 0 ? null : value));
 const gappySex = sex.map((value, row) => (row % 13 === 0 ? null : value));
 const words = accepted.map((value) => (value === 1 ? 'yes' : 'no'));
 
+const scores = rows.map((_, row) => ((row * 37) % 99) / 100 + 0.005);
+const arms = rows.map((_, row) => (row % 2 === 0 ? 'control' : 'treatment'));
+
 const TABLE = [
-  'sex,race,accepted,repaid,age,gappy,gappySex,words',
-  ...rows.map((row, index) => [...row, gappy[index] ?? '', gappySex[index] ?? '', words[index]].join(',')),
+  'sex,race,accepted,repaid,age,gappy,gappySex,words,p,arm',
+  ...rows.map((row, index) =>
+    [...row, gappy[index] ?? '', gappySex[index] ?? '', words[index], scores[index], arms[index]].join(','),
+  ),
   '',
 ].join('\n');
+
+/** The rows as JSON, by column and as objects. */
+const COLUMNS = { sex, race, accepted, repaid, age: numbers(4), p: scores, arm: arms };
+const RECORDS = rows.map((_, row) =>
+  Object.fromEntries(Object.entries(COLUMNS).map(([name, values]) => [name, values[row] ?? null])),
+);
 
 const LLM_CONFIG = `provider: local
 counterfactual:
@@ -284,7 +306,168 @@ const CASES: readonly ParityCase[] = [
     library: async () => dryRunToJson(await estimateDryRun(await parseLlmEvalConfig(LLM_CONFIG))),
     job: () => ({ kind: 'llm-eval', body: JSON.stringify({ config: LLM_CONFIG, dry_run: true }), llmFolder: null }),
   },
+  {
+    title: 'a calibration of a table',
+    cli: [
+      'calibrate',
+      '--csv',
+      'FILE',
+      '--score',
+      'p',
+      '--target',
+      'repaid',
+      '--group',
+      'sex',
+      '--folds',
+      '3',
+      '--json',
+    ],
+    library: async () => {
+      const columns = { score: 'p', target: 'repaid', group: ['sex'] };
+      return tableCalibrationToJson(await calibrateTable({ table: await loadTable(), ...columns }, { folds: 3 }));
+    },
+    job: tableJob('calibrate', { score: 'p', y_true: 'repaid', sensitive: 'sex', folds: '3' }),
+  },
+  {
+    title: 'a calibration of rows as JSON, by an intersection',
+    cli: [
+      ...['calibrate', '--csv', 'FILE', '--score', 'p', '--y-true', 'repaid', '--sensitive', 'sex,race'],
+      ...['--method', 'isotonic', '--train-size', '0.5', '--seed', '3', '--json'],
+    ],
+    library: async () => {
+      const columns = { score: 'p', target: 'repaid', group: ['sex', 'race'] };
+      const how = { method: 'isotonic', trainSize: 0.5, seed: 3 } as const;
+      return tableCalibrationToJson(await calibrateTable({ table: await loadTable(), ...columns }, how));
+    },
+    job: rowsJob('calibrate', {
+      ...{ rows: COLUMNS, score: 'p', y_true: 'repaid', sensitive: ['sex', 'race'] },
+      ...{ method: 'isotonic', train_size: 0.5, seed: 3 },
+    }),
+  },
+  {
+    title: 'an A/B test of one table, by two attributes and their intersection',
+    cli: [
+      ...['ab-test', '--csv', 'FILE', '--arm', 'arm', '--outcome', 'accepted', '--sensitive', 'sex', '--sensitive'],
+      ...['race', '--sensitive', 'sex,race', '--min-group-size', '5', '--json'],
+    ],
+    library: async () => abTest({ protected: ['sex', 'race'], intersections: [['sex', 'race']] }),
+    job: tableJob('ab-test', {
+      ...{ arm: 'arm', outcome: 'accepted', sensitive: ['sex', 'race', 'sex,race'] },
+      min_group_size: '5',
+    }),
+  },
+  {
+    title: 'an A/B test of rows as JSON, with true labels and two metrics',
+    cli: [
+      ...[
+        'ab-test',
+        '--csv',
+        'FILE',
+        '--arm',
+        'arm',
+        '--outcome',
+        'accepted',
+        '--sensitive',
+        'sex',
+        '--y-true',
+        'repaid',
+      ],
+      ...['--metric', 'demographic_parity_difference,equalized_odds_difference', '--business', 'age', '--sequential'],
+      ...['--min-group-size', '5', '--json'],
+    ],
+    library: async () =>
+      abTest({
+        protected: ['sex'],
+        yTrue: 'repaid',
+        fairness: ['demographic_parity_difference', 'equalized_odds_difference'],
+        business: ['age'],
+        sequential: true,
+      }),
+    job: rowsJob('ab-test', {
+      ...{ rows: RECORDS, arm: 'arm', outcome: 'accepted', sensitive: 'sex', y_true: 'repaid', business: ['age'] },
+      ...{ metric: 'demographic_parity_difference,equalized_odds_difference', sequential: true, min_group_size: 5 },
+    }),
+  },
+  {
+    title: 'a training by reductions',
+    cli: [
+      ...['train-reductions', '--csv', 'FILE', '--target', 'repaid', '--sensitive', 'sex', '--features', 'age,race'],
+      ...['--T', '5', '--eps', '0.05', '--min-group-size', '5', '--json'],
+    ],
+    library: async () => {
+      const source = { target: 'repaid', sensitive: ['sex'], features: ['age', 'race'] };
+      return reductionsJobToJson(
+        await trainReductions({ table: await loadTable(), ...source }, { T: 5, eps: 0.05, minGroupSize: 5 }),
+      );
+    },
+    job: tableJob('train', {
+      ...{ method: 'reductions', y_true: 'repaid', sensitive: 'sex', features: 'age,race' },
+      ...{ T: '5', eps: '0.05', min_group_size: '5' },
+    }),
+  },
+  {
+    title: 'a Lagrangian training of rows as JSON',
+    cli: [
+      ...['train-lagrangian', '--csv', 'FILE', '--target', 'repaid', '--sensitive', 'sex', '--features', 'age,race'],
+      ...['--epochs', '2', '--hidden', '4', '--backend', 'cpu', '--min-group-size', '5', '--json'],
+    ],
+    library: async () => {
+      const source = { target: 'repaid', sensitive: ['sex'], features: ['age', 'race'] };
+      const how = { epochs: 2, hidden: [4], backend: 'cpu', minGroupSize: 5 } as const;
+      return lagrangianJobToJson(await trainLagrangian({ table: await loadTable(), ...source }, how));
+    },
+    job: rowsJob('train', {
+      ...{ rows: COLUMNS, method: 'lagrangian', y_true: 'repaid', sensitive: 'sex', features: ['age', 'race'] },
+      ...{ epochs: 2, hidden: [4], backend: 'cpu', min_group_size: 5 },
+    }),
+  },
+  {
+    title: 'a training sweep',
+    cli: [
+      ...['train-regularized', '--csv', 'FILE', '--target', 'repaid', '--sensitive', 'sex', '--features', 'age,race'],
+      ...['--etas', '0,1', '--epochs', '2', '--hidden', '4', '--backend', 'cpu', '--min-group-size', '5', '--json'],
+    ],
+    library: async () => {
+      const source = { target: 'repaid', sensitive: ['sex'], features: ['age', 'race'] };
+      const how = { etas: [0, 1], epochs: 2, hidden: [4], backend: 'cpu', minGroupSize: 5 } as const;
+      return paretoToJson(await sweepPareto({ table: await loadTable(), ...source }, how));
+    },
+    job: tableJob('train', {
+      ...{ method: 'regularized', y_true: 'repaid', sensitive: 'sex', features: ['age', 'race'], etas: '0,1' },
+      ...{ epochs: '2', hidden: '4', backend: 'cpu', min_group_size: '5' },
+    }),
+  },
+  {
+    title: 'predictions of a saved model',
+    cli: ['predict', '--model', 'model', '--csv', 'FILE', '--out-csv', 'decisions.csv', '--json'],
+    library: async () => predictionsToJson(await predictWithSavedModel(modelFolder, tablePath)),
+    job: (root) => ({
+      ...tableJob('predict', {})(root),
+      files: { file: spool(root, 'upload.csv', TABLE), model: archive },
+    }),
+  },
 ];
+
+/** Returns an A/B test of the table by the library. */
+async function abTest(options: Partial<ABTestOptions>) {
+  const analyzer = new FairnessABTestAnalyzer({ protected: [], outcome: 'accepted', minGroupSize: 5, ...options });
+  const { control, treatment } = splitArms(await loadTable(), 'arm', {});
+  return analyzer.analyze(control, treatment);
+}
+
+/** Returns a job of a form with the table. */
+function tableJob(kind: TableJob['kind'], fields: Record<string, string | string[]>) {
+  return (root: string): TableJob => {
+    return { kind, files: { file: spool(root, 'upload.csv', TABLE) }, fields, maxItems: 1000 };
+  };
+}
+
+/** Returns a job of a JSON body. */
+function rowsJob(kind: TableJob['kind'], body: unknown) {
+  return (root: string): TableJob => {
+    return { kind, files: { body: spool(root, 'body', JSON.stringify(body)) }, fields: null, maxItems: 1000 };
+  };
+}
 
 /** Returns the request that leads to a job. */
 function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
@@ -309,12 +492,26 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
       const fields = { ...job.fields, config: job.config };
       return service.form(`/${job.kind}`, fields, { name: 'table.csv', content: readFileSync(job.path) });
     }
+    case 'predict':
+    case 'calibrate':
+    case 'ab-test':
+    case 'train': {
+      const { files, fields } = job;
+      if (files['body'] !== undefined) return service.post(`/${job.kind}`, readFileSync(files['body'], 'utf8'));
+      const form = new FormData();
+      for (const [name, value] of Object.entries(fields ?? {}))
+        for (const one of [value].flat()) form.append(name, one);
+      for (const [name, file] of Object.entries(files)) form.append(name, new Blob([readFileSync(file)]), 'upload');
+      return service.formData(`/${job.kind}`, form);
+    }
     case 'validation-report':
       throw new Error('no request asks for a report alone');
   }
 }
 
 let tablePath = '';
+let modelFolder = '';
+let archive = '';
 
 async function loadTable() {
   return loadData(tablePath);
@@ -336,6 +533,13 @@ describe('the same question to library, command, job and service', function () {
     writeFileSync(tablePath, TABLE);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
+    modelFolder = `${inputs}/model`;
+    archive = `${inputs}/model.zip`;
+  });
+  before('train a model', async () => {
+    const source = { target: 'repaid', sensitive: ['sex'], features: ['age', 'race'] };
+    await trainReductions({ table: await loadTable(), ...source }, { T: 3, modelPath: modelFolder, minGroupSize: 5 });
+    await writeArchive(modelFolder, archive);
   });
 
   const byJob = async ({ job }: ParityCase): Promise<unknown> => {

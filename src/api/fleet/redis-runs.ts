@@ -8,7 +8,7 @@ import { whenAborted } from '../../internal/retry.ts';
 import type { TaskQueue } from '../../io/queue/task-queue.ts';
 import { getFile, putFile } from '../../io/redis/file-blobs.ts';
 import type { Redis, RedisClient } from '../../io/redis/open-redis.ts';
-import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
+import { type Job, type JobOutcome, type JobRunner, uploadsOf } from '../jobs/job.ts';
 import {
   cancelledByClient,
   damagedRun,
@@ -297,7 +297,9 @@ export class RedisRuns implements Runs {
     const claim = idempotency === null ? null : this.#ledger.claimOf(idempotency, runId, clock(), earlier);
     const record = queuedRecord(runId, endpoint, this.#now());
     const attempt = async (): Promise<[Creation, NewRun]> => {
-      const stored = { job: jobToStore(job), upload: 'path' in job ? await this.#store(runId, job.path) : null };
+      const uploads: Record<string, StoredFile> = {};
+      for (const [part, file] of Object.entries(uploadsOf(job))) uploads[part] = await this.#store(runId, file);
+      const stored = { job: jobToStore(job), uploads };
       const run: NewRun = { record, job: stored, isWaitedFor, download, claim };
       return [await this.#ledger.create(run, KEY_MILLIS / 1000, MAX_KEYS), run];
     };

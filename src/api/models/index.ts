@@ -6,6 +6,7 @@ import * as llm from './llm-eval-answer.ts';
 import * as pipeline from './pipeline-answer.ts';
 import * as problem from './run.ts';
 import * as run from './run.ts';
+import * as tables from './table-answers.ts';
 import * as validation from './validation-answer.ts';
 import * as workflow from './workflow-answer.ts';
 
@@ -15,6 +16,9 @@ export { metricFrameSchema, metricResultSchema } from './answer-fields.ts';
 export { detectorReportSchema, pipelineAnswerSchema } from './pipeline-answer.ts';
 export { healthSchema, problemSchema, readinessSchema } from './run.ts';
 export { acceptedSchema, cancelledSchema, runEventSchema, runListSchema, runSchema } from './run.ts';
+export { abTestBodySchema, calibrateBodySchema, predictBodySchema, trainBodySchema } from './bodies.ts';
+export { abTestFormSchema, calibrateFormSchema, predictFormSchema, trainFormSchema } from './bodies.ts';
+export { abTestAnswerSchema, calibrateAnswerSchema, predictAnswerSchema, trainAnswerSchema } from './table-answers.ts';
 export { validationAnswerSchema } from './validation-answer.ts';
 export { workflowAnswerSchema } from './workflow-answer.ts';
 
@@ -24,6 +28,14 @@ export const BODY_MODELS = [
   bodies.pipelineFormSchema,
   bodies.workflowFormSchema,
   bodies.llmEvalBodySchema,
+  bodies.predictBodySchema,
+  bodies.predictFormSchema,
+  bodies.calibrateBodySchema,
+  bodies.calibrateFormSchema,
+  bodies.abTestBodySchema,
+  bodies.abTestFormSchema,
+  bodies.trainBodySchema,
+  bodies.trainFormSchema,
 ] as const;
 
 /** The models of response bodies. */
@@ -50,6 +62,18 @@ export const ANSWER_MODELS = [
   llm.llmDryRunSchema,
   llm.llmMetricResultSchema,
   llm.dryRunSchema,
+  tables.predictAnswerSchema,
+  tables.calibrateAnswerSchema,
+  tables.abTestAnswerSchema,
+  tables.abRowSchema,
+  tables.abEffectSchema,
+  tables.abGroupEffectSchema,
+  tables.abComparisonSchema,
+  tables.trainAnswerSchema,
+  tables.reductionsAnswerSchema,
+  tables.lagrangianAnswerSchema,
+  tables.sweepAnswerSchema,
+  tables.decisionQualitySchema,
   run.runSchema,
   run.runListSchema,
   run.runSummarySchema,
@@ -89,6 +113,18 @@ export type WorkflowAnswer = z.output<typeof workflow.workflowAnswerSchema>;
 
 /** The answer of `POST /llm-eval`. */
 export type LlmEvalAnswer = z.output<typeof llm.llmEvalAnswerSchema>;
+
+/** The answer of `POST /predict`. */
+export type PredictAnswer = z.output<typeof tables.predictAnswerSchema>;
+
+/** The answer of `POST /calibrate`. */
+export type CalibrateAnswer = z.output<typeof tables.calibrateAnswerSchema>;
+
+/** The answer of `POST /ab-test`. */
+export type ABTestAnswer = z.output<typeof tables.abTestAnswerSchema>;
+
+/** The answer of `POST /train`. */
+export type TrainAnswer = z.output<typeof tables.trainAnswerSchema>;
 
 /** The answer of `GET /results/{run_id}`. */
 export type Run = z.output<typeof run.runSchema>;

@@ -13,10 +13,15 @@ export const OPERATIONS = {
   runPipeline: ['post', '/pipeline'],
   runWorkflow: ['post', '/workflow'],
   evaluateLlm: ['post', '/llm-eval'],
+  predict: ['post', '/predict'],
+  calibrate: ['post', '/calibrate'],
+  compareArms: ['post', '/ab-test'],
+  train: ['post', '/train'],
   listResults: ['get', '/results'],
   getResult: ['get', '/results/{run_id}'],
   deleteResult: ['delete', '/results/{run_id}'],
   getResultData: ['get', '/results/{run_id}/data'],
+  getResultModel: ['get', '/results/{run_id}/model'],
   followResult: ['get', '/results/{run_id}/events'],
 } as const satisfies Readonly<Record<string, readonly [method: 'get' | 'post' | 'delete', path: string]>>;
 

@@ -71,6 +71,48 @@ export const LLM_EVAL_EXAMPLES = {
   },
 } as const;
 
+/** Scored rows of two groups, in which scores above 0.5 are too high. */
+const SCORED = {
+  p: Array.from({ length: 40 }, (_, row) => (1 + (row % 9)) / 10),
+  repaid: Array.from({ length: 40 }, (_, row) => (row % 9 > 5 && row % 3 !== 0 ? 1 : row % 11 === 0 ? 1 : 0)),
+  sex: Array.from({ length: 40 }, (_, row) => (row % 2 === 0 ? 'f' : 'm')),
+} as const;
+
+/** Rows with a target that depends on a feature and on the group. */
+const TRAINING = {
+  x: Array.from({ length: 80 }, (_, row) => row % 10),
+  y: Array.from({ length: 80 }, (_, row) =>
+    (row % 10) + (row % 4 === 0 ? 3 : 0) + (row % 7 === 0 ? 4 : 0) > 6 ? 1 : 0,
+  ),
+  s: Array.from({ length: 80 }, (_, row) => (row % 4 === 0 ? 'a' : 'b')),
+} as const;
+
+/** Example bodies with rows. The service answers each example with 200. */
+export const TABLE_EXAMPLES = {
+  calibrate: {
+    summary: 'Scores, outcomes and groups as columns',
+    value: { rows: SCORED, score: 'p', y_true: 'repaid', sensitive: 'sex', min_samples: 10, folds: 2 },
+  },
+  compareArms: {
+    summary: 'Both arms in one table',
+    value: {
+      rows: {
+        arm: Array.from({ length: 40 }, (_, row) => (row < 20 ? 'control' : 'treatment')),
+        approved: Array.from({ length: 40 }, (_, row) => (row % 3 === 0 ? 1 : 0)),
+        sex: SCORED.sex,
+      },
+      arm: 'arm',
+      outcome: 'approved',
+      sensitive: 'sex',
+      min_group_size: 5,
+    },
+  },
+  train: {
+    summary: 'A classifier with equal selection rates',
+    value: { method: 'reductions', rows: TRAINING, T: 5, min_group_size: 2 },
+  },
+} as const;
+
 const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
 const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
 const KEPT = 'It is stored: `GET /results/{run_id}` returns it again.';
@@ -89,6 +131,26 @@ function rows(example: string, summary: string): MediaTypeObject {
 
 function form(schemaId: string): MediaTypeObject {
   return { schema: schemaRef(schemaId), encoding: { config: { contentType: 'text/plain' } } };
+}
+
+/** Returns the documentation of a request with rows: as a JSON body, or as a form with files. */
+function tables(
+  body: string,
+  formId: string,
+  example?: (typeof TABLE_EXAMPLES)[keyof typeof TABLE_EXAMPLES],
+): NonNullable<Operation['requestBody']> {
+  return {
+    required: true,
+    description:
+      'Rows as JSON, or files as a form. In a form, a list is a comma list, a JSON array, or a field that is repeated.',
+    content: {
+      'application/json': {
+        schema: schemaRef(body),
+        ...(example === undefined ? {} : { examples: { rows: example } }),
+      },
+      'multipart/form-data': { schema: schemaRef(formId) },
+    },
+  };
 }
 
 /** Returns the responses of an operation that starts a run: the result, or 202. */
@@ -182,6 +244,40 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
       responses: { ...runAnswers('The evaluation.', 'LlmEvalAnswer'), ...PROBLEMS, ...problems(502) },
     },
   }),
+  ...tagged('Runs', {
+    predict: {
+      summary: 'Predict with a saved model',
+      description:
+        'Scores and predictions of a model of `POST /train`, named by its run_id, or of a ZIP archive of a model. `download` is the path of the rows with both columns added.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('PredictBody', 'PredictForm'),
+      responses: { ...runAnswers('The predictions.', 'PredictAnswer'), ...PROBLEMS, ...problems(404) },
+    },
+    calibrate: {
+      summary: 'Calibrate scores by group',
+      description:
+        'Fits a calibrator for each group, and measures the calibration before and after on rows that the calibrator has not seen. If groups have different base rates, calibrated scores give them different error rates at a common threshold.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('CalibrateBody', 'CalibrateForm', TABLE_EXAMPLES.calibrate),
+      responses: { ...runAnswers('The calibration.', 'CalibrateAnswer'), ...PROBLEMS },
+    },
+    compareArms: {
+      summary: 'Compare fairness between the arms of an experiment',
+      description:
+        'Whether the differences between groups changed between control and treatment. `finding: worse` is a normal answer.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('ABTestBody', 'ABTestForm', TABLE_EXAMPLES.compareArms),
+      responses: { ...runAnswers('The comparison.', 'ABTestAnswer'), ...PROBLEMS },
+    },
+    train: {
+      summary: 'Train under a fairness constraint',
+      description:
+        'Trains with one of three methods and reports accuracy and gaps on held-out rows, next to the same model without the constraint. The constraint reduces accuracy. `download` is the path of the model. This can take a while; with `Prefer: respond-async` the service answers immediately.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('TrainBody', 'TrainForm', TABLE_EXAMPLES.train),
+      responses: { ...runAnswers('The trained models.', 'TrainAnswer'), ...PROBLEMS },
+    },
+  }),
   ...tagged('Results', {
     listResults: {
       summary: 'List the stored runs',
@@ -240,6 +336,13 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         406,
         422,
       ),
+    },
+    getResultModel: {
+      summary: 'Get the model of a run',
+      description:
+        'A ZIP archive: the model of a training for `evenhand predict` and TensorFlow.js, or `calibrator.json` of a calibration.',
+      parameters: [RUN_ID_PARAMETER],
+      responses: responses(answer('The archive.', { 'application/zip': BYTES }), 404, 422),
     },
     followResult: {
       summary: 'Follow the progress of a run',

@@ -14,8 +14,9 @@ import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
-import { deleteResultRoute, getResultDataRoute, getResultRoute } from './results.ts';
+import { deleteResultRoute, getResultDataRoute, getResultModelRoute, getResultRoute } from './results.ts';
 import { runEventsRoute } from './run-events.ts';
+import { tableRoute } from './tables.ts';
 import { validateRoute } from './validate.ts';
 
 /** The fields that each form may contain besides `file` and `config`. */
@@ -29,7 +30,9 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
     readQuery(context, []);
     const idempotency = readIdempotencyKey(context);
-    const { fields, file, folder, digest } = await receiveForm(context.req, service, ['config', ...FIELDS[kind]]);
+    const { fields, files, folder, digest } = await receiveForm(context.req, service, {
+      fields: ['config', ...FIELDS[kind]],
+    });
     const { config, ...others } = fields;
     if (config === undefined) {
       await folder.remove();
@@ -37,7 +40,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
     }
     await answerRun(context, service, {
       endpoint: `/${kind}`,
-      job: { kind, path: file.path, config, fields: others },
+      job: { kind, path: files['file'] ?? '', config, fields: others },
       inputFolder: folder.path,
       idempotency: idempotency.claim(digest),
       ...(kind === 'pipeline' ? { download: `${service.basePath}/results/{run_id}/data` } : {}),
@@ -85,10 +88,15 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
     runPipeline: formRunRoute(service, 'pipeline'),
     runWorkflow: formRunRoute(service, 'workflow'),
     evaluateLlm: llmEvalRoute(service),
+    predict: tableRoute(service, 'predict'),
+    calibrate: tableRoute(service, 'calibrate'),
+    compareArms: tableRoute(service, 'ab-test'),
+    train: tableRoute(service, 'train'),
     listResults: listResultsRoute(service),
     getResult: getResultRoute(service),
     deleteResult: deleteResultRoute(service),
     getResultData: getResultDataRoute(service),
+    getResultModel: getResultModelRoute(service),
     followResult: runEventsRoute(service),
   };
 }

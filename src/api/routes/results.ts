@@ -4,7 +4,7 @@ import { validationFromJson, type ValidationJson } from '../../integration/valid
 import { validationToMarkdown } from '../../integration/validation-report.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
+import { MODEL_ARCHIVE, NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
 import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
 import type { RunRecord, Runs } from '../runs/runs.ts';
 import { answerText, readQuery } from './answer-run.ts';
@@ -103,7 +103,10 @@ export function getResultDataRoute({ runs }: Service): Handler {
     if (there.length === 0) {
       const [detail, suggestion] =
         status === 'succeeded'
-          ? [`Runs of ${endpoint} have no data.`, 'Only runs of /pipeline and /workflow have data.']
+          ? [
+              `Runs of ${endpoint} have no data.`,
+              'Only runs of /pipeline, /workflow, /predict and /calibrate have data.',
+            ]
           : [
               `The run has no data. Its status is ${status}.`,
               'Try again after the run has succeeded; its events report that.',
@@ -112,16 +115,45 @@ export function getResultDataRoute({ runs }: Service): Handler {
     }
     context.vary('Accept');
     const form = chosenData(context, there, format, runId);
-    // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
-    // and not a truncated file.
-    const file = await open(await runs.fileOf(runId, form.name)).catch(() => {
-      throw unknownRun(runId);
-    });
-    context.attachment(`${runId}.${form.format}`);
-    context.type = form.type;
-    context.length = (await file.stat()).size;
-    context.body = file.createReadStream();
+    await answerFile(context, runs, runId, form);
   };
+}
+
+/** Handles GET /results/{run_id}/model: returns the archive of a model. */
+export function getResultModelRoute({ runs }: Service): Handler {
+  return async (context) => {
+    readQuery(context, []);
+    const record = await findRun(context, runs);
+    if (!record.files.includes(MODEL_ARCHIVE)) throw noModel(record);
+    await answerFile(context, runs, record.runId, { name: MODEL_ARCHIVE, format: 'zip', type: 'application/zip' });
+  };
+}
+
+/** Returns the problem for a run without a model. */
+export function noModel({ runId, status, endpoint }: RunRecord): ServiceProblem {
+  const [detail, suggestion] =
+    status === 'succeeded'
+      ? [`Runs of ${endpoint} have no model.`, 'Only runs of /train and /calibrate have one.']
+      : [`The run has no model. Its status is ${status}.`, 'Try again after the run has succeeded.'];
+  return new ServiceProblem(404, { detail, suggestion, runId });
+}
+
+/** Answers with a file of a run. */
+async function answerFile(
+  context: ServiceContext,
+  runs: Runs,
+  runId: string,
+  { name, format, type }: { readonly name: string; readonly format: string; readonly type: string },
+): Promise<void> {
+  // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
+  // and not a truncated file.
+  const file = await open(await runs.fileOf(runId, name)).catch(() => {
+    throw unknownRun(runId);
+  });
+  context.attachment(`${runId}.${format}`);
+  context.type = type;
+  context.length = (await file.stat()).size;
+  context.body = file.createReadStream();
 }
 
 type DataForm = (typeof DATA_FORMS)[number];

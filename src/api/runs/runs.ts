@@ -2,7 +2,16 @@ import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 
 /** The endpoints whose answers are stored. */
-export const RUN_ENDPOINTS = ['/validate', '/pipeline', '/workflow', '/llm-eval'] as const;
+export const RUN_ENDPOINTS = [
+  '/validate',
+  '/pipeline',
+  '/workflow',
+  '/llm-eval',
+  '/predict',
+  '/calibrate',
+  '/ab-test',
+  '/train',
+] as const;
 
 /** One of {@link RUN_ENDPOINTS}. */
 export type RunEndpoint = (typeof RUN_ENDPOINTS)[number];
@@ -39,7 +48,7 @@ export interface RunRecord {
   readonly problem: ProblemJson | null;
   /** The ID of the run's last event, which is the final status; 0 before the run has ended. */
   readonly lastEventId: number;
-  /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`. */
+  /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`, `model.zip`. */
   readonly files: readonly string[];
 }
 

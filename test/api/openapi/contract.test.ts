@@ -14,6 +14,7 @@ import {
   CSV_EXAMPLE,
   LLM_EVAL_EXAMPLES,
   NDJSON_EXAMPLE,
+  TABLE_EXAMPLES,
   VALIDATE_EXAMPLES,
 } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
@@ -123,6 +124,12 @@ describe('the service follows its OpenAPI document', function () {
       });
     }
 
+    for (const [id, { value }] of Object.entries(TABLE_EXAMPLES)) {
+      it(`has a valid example of ${id}`, () => {
+        expect(keeper.bodyProblems(id as keyof typeof TABLE_EXAMPLES, value)).to.deep.equal([]);
+      });
+    }
+
     for (const [type, body] of [
       ['text/csv', CSV_EXAMPLE],
       ['application/x-ndjson', NDJSON_EXAMPLE],
@@ -167,6 +174,10 @@ describe('the service follows its OpenAPI document', function () {
             await ask(app, 'getResultData', { runId, headers: { accept: 'image/png' } }),
           );
           keeper.check('getResultData', 422, await ask(app, 'getResultData', { runId, query: 'format=xlsx' }));
+        }
+        if (id === 'train' || id === 'calibrate') {
+          keeper.check('getResultModel', 200, await ask(app, 'getResultModel', { runId }));
+          keeper.check('getResultModel', 422, await ask(app, 'getResultModel', { runId, query: 'surprise=1' }));
         }
         keeper.check('getResult', 422, await ask(app, 'getResult', { runId, query: 'surprise=1' }));
         keeper.check(
@@ -242,8 +253,8 @@ describe('the service follows its OpenAPI document', function () {
 
       it(`answers ${id} with a large body by 413`, async () => {
         const large =
-          id === 'runPipeline' || id === 'runWorkflow'
-            ? form('a,b\n1,2\n'.repeat(1000), { config: CONFIG })
+          id === 'runPipeline' || id === 'runWorkflow' || id === 'predict'
+            ? form('a,b\n1,2\n'.repeat(1000), id === 'predict' ? {} : { config: CONFIG })
             : jsonBody({ y_pred: Array(6000).fill(1) });
         const body = id === 'evaluateLlm' ? jsonBody({ config: 'x'.repeat(2000) }) : large;
         keeper.check(id, 413, await ask(small, id, body));
@@ -276,6 +287,10 @@ describe('the service follows its OpenAPI document', function () {
       };
       const stub = appWith({ runs: runs as unknown as Service['runs'], spoolFolder: folder });
       keeper.check('evaluateLlm', 502, await ask(stub, 'evaluateLlm', GOOD.evaluateLlm));
+    });
+
+    it('answers predict with an unknown model by 404', async () => {
+      keeper.check('predict', 404, await ask(app, 'predict', jsonBody({ model: 'no-run', rows: [{ x: 1 }] })));
     });
 
     for (const id of RESULTS) {
