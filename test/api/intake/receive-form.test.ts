@@ -33,7 +33,14 @@ describe('receiveForm', () => {
       await received.folder.remove();
       const { fields: sent, digest } = received;
       const keys = Object.keys(sent);
-      return { names, format: path.extname(stored).slice(1), content: content.toString('base64'), fields: sent, keys, digest };
+      return {
+        names,
+        format: path.extname(stored).slice(1),
+        content: content.toString('base64'),
+        fields: sent,
+        keys,
+        digest,
+      };
     });
   });
   after(() => server.close());
