@@ -4,7 +4,7 @@ import { described, optionalField } from './fields.ts';
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { checkedBy, MAX_ATTRIBUTES } from './row-arrays.ts';
-import { textBoolean, textNumber } from './text-values.ts';
+import { textBoolean, textJson, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
@@ -34,7 +34,7 @@ const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiv
  * The options that can be query parameters. The list `gates` can only be sent in a JSON body, but the parameter
  * `metric` accepts gates that apply to all attributes.
  */
-const { gates: _, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
+const { gates, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
@@ -79,8 +79,9 @@ const VALIDATE_TABLE_FIELDS = {
   ),
 } as const;
 
-/** The schema of the query of `POST /validate` with a table. */
-export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
+type TableFields = z.output<z.ZodObject<typeof VALIDATE_TABLE_FIELDS>>;
+
+function checkTable(context: z.core.ParsePayload<TableFields>): void {
   const query = context.value;
   const rules = measureRules(
     { ...query, score: query.score ?? query.y_score },
@@ -97,17 +98,47 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
     rules.push({ path: ['y_score'], message, suggestion: 'Leave y_score out.' });
   }
   context.issues.push(...rules.map((rule) => ruleIssue(rule)));
-});
+}
+
+/** The schema of the query of `POST /validate` with a table. */
+export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check(checkTable);
+
+/** The fields of a form of `POST /validate` with a table. */
+export const VALIDATE_FORM_FIELDS = { ...VALIDATE_TABLE_FIELDS, gates: textJson(gates) } as const;
+
+const {
+  y_pred: _yPred,
+  score: _score,
+  y_score: _yScore,
+  y_true: _yTrue,
+  sample_weight: _sampleWeight,
+  backend: _backend,
+  ...COUNTS_FIELDS
+} = VALIDATE_FORM_FIELDS;
+
+const validateFormSchema = z.strictObject(VALIDATE_FORM_FIELDS).check(checkTable);
+const validateCountsSchema = z.strictObject(COUNTS_FIELDS);
+
+/** What the options of a validation of a table come with: a table as the body, a form, or a form with counts. */
+export type TableOptionsSource = 'query' | 'form' | 'counts';
+
+type TextOptions = Readonly<Record<string, string | readonly string[]>>;
 
 /**
- * Parses the query of `POST /validate` with a table.
- * @param query parameters as text; a repeated parameter is a list
- * @throws {ConfigValidationError} if parameters are invalid; `context.fields` identifies each one
+ * Parses the options of `POST /validate` with a table.
+ * @param options texts by name; a repeated option is a list
+ * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
  */
-export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
-  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', (pointer) =>
-    pointer.replace(/^\//, ''),
-  );
+export function parseValidateTable(options: TextOptions, source: 'query' | 'form' = 'query'): ValidateInput {
+  if (source === 'form') {
+    const { gates: sent, ...wire } = parseWire(validateFormSchema, options, 'The form cannot be validated');
+    return { ...inputOf(wire), gates: sent };
+  }
+  const nameOf = (pointer: string): string => pointer.replace(/^\//, '');
+  return inputOf(parseWire(validateTableSchema, options, 'The query cannot be validated', nameOf));
+}
+
+function inputOf(wire: TableFields): ValidateInput {
   return {
     ...measureOptionsOf({ ...wire, na_values: listOf(wire.na_values), measures: listOf(wire.measures) }),
     attributes: [wire.sensitive].flat().map(splitNames),
@@ -118,6 +149,32 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
     control: listOf(wire.control),
   };
 }
+
+/**
+ * Parses the options of `POST /validate` with counts. The names of the columns of counts are fixed, except those of the
+ * groups.
+ * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
+ */
+export function parseValidateCounts(options: TextOptions): ValidateCountsOptions {
+  const wire = parseWire(validateCountsSchema, options, 'The form cannot be validated');
+  const { backend: _, ...measured } = measureOptionsOf({
+    ...wire,
+    na_values: listOf(wire.na_values),
+    measures: listOf(wire.measures),
+    backend: 'duckdb',
+  });
+  return {
+    ...measured,
+    gates: wire.gates,
+    attributes: [wire.sensitive].flat().map(splitNames),
+    control: listOf(wire.control),
+  };
+}
+
+type ValidateCountsOptions = Omit<
+  ValidateInput,
+  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
+>;
 
 function listOf(names: string | undefined): string[] | undefined {
   return names === undefined ? undefined : splitNames(names);

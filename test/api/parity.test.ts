@@ -38,6 +38,8 @@ interface ParityCase {
   readonly cli: readonly string[];
   readonly library: () => Promise<unknown>;
   readonly job: (root: string) => Job;
+  /** How a table is sent, if it is not the body of the request. */
+  readonly source?: 'form' | 'counts';
 }
 
 const rows = decisionsCsv()
@@ -109,6 +111,18 @@ function table(
     job: (root) => ({ kind: 'validate-table', path: spool(root, 'table.csv', TABLE), format: 'csv', options }),
   };
 }
+
+/** The number of rows with each group and decision. */
+const COUNTS = [
+  'sex,decision,n',
+  ...['f', 'm'].flatMap((group) =>
+    [0, 1].map((decision) => {
+      const n = sex.filter((one, row) => one === group && accepted[row] === decision).length;
+      return `${group},${decision},${n}`;
+    }),
+  ),
+  '',
+].join('\n');
 
 const CASES: readonly ParityCase[] = [
   validation(
@@ -250,6 +264,62 @@ const CASES: readonly ParityCase[] = [
       '0.9',
     ],
   ),
+  {
+    ...table(
+      'a form with a table, and gates of several attributes',
+      {
+        ...{
+          y_pred: 'accepted',
+          sensitive: ['sex', 'race'],
+          metric: ['demographic_parity_ratio>=0.8', 'equal_opportunity_difference<=0.9'],
+        },
+        ...{
+          y_true: 'repaid',
+          gates: JSON.stringify([{ metric: 'demographic_parity_difference', threshold: 0.5, attributes: ['sex'] }]),
+        },
+      },
+      {
+        ...{ yPred: accepted, yTrue: repaid, sensitive: { sex, race } },
+        metric: ['demographic_parity_ratio>=0.8', 'equal_opportunity_difference<=0.9'],
+        gates: [{ metric: 'demographic_parity_difference', threshold: 0.5, attributes: ['sex'] }],
+      },
+      [
+        ...[
+          '--y-pred',
+          'accepted',
+          '--y-true',
+          'repaid',
+          '--sensitive',
+          'sex',
+          '--sensitive',
+          'race',
+          '--gate',
+          'gates.yml',
+        ],
+        ...['--metric', 'demographic_parity_ratio>=0.8', '--metric', 'equal_opportunity_difference<=0.9'],
+      ],
+    ),
+    source: 'form',
+  },
+  {
+    ...table(
+      'a form with counts',
+      { sensitive: 'sex', metric: 'demographic_parity_difference<=0.1' },
+      { yPred: accepted, sensitive: { sex }, metric: 'demographic_parity_difference<=0.1' },
+      ['--sensitive', 'sex', '--metric', 'demographic_parity_difference<=0.1'],
+    ),
+    cli: [
+      'validate',
+      '--counts',
+      'counts.csv',
+      '--sensitive',
+      'sex',
+      '--metric',
+      'demographic_parity_difference<=0.1',
+      '--json',
+    ],
+    source: 'counts',
+  },
   {
     title: 'a pipeline',
     cli: ['pipeline', '--config', 'CONFIG', '--csv', 'FILE', '--json'],
@@ -469,12 +539,26 @@ function rowsJob(kind: TableJob['kind'], body: unknown) {
   };
 }
 
+function formWith(
+  fields: Readonly<Record<string, string | readonly string[]>>,
+  files: Readonly<Record<string, string>>,
+): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) for (const one of [value].flat()) form.append(name, one);
+  for (const [name, file] of Object.entries(files)) form.append(name, new Blob([readFileSync(file)]), 'upload');
+  return form;
+}
+
 /** Returns the request that leads to a job. */
 function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
   switch (job.kind) {
     case 'validate-rows':
       return service.post('/validate', readFileSync(job.path, 'utf8'));
     case 'validate-table': {
+      if (job.source !== undefined) {
+        const { path, options, source } = job;
+        return service.formData('/validate', formWith(options, { [source === 'counts' ? source : 'file']: path }));
+      }
       const query = new URLSearchParams();
       for (const [name, value] of Object.entries(job.options))
         for (const one of [value].flat()) query.append(name, one);
@@ -533,6 +617,11 @@ describe('the same question to library, command, job and service', function () {
     writeFileSync(tablePath, TABLE);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
+    writeFileSync(`${inputs}/counts.csv`, COUNTS);
+    writeFileSync(
+      `${inputs}/gates.yml`,
+      '- { metric: demographic_parity_difference, threshold: 0.5, attributes: [sex] }\n',
+    );
     modelFolder = `${inputs}/model`;
     archive = `${inputs}/model.zip`;
   });
@@ -542,8 +631,15 @@ describe('the same question to library, command, job and service', function () {
     await writeArchive(modelFolder, archive);
   });
 
-  const byJob = async ({ job }: ParityCase): Promise<unknown> => {
-    const { body } = await runJob(job(folder()), runOptions(folder()));
+  /** Returns a job of the case, with the table as it is sent. */
+  const jobOf = ({ job, source }: ParityCase): Job => {
+    const found = job(folder());
+    if (found.kind !== 'validate-table' || source === undefined) return found;
+    const sent = source === 'counts' ? spool(folder(), 'counts.csv', COUNTS) : found.path;
+    return { ...found, path: sent, source };
+  };
+  const byJob = async (parity: ParityCase): Promise<unknown> => {
+    const { body } = await runJob(jobOf(parity), runOptions(folder()));
     return settled(JSON.parse(body));
   };
   const byCommand = async ({ cli }: ParityCase): Promise<unknown> => {
@@ -559,8 +655,8 @@ describe('the same question to library, command, job and service', function () {
   };
 
   /** Sends the question as a request. The run ID, the time and the download path are specific to the service. */
-  const byHttp = async ({ job }: ParityCase): Promise<unknown> => {
-    const response = await ask(service, job(folder()));
+  const byHttp = async (parity: ParityCase): Promise<unknown> => {
+    const response = await ask(service, jobOf(parity));
     expect(response.statusCode, response.payload).to.equal(200);
     const { run_id: id, status, timestamp, download, ...answer } = response.json<Record<string, unknown>>();
     expect([id, status, timestamp, download ?? 'text'].map((part) => typeof part)).to.deep.equal(

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import type { TableJobKind } from '../../schemas/table-jobs.ts';
+import type { TableOptionsSource } from '../../schemas/validate-table.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import type { ThreadLimits } from './job-bounds.ts';
 
@@ -33,8 +34,13 @@ interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
-  /** The query parameters of the request, as text, by name. */
+  /** The query parameters, or the fields of the form, as text, by name. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
+  /**
+   * Where the options come from, and whether the table has counts instead of rows.
+   * @defaultValue 'query'
+   */
+  readonly source?: TableOptionsSource;
 }
 
 /** A pipeline or a workflow (`POST /pipeline`, `POST /workflow`). */

@@ -88,12 +88,12 @@ function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string
   if (isValidation(kind) && Array.isArray(path)) return [toPointer(path as (string | number)[])];
   const field = fieldOf(error, kind);
   if (field !== undefined) {
-    if (kind === 'validate-table') return [field];
+    if (kind === 'validate-table') return [pointerPrefix(job) + field];
     const { index } = error.context;
     return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }
   const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
-  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job.options) : [];
+  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job) : [];
   if (isTableJob(kind)) return error.name === 'DataValidationError' ? [tablePointer(column, job)] : [];
   const isUnknownColumn = column !== undefined && Array.isArray(error.context['columns']);
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
@@ -124,12 +124,17 @@ function tablePointer(column: string | undefined, job: KnownJob): string {
 }
 
 /** Returns the query parameters whose value contains the name of a column. */
-function namersOf(column: string, options: JobOf<'validate-table'>['options']): string[] {
+function namersOf(column: string, { options, source }: JobOf<'validate-table'>): string[] {
   const isNamed = (given: unknown): boolean =>
     [given].flat().some((text) => typeof text === 'string' && (text === column || splitNames(text).includes(column)));
   return Object.entries(options)
     .filter(([name, given]) => COLUMN_PARAMETERS.has(name) && isNamed(given))
-    .map(([name]) => name);
+    .map(([name]) => (source === undefined || source === 'query' ? name : `/${name}`));
+}
+
+/** Returns the start of a pointer to an option: options in the query are named, fields of a form are pointed to. */
+function pointerPrefix(job: KnownJob): '' | '/' {
+  return 'source' in job && job.source !== 'query' ? '/' : '';
 }
 
 const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);

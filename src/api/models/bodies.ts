@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
 import { llmEvalBodySchema as bodySchema } from '../../schemas/llm-eval-body.ts';
+import { VALIDATE_FORM_FIELDS } from '../../schemas/validate-table.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { ROW_FIELDS, TABLE_JOB_FIELDS } from '../../schemas/table-jobs.ts';
 import { pipelineFieldsSchema, workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
@@ -56,6 +57,16 @@ export const workflowFormSchema = model(
   'A table, and a configuration of how to train a model on it without and with a constraint.',
   { ...PARTS, config: configPart(WORKFLOW_CONFIG), ...workflowFieldsSchema.shape },
 );
+
+/** The form of `POST /validate`. */
+export const validateFormSchema = model('ValidateForm', 'A table of rows or counts, and the roles of its columns.', {
+  file: PARTS.file.optional(),
+  counts: z
+    .file()
+    .optional()
+    .describe('Counts instead of rows: the result of the statement that `evenhand sql` prints, as CSV or Parquet.'),
+  ...VALIDATE_FORM_FIELDS,
+});
 
 const MODEL_ID = 'The model: the run_id of a training.';
 

@@ -17,6 +17,7 @@ export { detectorReportSchema, pipelineAnswerSchema } from './pipeline-answer.ts
 export { healthSchema, problemSchema, readinessSchema } from './run.ts';
 export { acceptedSchema, cancelledSchema, runEventSchema, runListSchema, runSchema } from './run.ts';
 export { abTestBodySchema, calibrateBodySchema, predictBodySchema, trainBodySchema } from './bodies.ts';
+export { validateFormSchema } from './bodies.ts';
 export { abTestFormSchema, calibrateFormSchema, predictFormSchema, trainFormSchema } from './bodies.ts';
 export { abTestAnswerSchema, calibrateAnswerSchema, predictAnswerSchema, trainAnswerSchema } from './table-answers.ts';
 export { validationAnswerSchema } from './validation-answer.ts';
@@ -25,6 +26,7 @@ export { workflowAnswerSchema } from './workflow-answer.ts';
 /** The models of request bodies. */
 export const BODY_MODELS = [
   bodies.validateBodySchema,
+  bodies.validateFormSchema,
   bodies.pipelineFormSchema,
   bodies.workflowFormSchema,
   bodies.llmEvalBodySchema,

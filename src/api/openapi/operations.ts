@@ -200,7 +200,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     validate: {
       summary: 'Measure fairness between groups',
       description:
-        'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, or a table (CSV, NDJSON or Parquet) with the names of its columns in the query. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
+        'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, a table (CSV, NDJSON or Parquet) with the names of its columns in the query, or a form with a table or with counts. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
       parameters: [...validateQueryParameters(), ...REQUEST_HEADERS],
       requestBody: {
         required: true,
@@ -208,6 +208,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
           'Query parameters are for tables. With JSON, put the options in the body. Text may be compressed with gzip.',
         content: {
           'application/json': { schema: schemaRef('ValidateBody'), examples: VALIDATE_EXAMPLES },
+          'multipart/form-data': { schema: schemaRef('ValidateForm') },
           'text/csv': rows(CSV_EXAMPLE, 'For sensitive=group, y_pred=decision, min_group_size=1'),
           'text/tab-separated-values': { schema: { type: 'string' } },
           'application/x-ndjson': rows(NDJSON_EXAMPLE, 'One JSON object per line'),

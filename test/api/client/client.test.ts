@@ -112,8 +112,8 @@ describe('the client', () => {
   });
 
   it('accepts only bodies of the document (types)', () => {
-    // @ts-expect-error -- decisions must not be text
-    const ask = () => client().POST('/validate', { body: { y_pred: 'yes', sensitive: ['a'] } });
+    // @ts-expect-error -- decisions must not be a number
+    const ask = () => client().POST('/validate', { body: { y_pred: 7, sensitive: ['a'] } });
     expect(ask).to.be.a('function');
   });
 

@@ -237,6 +237,27 @@ describe('requests with tables', function () {
     expect(JSON.parse(calibrator)).to.include({ kind: 'group_fairness_calibrator' });
   });
 
+  const forms: readonly [string, Record<string, string | string[]>, Record<string, string>, string, RegExp][] = [
+    ['no table', { sensitive: 's' }, {}, '/file', /no table/],
+    ['rows and counts', { sensitive: 's' }, { file: CSV, counts: CSV }, '/file', /rows and counts/],
+    ['no decisions', { sensitive: 's' }, { file: CSV }, '/y_pred', /y_pred is missing/],
+    ['roles of columns with counts', { sensitive: 's', y_pred: 'y' }, { counts: CSV }, '/y_pred', /no field 'y_pred'/],
+    ['counts without n', { sensitive: 's' }, { counts: CSV }, '', /'n'|counts/],
+    ['an unknown column', { sensitive: 'sex', y_pred: 'y' }, { file: CSV }, '/sensitive', /no column 'sex'/],
+    ['gates that are not JSON', { sensitive: 's', y_pred: 'y', gates: '{' }, { file: CSV }, '/gates', /gates/],
+    ['a number that is text', { sensitive: 's', y_pred: 'y', ci_level: 'x' }, { file: CSV }, '/ci_level', /ci_level/],
+    ['a repeated option', { sensitive: 's', y_pred: ['y', 'y'] }, { file: CSV }, '/y_pred', /occurs twice/],
+  ];
+  for (const [title, fields, files, pointer, detail] of forms) {
+    it(`rejects a form of /validate with ${title}`, async () => {
+      const { statusCode, payload } = await service.formData('/validate', form(fields, files));
+      expect(statusCode, payload).to.equal(422);
+      const problem = JSON.parse(payload) as { detail: string; errors?: { pointer: string }[] };
+      if (pointer !== '') expect(problem.errors?.[0]?.pointer, payload).to.equal(pointer);
+      expect(problem.detail).to.match(detail);
+    });
+  }
+
   it('gives no model for a run without one', async () => {
     const { run_id: id } = (await service.post('/validate', { y_pred: [1, 0], sensitive: ['a', 'b'] })).json<Json>();
     const { statusCode, payload } = await service.ask({ method: 'GET', url: `/results/${String(id)}/model` });
