@@ -23,7 +23,7 @@ const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH
  * The sensitive columns, from one or several parameters. The schema is one custom check, because the errors of a zod
  * union are not specific.
  */
-const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
+export const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
   anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
   description:
     'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several columns separately.',

@@ -20,6 +20,7 @@ import { runLlmEval } from '../../src/llm-evals/run/run-llm-eval.ts';
 import type { ABTestOptions } from '../../src/monitoring/ab-test/ab-test-options.ts';
 import { FairnessABTestAnalyzer } from '../../src/monitoring/ab-test/fairness-ab-test-analyzer.ts';
 import { splitArms } from '../../src/monitoring/ab-test/split-arms.ts';
+import { RealTimeFairnessTracker } from '../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import { parseConfigText, runPipeline } from '../../src/pipeline/index.ts';
 import { lagrangianJobToJson, trainLagrangian } from '../../src/training/jobs/train-lagrangian.ts';
 import { reductionsJobToJson, trainReductions } from '../../src/training/jobs/train-reductions.ts';
@@ -588,6 +589,7 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
       for (const [name, file] of Object.entries(files)) form.append(name, new Blob([readFileSync(file)]), 'upload');
       return service.formData(`/${job.kind}`, form);
     }
+    case 'monitor-report':
     case 'validation-report':
       throw new Error('no request asks for a report alone');
   }
@@ -664,6 +666,62 @@ describe('the same question to library, command, job and service', function () {
     );
     return settled(answer);
   };
+
+  it('has the same answer: a monitored stream', async () => {
+    const lines = rows.map((_, row) => ({
+      id: `r${String(row)}`,
+      accepted: accepted[row],
+      sex: sex[row],
+      race: race[row],
+      repaid: row % 4 === 0 ? repaid[row] : null,
+      at: Date.UTC(2026, 0, 1) + 60_000 * row,
+    }));
+    const text = lines.map((line) => JSON.stringify(line)).join('\n');
+    const options = [
+      ...['--y-pred', 'accepted', '--y-true', 'repaid', '--sensitive', 'sex', '--sensitive', 'sex,race', '--id', 'id'],
+      ...[
+        '--timestamp',
+        'at',
+        '--limit',
+        '0.05',
+        '--look-every',
+        '20',
+        '--min-group-size',
+        '5',
+        '--state',
+        'state.json',
+      ],
+    ];
+    const { stdout, stderr } = await runCli(['monitor', ...options, '--json'], { cwd: inputs, input: text });
+    expect(stdout, stderr).not.to.equal('');
+    const query =
+      'y_pred=accepted&y_true=repaid&sensitive=sex&sensitive=sex,race&timestamp=at&limit=0.05&look_every=20&min_group_size=5';
+    const headers = { 'content-type': 'application/x-ndjson' };
+    // The stream arrives in three requests.
+    for (const part of [lines.slice(0, 33), lines.slice(33, 150), lines.slice(150)]) {
+      const payload = part.map((line) => JSON.stringify(line)).join('\n');
+      const answer = await service.ask({ method: 'POST', url: `/monitor/parity/events?${query}`, headers, payload });
+      expect(answer.statusCode, answer.payload).to.equal(200);
+    }
+    const state = (await service.ask({ method: 'GET', url: '/monitor/parity' })).json<Record<string, unknown>>();
+    const printed = JSON.parse(stdout) as Record<string, unknown>;
+    expect(state).to.deep.include(printed);
+
+    const tracker = new RealTimeFairnessTracker({
+      columns: {
+        ...{ yPred: 'accepted', yTrue: 'repaid', id: 'id', timestamp: 'at' },
+        protected: ['sex', 'race'],
+        intersections: [['sex', 'race']],
+      },
+      minGroupSize: 5,
+    });
+    for (const line of lines) tracker.record(line);
+    const gap = tracker
+      .metrics()
+      .find((one) => one.metric === 'demographic_parity_difference' && one.attribute === 'sex' && one.group === null);
+    expect(state).to.have.nested.property('metrics.sex.demographic_parity_difference.value', gap?.value);
+    expect(state['n_events']).to.equal(tracker.nEvents);
+  });
 
   for (const parity of CASES) {
     it(`has the same answer: ${parity.title}`, async () => {

@@ -141,7 +141,7 @@ export interface ServiceApp extends Koa {
 /** The options with their defaults filled in. They are the same in all processes of a service. */
 export type ServiceSettings = Omit<
   Service,
-  'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
+  'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
 >;
 
 /**

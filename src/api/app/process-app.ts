@@ -44,7 +44,7 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
 }
 
 /** Everything that a process needs to answer requests, except the options of the app. */
-export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
+export type ProcessParts = Pick<Service, 'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName'> & {
   /** Renders the metrics of all processes of the service. Undefined if the service has only this process. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */

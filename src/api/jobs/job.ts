@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import type { TableJobKind } from '../../schemas/table-jobs.ts';
 import type { TableOptionsSource } from '../../schemas/validate-table.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
@@ -87,8 +88,17 @@ interface ValidationReportJob {
   readonly result: string;
 }
 
+/** Creates the page or the text of a monitored stream from the content of its dashboard. */
+interface MonitorReportJob {
+  readonly kind: 'monitor-report';
+  readonly form: 'html' | 'markdown';
+  readonly title: string;
+  readonly view: MonitoringView;
+}
+
 /** A job for a thread: plain data that can be sent to the thread. */
-export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | TableJob | ValidationReportJob;
+export type Job =
+  ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | TableJob | ValidationReportJob | MonitorReportJob;
 
 /** Returns the paths of the uploads of a job by the names of their parts. */
 export function uploadsOf(job: Job): Readonly<Record<string, string>> {

@@ -3,6 +3,7 @@ import { parametersIn, renameParameters, splitNames, toCamelCase, toSnakeCase } 
 import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-problem.ts';
 import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
 import { toPointer } from '../../schemas/problems-of.ts';
+import { monitorWireSchema } from '../../schemas/monitor-wire.ts';
 import { TABLE_JOB_FIELDS, type TableJobKind } from '../../schemas/table-jobs.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { validateTableSchema } from '../../schemas/validate-table.ts';
@@ -60,9 +61,29 @@ function isValidation(kind: Job['kind']): boolean {
   return kind === 'validate-rows' || kind === 'validate-table';
 }
 
+/** The arguments of the tracker and the alarm engine whose parameters have another name. */
+const MONITOR_NAMES: Readonly<Record<string, string>> = {
+  protected: 'sensitive',
+  attributes: 'sensitive',
+  intersections: 'sensitive',
+  metrics: 'metric',
+  weight: 'sample_weight',
+  limits: 'limit',
+  detectors: 'detector',
+  decisionThreshold: 'score_threshold',
+  cooldownMillis: 'cooldown_minutes',
+};
+
+function monitorNameOf(argument: string): string | undefined {
+  const own = argument.split('.').at(-1) ?? argument;
+  const name = (Object.hasOwn(MONITOR_NAMES, own) ? MONITOR_NAMES[own] : undefined) ?? toSnakeCase(own);
+  return Object.hasOwn(monitorWireSchema.shape, name) ? name : undefined;
+}
+
 /** Returns the request field for an argument of the library; undefined if there is no such field. */
 function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
   if (isTableJob(kind)) return tableFieldOf(argument, kind);
+  if (kind === 'monitor-report') return monitorNameOf(argument);
   if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
   // With arrays, scores have the same name whether or not decisions are sent too.
   if (kind === 'validate-rows' && argument === 'score') return 'y_score';
@@ -89,6 +110,8 @@ function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string
   const field = fieldOf(error, kind);
   if (field !== undefined) {
     if (kind === 'validate-table') return [pointerPrefix(job) + field];
+    // The options of a stream are in the query.
+    if (kind === 'monitor-report') return [field];
     const { index } = error.context;
     return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }

@@ -154,6 +154,8 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
     case 'ab-test':
     case 'train':
       return (await import('./table-jobs.ts')).runTableJob(job, context);
+    case 'monitor-report':
+      return (await import('./monitor-report-job.ts')).runMonitorReport(job);
     case 'validation-report':
       return (await import('./validation-jobs.ts')).runValidationReport(job);
   }

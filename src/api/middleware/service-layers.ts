@@ -157,6 +157,7 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
     const given = req.headers['x-request-id'];
     state.requestId = typeof given === 'string' && USABLE.test(given) ? given : createId();
     state.client = '';
+    state.tenant = '';
     state.route = routeOfPath(path);
     res.setHeader('X-Request-Id', state.requestId);
     res.setHeader('X-Evenhand-Worker', workerName);

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import * as metric from './answer-fields.ts';
 import * as bodies from './bodies.ts';
 import * as llm from './llm-eval-answer.ts';
+import * as monitor from './monitor-answer.ts';
 import * as pipeline from './pipeline-answer.ts';
 import * as problem from './run.ts';
 import * as run from './run.ts';
@@ -13,6 +14,7 @@ import * as workflow from './workflow-answer.ts';
 export { llmEvalBodySchema, pipelineFormSchema, validateBodySchema, workflowFormSchema } from './bodies.ts';
 export { dryRunSchema, llmEvalAnswerSchema, llmMetricResultSchema } from './llm-eval-answer.ts';
 export { metricFrameSchema, metricResultSchema } from './answer-fields.ts';
+export { eventsAnswerSchema, labelsAnswerSchema, streamListSchema, streamStateSchema } from './monitor-answer.ts';
 export { detectorReportSchema, pipelineAnswerSchema } from './pipeline-answer.ts';
 export { healthSchema, problemSchema, readinessSchema } from './run.ts';
 export { acceptedSchema, cancelledSchema, runEventSchema, runListSchema, runSchema } from './run.ts';
@@ -64,6 +66,11 @@ export const ANSWER_MODELS = [
   llm.llmDryRunSchema,
   llm.llmMetricResultSchema,
   llm.dryRunSchema,
+  monitor.streamStateSchema,
+  monitor.monitorAlertSchema,
+  monitor.eventsAnswerSchema,
+  monitor.labelsAnswerSchema,
+  monitor.streamListSchema,
   tables.predictAnswerSchema,
   tables.calibrateAnswerSchema,
   tables.abTestAnswerSchema,
@@ -127,6 +134,9 @@ export type ABTestAnswer = z.output<typeof tables.abTestAnswerSchema>;
 
 /** The answer of `POST /train`. */
 export type TrainAnswer = z.output<typeof tables.trainAnswerSchema>;
+
+/** The answer of `GET /monitor/{stream}`. */
+export type StreamState = z.output<typeof monitor.streamStateSchema>;
 
 /** The answer of `GET /results/{run_id}`. */
 export type Run = z.output<typeof run.runSchema>;

@@ -11,6 +11,7 @@ import {
   problems,
   schemaRef,
   TEXT,
+  monitorQueryParameters,
   validateQueryParameters,
 } from './components.ts';
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
@@ -45,6 +46,13 @@ export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 
 /** The same rows as one JSON object per line. */
 export const NDJSON_EXAMPLE = '{"group":"a","decision":1}\n{"group":"a","decision":0}\n{"group":"b","decision":1}\n';
+
+/** Example events for the query `y_pred=approved&sensitive=sex&y_true=repaid`. */
+export const EVENTS_EXAMPLE =
+  '{"id":"a1","approved":1,"sex":"f"}\n{"id":"a2","approved":0,"sex":"f"}\n{"id":"a3","approved":1,"sex":"m"}\n';
+
+/** Example labels of the same events. */
+export const LABELS_EXAMPLE = '{"id":"a1","repaid":1}\n{"id":"a3","repaid":0}\n';
 
 const LLM_CONFIG = {
   provider: 'local',
@@ -167,6 +175,29 @@ function runAnswers(description: string, schemaId: string): Readonly<Record<stri
       ),
       links: LINKS,
     },
+  };
+}
+
+const STREAM_PARAMETER: ReferenceObject = parameterRef('Stream');
+const LINES = problems(400, 404, 408, 413, 415, 422, 431, 503);
+const STREAM_LINKS = {
+  state: {
+    operationId: 'getStream',
+    parameters: { stream: '$request.path.stream' },
+    description: 'The state of the stream.',
+  },
+  removal: {
+    operationId: 'deleteStream',
+    parameters: { stream: '$request.path.stream' },
+    description: 'Deletes the stream.',
+  },
+} as const;
+
+function lines(example: string, summary: string): NonNullable<Operation['requestBody']> {
+  return {
+    required: true,
+    description: 'One JSON object per line.',
+    content: { 'application/x-ndjson': rows(example, summary) },
   };
 }
 
@@ -354,6 +385,60 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         ...responses(answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }), 404, 503),
         204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
       },
+    },
+  }),
+  ...tagged('Monitoring', {
+    listStreams: {
+      summary: 'List monitored streams',
+      description: 'The streams of this key, or of its tenant.',
+      responses: responses(jsonAnswer('The streams.', 'StreamList'), 404, 422),
+    },
+    getStream: {
+      summary: 'Get the state of a stream',
+      description:
+        'Alarms, the state of each metric, and the gaps in the sliding window. An alarm is raised with a bounded probability of ever being false; a watch is an early hint.',
+      parameters: [STREAM_PARAMETER],
+      responses: responses(jsonAnswer('The state.', 'StreamState'), 404, 422),
+    },
+    deleteStream: {
+      summary: 'Delete a stream',
+      description: 'Deletes the stream with its events, its alarms and its options.',
+      parameters: [STREAM_PARAMETER],
+      responses: {
+        204: { description: 'The stream was deleted.', headers: headersOf() },
+        ...commonProblems(),
+        ...problems(404),
+      },
+    },
+    addEvents: {
+      summary: 'Count events of a stream',
+      description:
+        'The first events create the stream, with its fields, metrics and limits in the query; later events may omit them. An event whose id was counted before (among the last 100,000) is not counted again, so a request can be repeated. With a store, events are on disk before the answer. If a line is invalid, no line is counted.',
+      parameters: [STREAM_PARAMETER, ...monitorQueryParameters()],
+      requestBody: lines(EVENTS_EXAMPLE, 'For y_pred=approved, sensitive=sex'),
+      responses: {
+        200: { ...jsonAnswer('The events.', 'EventsAnswer'), links: STREAM_LINKS },
+        ...commonProblems(),
+        ...LINES,
+      },
+    },
+    addLabels: {
+      summary: 'Add true labels of earlier events',
+      description:
+        'Lines with the id of an event and its true label, in the field y_true of the stream. A second label of an event is not counted.',
+      parameters: [STREAM_PARAMETER],
+      requestBody: lines(LABELS_EXAMPLE, 'For y_true=repaid'),
+      responses: {
+        200: { ...jsonAnswer('The labels.', 'LabelsAnswer'), links: STREAM_LINKS },
+        ...commonProblems(),
+        ...LINES,
+      },
+    },
+    getStreamDashboard: {
+      summary: 'Dashboard of a stream',
+      description: 'States, alarms and charts as a page, or as Markdown with `Accept: text/markdown`.',
+      parameters: [STREAM_PARAMETER],
+      responses: responses(answer('The dashboard.', { 'text/html': TEXT, 'text/markdown': TEXT }), 404, 406, 422, 503),
     },
   }),
   ...tagged('Dashboard', {

@@ -15,7 +15,7 @@ const IN_BODY = 'With JSON, put options in the body; with a form, send them as p
  * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */
 export function readQuery<Name extends string>(
-  { query }: ServiceContext,
+  { query }: Pick<ServiceContext, 'query'>,
   known: readonly Name[],
 ): Readonly<Partial<Record<Name, string>>> {
   const names = Object.keys(query);

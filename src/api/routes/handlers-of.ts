@@ -14,6 +14,13 @@ import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
+import {
+  deleteStreamRoute,
+  getStreamRoute,
+  listStreamsRoute,
+  streamDashboardRoute,
+  streamLinesRoute,
+} from './monitor.ts';
 import { deleteResultRoute, getResultDataRoute, getResultModelRoute, getResultRoute } from './results.ts';
 import { runEventsRoute } from './run-events.ts';
 import { tableRoute } from './tables.ts';
@@ -92,6 +99,12 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
     calibrate: tableRoute(service, 'calibrate'),
     compareArms: tableRoute(service, 'ab-test'),
     train: tableRoute(service, 'train'),
+    listStreams: listStreamsRoute(service),
+    getStream: getStreamRoute(service),
+    deleteStream: deleteStreamRoute(service),
+    addEvents: streamLinesRoute(service, 'events'),
+    addLabels: streamLinesRoute(service, 'labels'),
+    getStreamDashboard: streamDashboardRoute(service),
     listResults: listResultsRoute(service),
     getResult: getResultRoute(service),
     deleteResult: deleteResultRoute(service),

@@ -82,14 +82,18 @@ function recordText({ runId, endpoint, status, createdAt, finishedAt, body, prob
   return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;
 }
 
-async function answerReport(context: ServiceContext, runs: Runs, record: RunRecord, form: ReportForm): Promise<void> {
-  const report = await reportOf(record, form, runs);
-  if (report === undefined) throw notAcceptable(['application/json'], record.runId);
-  // A report is self-contained and loads no resources.
+/** Sets what a browser may do with a report, which is self-contained and loads no resources. */
+export function setReportPolicy(context: ServiceContext): void {
   context.set(
     'Content-Security-Policy',
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; sandbox allow-scripts allow-popups; frame-ancestors 'none'",
   );
+}
+
+async function answerReport(context: ServiceContext, runs: Runs, record: RunRecord, form: ReportForm): Promise<void> {
+  const report = await reportOf(record, form, runs);
+  if (report === undefined) throw notAcceptable(['application/json'], record.runId);
+  setReportPolicy(context);
   context.type = `${form}; charset=utf-8`;
   context.body = report;
 }

@@ -22,6 +22,7 @@ type Headers = Readonly<Record<string, string>>;
 /** The request of an operation, besides its method and path. */
 export interface Asked {
   readonly runId?: string;
+  readonly stream?: string;
   readonly query?: string;
   readonly headers?: Headers;
   readonly body?: string | Buffer;
@@ -33,6 +34,7 @@ export const RUNS = [
   ...(['predict', 'calibrate', 'compareArms', 'train'] as const),
 ] as const;
 export const RESULTS = ['getResult', 'deleteResult', 'getResultData', 'getResultModel', 'followResult'] as const;
+export const STREAM_LINES = ['addEvents', 'addLabels'] as const;
 export const ASYNC = { prefer: 'respond-async' };
 export const CONFIG = 'sensitive: [g]\npipeline:\n  - { name: weigh, transformer: InstanceReweighting }\n';
 const TRAINING =
@@ -93,10 +95,10 @@ export const GOOD: Readonly<Record<(typeof RUNS)[number], Asked>> = {
 
 export function ask(app: Pick<ServiceApp, 'callback'>, id: OperationId, asked: Asked = {}): Promise<Response> {
   const [method, route] = OPERATIONS[id];
-  const { runId = 'no-run', query = '', headers = {}, body } = asked;
+  const { runId = 'no-run', stream = 'no-stream', query = '', headers = {}, body } = asked;
   const options: InjectOptions = {
     method: method.toUpperCase() as 'GET',
-    url: `${route.replace('{run_id}', runId)}${query === '' ? '' : `?${query}`}`,
+    url: `${route.replace('{run_id}', runId).replace('{stream}', stream)}${query === '' ? '' : `?${query}`}`,
     headers: { host: '127.0.0.1', ...headers },
     ...(body === undefined ? {} : { payload: body }),
   };
@@ -108,6 +110,11 @@ export function appWith(parts: Partial<Service>): Pick<ServiceApp, 'callback'> {
   return createAppOf(serviceWith(parts), async (_, next) => {
     await next();
   });
+}
+
+/** Returns a request with JSON lines. */
+export function lines(body: string): Asked {
+  return { headers: { 'content-type': 'application/x-ndjson' }, body };
 }
 
 export function csv(body: string): Asked {
