@@ -81,7 +81,7 @@ export async function answerRun(context: ServiceContext, service: Service, reque
   const { runs } = service;
   const { isAsync, waitSeconds } = readPreference(context.get('prefer'));
   const isWaitedFor = !isAsync && request.idempotency === null;
-  const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor });
+  const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor, tenant: context.state.tenant });
   if (isReplay) context.set('Idempotency-Replayed', 'true');
   if (isAsync && waitSeconds === null) {
     await answerAccepted(context, service, runId);

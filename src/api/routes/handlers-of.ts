@@ -10,7 +10,7 @@ import { openApiDocument } from '../openapi/open-api-document.ts';
 import type { OperationId } from '../openapi/operation-ids.ts';
 import { decodeBody, parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem, unavailable } from '../problem/service-problem.ts';
-import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { isOf, RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
@@ -162,9 +162,13 @@ function listResultsRoute({ runs }: Service): Handler {
     assertOneOf('endpoint', endpoint, RUN_ENDPOINTS);
     if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrongValue('limit', 'a whole number from 1');
     const wanted = (await runs.list()).filter(
-      (run) => (status === undefined || run.status === status) && (endpoint === undefined || run.endpoint === endpoint),
+      (run) =>
+        isOf(run, context.state.tenant) &&
+        (status === undefined || run.status === status) &&
+        (endpoint === undefined || run.endpoint === endpoint),
     );
-    context.body = { results: wanted.slice(0, limit === undefined ? Infinity : Number(limit)).map(snakeFields) };
+    const listed = wanted.slice(0, limit === undefined ? Infinity : Number(limit));
+    context.body = { results: listed.map(({ tenant: _, ...run }) => snakeFields(run)) };
   };
 }
 

@@ -6,7 +6,7 @@ import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { MODEL_ARCHIVE, NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
 import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
-import type { RunRecord, Runs } from '../runs/runs.ts';
+import { isOf, type RunRecord, type Runs } from '../runs/runs.ts';
 import { answerText, readQuery } from './answer-run.ts';
 
 /** The formats in which a report is available for readers. */
@@ -190,6 +190,10 @@ function chosenData(
 export function deleteResultRoute({ runs }: Service): Handler {
   return async (context) => {
     const runId = runIdOf(context);
+    await findRun(context, runs).catch((error: unknown) => {
+      // A damaged run can be deleted. Its owner is not known, so a client with a key cannot.
+      if (!(error instanceof ServiceProblem && error.status === 500 && context.state.tenant === '')) throw error;
+    });
     const removal = await runs.remove(runId);
     if (removal === 'unknown') throw unknownRun(runId);
     if (removal === 'removed') {
@@ -200,16 +204,19 @@ export function deleteResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** Returns the record of the run whose ID is in the path. */
-async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
+/**
+ * Returns the record of the run whose ID is in the path.
+ * @throws {ServiceProblem} 404 if there is no such run, or it belongs to another tenant
+ */
+export async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
   const runId = runIdOf(context);
   const record = await runs.get(runId);
-  if (record === undefined) throw unknownRun(runId);
+  if (record === undefined || !isOf(record, context.state.tenant)) throw unknownRun(runId);
   return record;
 }
 
 /** Returns the run ID in the path. */
-export function runIdOf(context: ServiceContext): string {
+function runIdOf(context: ServiceContext): string {
   return (context['params'] as Readonly<Record<string, string>>)['run_id'] ?? '';
 }
 

@@ -11,6 +11,7 @@ import type { SpoolFolder } from '../intake/spool-folder.ts';
 import { MODEL_ARCHIVE, type TableJob } from '../jobs/job.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, unknownRun } from '../problem/service-problem.ts';
+import { isOf } from '../runs/runs.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { noModel } from './results.ts';
 
@@ -51,7 +52,7 @@ export function tableRoute(service: Service, kind: TableJobKind): Handler {
     const idempotency = readIdempotencyKey(context);
     const received = await (type === 'application/json' ? receiveJson : receiveParts)(context, service, kind);
     const { folder, digest, fields, modelRun } = received;
-    const model = modelRun === undefined ? {} : await modelOf(service, modelRun, folder);
+    const model = modelRun === undefined ? {} : await modelOf(service, modelRun, context.state.tenant, folder);
     const download = DOWNLOADS[kind];
     await answerRun(context, service, {
       endpoint: `/${kind}`,
@@ -102,11 +103,16 @@ function modelIn(bytes: Buffer): string {
  * Copies the model of a run into the folder of a request. The run can then be deleted at any time.
  * @throws {ServiceProblem} 404 if there is no such run, or it has no model
  */
-async function modelOf(service: Service, runId: string, folder: SpoolFolder): Promise<{ readonly model: string }> {
+async function modelOf(
+  service: Service,
+  runId: string,
+  tenant: string,
+  folder: SpoolFolder,
+): Promise<{ readonly model: string }> {
   try {
     const { runs } = service;
     const run = await runs.get(runId);
-    if (run === undefined) throw unknownRun(runId);
+    if (run === undefined || !isOf(run, tenant)) throw unknownRun(runId);
     if (run.endpoint !== '/train' || !run.files.includes(MODEL_ARCHIVE)) throw noModel(run);
     const model = path.join(folder.path, MODEL_ARCHIVE);
     await copyFile(await runs.fileOf(runId, MODEL_ARCHIVE), model).catch(() => {

@@ -40,14 +40,14 @@ const MAX_SAMPLES = 1000;
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */
-async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
+async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): Promise<string | undefined> {
   const input = readRowsBody(bytes, service.limits.arrayItems);
   if (!isLight(input)) return undefined;
   const result = JSON.stringify(validationToJson(validateRowsNow(input)));
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
   const body = answerBody(runId, result, createdAt);
-  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body });
+  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body, tenant });
   return body;
 }
 
@@ -137,7 +137,7 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   });
   // A request with an idempotency key or `respond-async` becomes a regular run with states.
   if (received.kind === 'memory' && !isAsync && !idempotency.isGiven) {
-    const body = await validateAtOnce(received.bytes, service);
+    const body = await validateAtOnce(received.bytes, service, context.state.tenant);
     if (body !== undefined) {
       answerText(context, body);
       return;
