@@ -589,6 +589,7 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
       for (const [name, file] of Object.entries(files)) form.append(name, new Blob([readFileSync(file)]), 'upload');
       return service.formData(`/${job.kind}`, form);
     }
+    case 'check':
     case 'monitor-report':
     case 'validation-report':
       throw new Error('no request asks for a report alone');

@@ -71,6 +71,7 @@ async function createLocalOwner(options: FilledOptions, logger: Logger): Promise
       limiter: rateLimit === undefined ? null : createRateLimiter(rateLimit),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
+      isBusy: () => runner.queued + runner.running > 0,
       close: async (drainMillis) => {
         await Promise.all([runs.close(drainMillis), streams.close()]);
         await release();

@@ -101,6 +101,8 @@ export async function createSharedOwner(options: SharedOwnerOptions, logger: Log
       limiter: rateLimit === undefined ? null : createSharedRateLimiter(rateLimit, prompt, prefix),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
+      // Other hosts answer for the results of this one.
+      isBusy: () => false,
       close: async (drainMillis) => {
         runs.startEnding();
         await Promise.all(workers.map((worker) => worker.close({ drainMillis })));

@@ -46,6 +46,8 @@ export interface WorkerSettings {
 /** The methods of a worker that the primary process calls. */
 export type WorkerMethods = {
   metrics: (_: undefined) => MetricsJson;
+  /** Refuses requests that start work. Resolves when the worker does so. */
+  refuseWork: (_: undefined) => undefined;
   /** Stops accepting connections. Resolves when every request is answered. */
   drain: (_: undefined) => undefined;
   /** Closes the remaining connections and ends the process. */

@@ -106,6 +106,8 @@ export interface Service {
   readonly renderMetrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
   /** Returns the reason why no new work is accepted, or null. */
   readonly notReady: () => string | null;
+  /** Returns whether requests that start work are refused, because the service waits for its last runs. */
+  readonly refusesWork: () => boolean;
 }
 
 /** The number of requests that a client may still send in the current window of the rate limit. */
@@ -134,6 +136,8 @@ export interface Owner {
    * rejects.
    */
   removeUploadsOf(pid: number): Promise<void>;
+  /** Returns whether runs of this service are waiting or running. Runs that other hosts look after do not count. */
+  isBusy(): boolean;
   /** Stops the work in the same way as `ServiceApp.close`. */
   close(drainMillis: number): Promise<void>;
 }

@@ -102,6 +102,7 @@ export function jobToStore(job: Job): StoredJob['job'] {
     case 'ab-test':
     case 'train':
       return { kind: job.kind, fields: job.fields === null ? null : copyOf(job.fields), maxItems: job.maxItems };
+    case 'check':
     case 'monitor-report':
     case 'validation-report':
       throw new Error('A report is not a run.');

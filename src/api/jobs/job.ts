@@ -96,9 +96,22 @@ interface MonitorReportJob {
   readonly view: MonitoringView;
 }
 
+/** Checks the configuration and the options of another job, without its data. */
+interface CheckJob {
+  readonly kind: 'check';
+  readonly job: Job;
+}
+
 /** A job for a thread: plain data that can be sent to the thread. */
 export type Job =
-  ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | TableJob | ValidationReportJob | MonitorReportJob;
+  | ValidateRowsJob
+  | ValidateTableJob
+  | FormJob
+  | LlmEvalJob
+  | TableJob
+  | ValidationReportJob
+  | MonitorReportJob
+  | CheckJob;
 
 /** Returns the paths of the uploads of a job by the names of their parts. */
 export function uploadsOf(job: Job): Readonly<Record<string, string>> {

@@ -123,9 +123,10 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     const run = (): Promise<JobOutcome> => runJob(job, { folder, onProgress, signal });
     return { ok: true, outcome: await withDuckDbLimits({ ...limits, signal }, run) };
   } catch (error) {
-    const problem = problemOfToolkitError(error, job)?.toJSON();
+    const subject = job.kind === 'check' ? job.job : job;
+    const problem = problemOfToolkitError(error, subject)?.toJSON();
     if (problem === undefined) return { ok: false, internal: internalFailure(error) };
-    return { ok: false, problem: concealPaths(problem, job, folder) };
+    return { ok: false, problem: concealPaths(problem, subject, folder) };
   } finally {
     for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
     port.close();
@@ -154,6 +155,9 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
     case 'ab-test':
     case 'train':
       return (await import('./table-jobs.ts')).runTableJob(job, context);
+    case 'check':
+      await (await import('./check-job.ts')).checkJob(job.job);
+      return { body: '{}', files: [] };
     case 'monitor-report':
       return (await import('./monitor-report-job.ts')).runMonitorReport(job);
     case 'validation-report':

@@ -83,6 +83,10 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
       throw cannotListen(host, options.port, cause);
     });
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => {
+        app.refuseWork();
+      },
       drain: () => app.drain(),
       closeRuns: (millis: number) => owner.close(millis),
       end: app.server.end,
@@ -109,6 +113,8 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
     const group = startWorkers(options, workers, owner);
     door.open(group.give);
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => group.refuseWork(),
       drain: async () => {
         await door.close();
         await group.drain();

@@ -39,6 +39,10 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
   const ready = createDeferred<ListeningApp>();
   const channel = createChannel<PrimaryMethods, WorkerMethods>(line, {
     metrics: async () => (await ready.promise).metrics.toJson(),
+    refuseWork: async () => {
+      (await ready.promise).refuseWork();
+      return undefined;
+    },
     drain: async () => {
       await (await ready.promise).drain();
       return undefined;

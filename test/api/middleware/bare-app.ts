@@ -32,6 +32,7 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     createId: () => `id-${String(++ids)}`,
     renderMetrics: () => Promise.resolve({ text: '', contentType: 'text/plain' }),
     notReady: () => null,
+    refusesWork: () => false,
     ...parts,
   };
 }
@@ -66,7 +67,7 @@ export function withState(
   state: Partial<{ requestId: string; client: string; route: string }> = {},
 ): ServiceMiddleware {
   return async (context, next) => {
-    Object.assign(context.state, { requestId: 'request-1', client: '', route: 'unmatched', ...state });
+    Object.assign(context.state, { requestId: 'request-1', client: '', tenant: '', route: 'unmatched', ...state });
     await next();
   };
 }

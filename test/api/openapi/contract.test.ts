@@ -225,6 +225,7 @@ describe('the service follows its OpenAPI document', function () {
       const runs = (id: (typeof RUNS)[number]) => ({
         submit: () => Promise.resolve({ runId: 'r', isReplay: false }),
         wait: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
+        get: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
         remove: () => Promise.resolve('cancelled'),
       });
       for (const id of RUNS) {

@@ -160,7 +160,8 @@ describe('results of runs', function () {
     expect(waited.json<{ errors: Json[] }>().errors[0]?.['detail']).to.contain('sensitive');
     const answer = await service.form(
       '/pipeline',
-      { config: 'sensitve: [sex]' },
+      // The configuration is valid, but does not fit the data.
+      { config: 'sensitive: [nothing]' },
       { name: 'x.csv', content: CSV },
       { prefer: 'respond-async' },
     );

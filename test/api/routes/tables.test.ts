@@ -264,4 +264,48 @@ describe('requests with tables', function () {
     expect(statusCode).to.equal(404);
     expect(payload).to.include('Runs of /validate have no model.');
   });
+
+  const rejected: readonly [string, string, Record<string, string>, string][] = [
+    [
+      'a pipeline with an unknown transformer',
+      '/pipeline',
+      { config: 'sensitive: [s]\npipeline:\n  - { name: a, transformer: Nope }\n' },
+      '/config/pipeline/0',
+    ],
+    ['a pipeline with invalid YAML', '/pipeline', { config: 'sensitive: [s' }, '/config'],
+    [
+      'a pipeline whose configuration is long',
+      '/pipeline',
+      { config: `sensitive: 7 # ${'x'.repeat(20_000)}\n` },
+      '/config/sensitive',
+    ],
+    ['a pipeline with an unknown profile', '/pipeline', { config: 'sensitive: [s]\n', profile: 'nope' }, ''],
+    ['a workflow with an invalid field', '/workflow', { config: 'sensitive: [s]\n', train_size: '7' }, '/train_size'],
+    ['a training with an invalid option', '/train', { method: 'reductions', T: '0' }, '/T'],
+    ['a calibration with an unknown method', '/calibrate', { method: 'magic' }, '/method'],
+    ['a validation without columns', '/validate', { y_pred: 'y' }, '/sensitive'],
+  ];
+  for (const [title, url, fields, pointer] of rejected) {
+    it(`answers ${title} with 422 before 202, and stores no run`, async () => {
+      const before = (await service.ask({ method: 'GET', url: '/results' })).json<{ results: Json[] }>().results.length;
+      const answer = await service.formData(url, form(fields, { file: CSV }), { prefer: 'respond-async' });
+      expect(answer.statusCode, answer.payload).to.equal(422);
+      const { errors = [] } = answer.json<{ errors?: { pointer: string }[] }>();
+      expect(errors.map((one) => one.pointer).join(), answer.payload).to.include(pointer);
+      expect(answer.payload).to.not.match(/\/tmp\/|run_id/);
+      const { results } = (await service.ask({ method: 'GET', url: '/results' })).json<{ results: Json[] }>();
+      expect(results.length).to.equal(before);
+    });
+  }
+
+  it('answers an evaluation with an invalid configuration with 422 before 202', async () => {
+    const answer = await service.post('/llm-eval', { provider: 'nobody' }, { prefer: 'respond-async' });
+    expect(answer.statusCode, answer.payload).to.equal(422);
+    const valid = {
+      provider: 'local',
+      prompt_templates: { a: 'Hello {x}.' },
+      counterfactual: { dimensions: { x: ['a', 'b'] } },
+    };
+    expect((await service.post('/llm-eval', valid, { prefer: 'respond-async' })).statusCode).to.equal(202);
+  });
 });
