@@ -110,8 +110,8 @@ interface Started {
 
 async function startParts(options: AppOptions, logger: Logger): Promise<Started> {
   const owner = await createOwner(options, logger);
-  const { runs, limiter, spoolFolder } = owner;
-  const parts = { runs, limiter, spoolFolder, logger, workerName: '1' };
+  const { runs, streams, limiter, spoolFolder } = owner;
+  const parts = { runs, streams, limiter, spoolFolder, logger, workerName: '1' };
   const { app, startEnding } = createProcessApp(options, parts);
   return {
     handle: app.compose(app.middleware),

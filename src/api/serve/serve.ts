@@ -7,7 +7,7 @@ import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner } from '../app/create-owner.ts';
 import type { Owner } from '../context/service-context.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
-import { serveRuns } from '../cluster/remote-runs.ts';
+import { serveRuns, serveStreams } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
 import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
@@ -76,13 +76,17 @@ function assertInteger(name: string, value: number, min: number, most: number): 
 async function serveHere(options: FilledServeOptions): Promise<RunningService> {
   const { host, drainMillis } = options;
   const owner = await createOwner(options);
-  const { runs, limiter, spoolFolder } = owner;
+  const { runs, streams, limiter, spoolFolder } = owner;
   try {
-    const app = createListeningApp(options, { runs, limiter, spoolFolder, workerName: '1' });
+    const app = createListeningApp(options, { runs, streams, limiter, spoolFolder, workerName: '1' });
     const port = await app.server.listen(options).catch((cause: unknown) => {
       throw cannotListen(host, options.port, cause);
     });
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => {
+        app.refuseWork();
+      },
       drain: () => app.drain(),
       closeRuns: (millis: number) => owner.close(millis),
       end: app.server.end,
@@ -109,6 +113,8 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
     const group = startWorkers(options, workers, owner);
     door.open(group.give);
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => group.refuseWork(),
       drain: async () => {
         await door.close();
         await group.drain();
@@ -134,6 +140,7 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
   const merged = new MergedMetrics();
   const own = new ServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
+  const streamHandlers = serveStreams(owner.streams);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
     const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);
     return merged.render(new Map([...workers, ['primary', primary]]));
@@ -141,7 +148,12 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
   const group: WorkerGroup = createWorkerGroup({
     count,
     fork: forkWorker,
-    handlersOf: (name) => ({ ...runHandlers, settings: () => settingsFor(name, options, owner), renderMetrics }),
+    handlersOf: (name) => ({
+      ...runHandlers,
+      ...streamHandlers,
+      settings: () => settingsFor(name, options, owner),
+      renderMetrics,
+    }),
     onExit: (name, pid) => {
       void merged.bury(name);
       if (pid !== undefined) void owner.removeUploadsOf(pid);

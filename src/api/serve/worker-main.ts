@@ -13,7 +13,7 @@ import {
   type WorkerMethods,
   type WorkerSettings,
 } from '../cluster/protocol.ts';
-import { createRemoteLimiter, createRemoteRuns } from '../cluster/remote-runs.ts';
+import { createRemoteLimiter, createRemoteRuns, createRemoteStreams } from '../cluster/remote-runs.ts';
 import { createListeningApp, type ListeningApp } from './listening-app.ts';
 
 // A terminal sends the signal of Ctrl-C to every process of its group, and some supervisors send SIGTERM to every
@@ -39,6 +39,10 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
   const ready = createDeferred<ListeningApp>();
   const channel = createChannel<PrimaryMethods, WorkerMethods>(line, {
     metrics: async () => (await ready.promise).metrics.toJson(),
+    refuseWork: async () => {
+      (await ready.promise).refuseWork();
+      return undefined;
+    },
     drain: async () => {
       await (await ready.promise).drain();
       return undefined;
@@ -62,6 +66,7 @@ function createRemoteApp(channel: Channel<PrimaryMethods>, settings: WorkerSetti
   const { options, workerName, spoolFolder, isLimited } = settings;
   return createListeningApp(options, {
     runs: createRemoteRuns(channel),
+    streams: createRemoteStreams(channel),
     limiter: isLimited ? createRemoteLimiter(channel) : null,
     spoolFolder,
     workerName,
