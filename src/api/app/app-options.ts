@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/ser
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import { OPERATIONS } from '../openapi/operation-ids.ts';
 import type { RunRecord } from '../runs/runs.ts';
+import { checkWebhooks, Webhooks } from '../webhooks/webhooks.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
 
 /** Options of `createApp`. */
@@ -74,6 +75,17 @@ export interface AppOptions {
    * @defaultValue none: a configuration must not contain paths
    */
   readonly llmFolder?: string | undefined;
+  /**
+   * The hosts to which a request may have the end of its run reported (`?webhook_url=`), such as `hooks.example.com`. Only
+   * these hosts are called, so that clients cannot use the service to reach others.
+   * @defaultValue none: webhooks are refused
+   */
+  readonly webhookHosts?: readonly string[] | undefined;
+  /**
+   * The secret with which webhooks are signed (HMAC-SHA256).
+   * @defaultValue EVENHAND_WEBHOOK_SECRET
+   */
+  readonly webhookSecret?: string | undefined;
   /** Overrides of the default {@link ServiceLimits}. */
   readonly limits?: Partial<ServiceLimits> | undefined;
   /**
@@ -117,6 +129,8 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
   allowedHosts: true,
   monitorFolder: true,
   llmFolder: true,
+  webhookHosts: true,
+  webhookSecret: true,
   limits: true,
   threads: true,
   queue: true,
@@ -158,6 +172,11 @@ export function settingsOf(options: AppOptions): ServiceSettings {
   assertCount('queue', queue, 0);
   assertCount('rateLimit', rateLimit, 1);
   checkRedis(options);
+  const basePath = basePathOf(options.basePath ?? '');
+  const clock = options.clock ?? machineClock;
+  const { webhookHosts = [], webhookSecret = process.env['EVENHAND_WEBHOOK_SECRET'] ?? '' } = options;
+  checkWebhooks(webhookHosts, webhookSecret);
+  const logger = getLogger();
   return {
     limits: limitsOf(options.limits ?? {}, options.redis !== undefined),
     keys: options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter'),
@@ -165,9 +184,10 @@ export function settingsOf(options: AppOptions): ServiceSettings {
     allowedHosts: options.allowedHosts ?? null,
     monitorFolder: options.monitorFolder ?? null,
     llmFolder: options.llmFolder ?? null,
-    basePath: basePathOf(options.basePath ?? ''),
-    logger: getLogger(),
-    clock: options.clock ?? machineClock,
+    webhooks: new Webhooks({ hosts: webhookHosts, secret: webhookSecret, basePath, clock, logger }),
+    basePath,
+    logger,
+    clock,
     createId: options.createId ?? randomUUID,
   };
 }

@@ -59,6 +59,8 @@ export interface ProcessApp {
   readonly startEnding: () => void;
   /** Refuses requests that start work, and calls `startEnding`. Everything else is still answered. */
   readonly refuseWork: () => void;
+  /** Gives up the webhooks that cannot be delivered within a time. */
+  readonly endWebhooks: (millis: number) => Promise<void>;
 }
 
 /** Creates the app of one process from the options and from the parts that all processes share. */
@@ -77,6 +79,7 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
   return {
     app: createAppOf(service, metrics.middleware),
     metrics,
+    endWebhooks: (millis) => service.webhooks.close(millis),
     startEnding: () => {
       isEnding = true;
     },

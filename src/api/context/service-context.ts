@@ -2,6 +2,7 @@ import type { ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 
 import type { Runs } from '../runs/runs.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
 import type { Streams } from '../streams/streams.ts';
 
 /** The limits of a request. */
@@ -91,6 +92,8 @@ export interface Service {
   readonly monitorFolder: string | null;
   /** The folder that must contain all paths of a configuration for `/llm-eval`. */
   readonly llmFolder: string | null;
+  /** Reports the ends of runs to addresses of clients. */
+  readonly webhooks: Webhooks;
   /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
   /** The path at which the app is mounted, for links: '' or '/fairness'. */

@@ -11,7 +11,7 @@ import { countRequest, routeOfPath, type ServiceMiddleware } from './service-mid
  * Removes the base path from the path of a request. A proxy that removes it has the same effect, so both kinds of proxies
  * work.
  */
-export function stripBasePath({ basePath }: Service): ServiceMiddleware | null {
+function stripBasePath({ basePath }: Service): ServiceMiddleware | null {
   if (basePath === '') return null;
   return async (context, next) => {
     const { path } = context;
@@ -190,7 +190,7 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
  * Refuses requests that start work while the service waits for its last runs. Results, readiness and cancellations are
  * still answered.
  */
-export function refuseLateWork({ refusesWork }: Service): ServiceMiddleware {
+function refuseLateWork({ refusesWork }: Service): ServiceMiddleware {
   return async (context, next) => {
     if (context.method === 'POST' && refusesWork()) throw serviceEnds();
     await next();

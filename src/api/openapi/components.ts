@@ -193,6 +193,13 @@ export const PARAMETERS = {
       'Your key for this request: 1 to 255 printable characters without spaces. The same request with the same key returns the same run, with `Idempotency-Replayed: true`. A different request with this key is rejected with 422.',
     schema: { type: 'string', pattern: String.raw`^[\x21-\x7e]{1,255}$` },
   },
+  WebhookUrl: {
+    name: 'webhook_url',
+    in: 'query',
+    description:
+      'An address to which the end of the run is posted, signed with HMAC-SHA256 in `X-Evenhand-Signature`. Its host must be allowed by the operator of the service; otherwise the answer is 403.',
+    schema: { type: 'string', format: 'uri', maxLength: 2000 },
+  },
   LastEventId: {
     name: 'Last-Event-ID',
     in: 'header',

@@ -121,7 +121,7 @@ export const TABLE_EXAMPLES = {
   },
 } as const;
 
-const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
+const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey'), parameterRef('WebhookUrl')];
 const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
 const KEPT = 'It is stored: `GET /results/{run_id}` returns it again.';
 

@@ -5,6 +5,7 @@ import { suggestNames } from '../../internal/arguments.ts';
 import type { Service, ServiceContext } from '../context/service-context.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
 
 /** The suggestion for a request that sends options in the query instead of the body. */
@@ -82,10 +83,16 @@ const ENDED_WAITING = new Error('the client no longer waits');
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;
   const { isAsync, waitSeconds } = readPreference(context.get('prefer'));
+  const webhook = context.query[WEBHOOK_PARAMETER];
+  if (typeof webhook === 'string')
+    await orRemove(request, () => {
+      service.webhooks.check(webhook);
+    });
   if (isAsync) await assertValid(service, request);
   const isWaitedFor = !isAsync && request.idempotency === null;
   const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor, tenant: context.state.tenant });
   if (isReplay) context.set('Idempotency-Replayed', 'true');
+  else if (typeof webhook === 'string') service.webhooks.notify(runs.wait(runId), webhook);
   if (isAsync && waitSeconds === null) {
     await answerAccepted(context, service, runId);
     return;
@@ -127,6 +134,16 @@ async function assertValid({ runs }: Service, { job, inputFolder }: RunRequest):
     const problem = problemOfToolkitError(error, job)?.toJSON();
     if (problem === undefined) throw error;
     throw ServiceProblem.fromJSON(concealPaths(problem, job, inputFolder ?? ''));
+  }
+}
+
+/** Runs a check; if it fails, the upload of the request is removed. */
+async function orRemove({ inputFolder }: RunRequest, check: () => void): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    if (inputFolder !== null) await rm(inputFolder, { recursive: true, force: true });
+    throw error;
   }
 }
 

@@ -11,6 +11,7 @@ import type { OperationId } from '../openapi/operation-ids.ts';
 import { decodeBody, parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem, unavailable } from '../problem/service-problem.ts';
 import { isOf, RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
@@ -35,7 +36,7 @@ const FIELDS = {
 /** Handles POST /pipeline and POST /workflow: a table and a configuration as a form. */
 function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
-    readQuery(context, []);
+    readQuery(context, [WEBHOOK_PARAMETER]);
     const idempotency = readIdempotencyKey(context);
     const { fields, files, folder, digest } = await receiveForm(context.req, service, {
       fields: ['config', ...FIELDS[kind]],
@@ -63,7 +64,7 @@ function llmEvalRoute(service: Service): Handler {
   const maxBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
   return async (context) => {
     requireMediaType(context.get('content-type'), ['application/json']);
-    readQuery(context, []);
+    readQuery(context, [WEBHOOK_PARAMETER]);
     const idempotency = readIdempotencyKey(context);
     const { idleMillis } = service.limits;
     const limits = { maxBytes, inlineBytes: maxBytes, idleMillis, spoolRoot: service.spoolFolder };

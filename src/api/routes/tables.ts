@@ -12,6 +12,7 @@ import { MODEL_ARCHIVE, type TableJob } from '../jobs/job.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, unknownRun } from '../problem/service-problem.ts';
 import { isOf } from '../runs/runs.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { noModel } from './results.ts';
 
@@ -48,7 +49,7 @@ interface ReceivedTables extends Pick<TableJob, 'files' | 'fields'> {
 export function tableRoute(service: Service, kind: TableJobKind): Handler {
   return async (context) => {
     const type = requireMediaType(context.get('content-type'), ['application/json', 'multipart/form-data']);
-    readQuery(context, []);
+    readQuery(context, [WEBHOOK_PARAMETER]);
     const idempotency = readIdempotencyKey(context);
     const received = await (type === 'application/json' ? receiveJson : receiveParts)(context, service, kind);
     const { folder, digest, fields, modelRun } = received;

@@ -11,6 +11,7 @@ import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 import { answerBody } from '../runs/runs.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
 /**
@@ -98,7 +99,7 @@ const FORM_FIELDS = Object.keys(VALIDATE_FORM_FIELDS);
 const FORM_LISTS = ['sensitive', 'metric'];
 
 async function validateForm(context: ServiceContext, service: Service): Promise<void> {
-  readQuery(context, []);
+  readQuery(context, [WEBHOOK_PARAMETER]);
   const idempotency = readIdempotencyKey(context);
   const shape = { fields: FORM_FIELDS, tables: ['file', 'counts'], lists: FORM_LISTS };
   const { files, fields, repeated, folder, digest } = await receiveForm(context.req, service, shape);
@@ -125,7 +126,7 @@ async function validateForm(context: ServiceContext, service: Service): Promise<
 
 async function validateArrays(context: ServiceContext, service: Service): Promise<void> {
   const { limits, spoolFolder: spoolRoot } = service;
-  readQuery(context, []);
+  readQuery(context, [WEBHOOK_PARAMETER]);
   const idempotency = readIdempotencyKey(context);
   const { isAsync } = readPreference(context.get('prefer'));
   const received = await receiveBody(context.req, {
@@ -136,7 +137,8 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
     withDigest: idempotency.isGiven,
   });
   // A request with an idempotency key or `respond-async` becomes a regular run with states.
-  if (received.kind === 'memory' && !isAsync && !idempotency.isGiven) {
+  const hasWebhook = context.query[WEBHOOK_PARAMETER] !== undefined;
+  if (received.kind === 'memory' && !isAsync && !idempotency.isGiven && !hasWebhook) {
     const body = await validateAtOnce(received.bytes, service, context.state.tenant);
     if (body !== undefined) {
       answerText(context, body);
@@ -166,6 +168,7 @@ async function validateTable(context: ServiceContext, service: Service): Promise
 
 /** Returns the options in the query. An option that occurs several times becomes a list. */
 function queryOf({ query }: ServiceContext): Record<string, string | string[]> {
-  const given = Object.entries(query).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
+  const { [WEBHOOK_PARAMETER]: _, ...options } = query;
+  const given = Object.entries(options).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
   return Object.fromEntries(given);
 }

@@ -64,13 +64,19 @@ function fillOptions(options: ServeOptions): FilledServeOptions {
   const keys = options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter');
   const exposure = { host, keys, insecure };
   assertSafe(exposure);
-  return { ...options, host, port, drainMillis, keys, allowedHosts: allowedHostsOf(exposure, options.allowedHosts) };
+  // Workers do not inherit the variable.
+  const webhookSecret = options.webhookSecret ?? process.env['EVENHAND_WEBHOOK_SECRET'];
+  const allowedHosts = allowedHostsOf(exposure, options.allowedHosts);
+  return { ...options, host, port, drainMillis, keys, allowedHosts, webhookSecret };
 }
 
 function assertInteger(name: string, value: number, min: number, most: number): void {
   if (Number.isInteger(value) && value >= min && value <= most) return;
   throw invalidParameter(name, `be a whole number from ${String(min)} to ${String(most)}`, value);
 }
+
+/** The time for which webhooks of the last runs can still be delivered. */
+const WEBHOOK_MILLIS = 400;
 
 /** Runs the service in this process alone. */
 async function serveHere(options: FilledServeOptions): Promise<RunningService> {
@@ -88,7 +94,10 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
         app.refuseWork();
       },
       drain: () => app.drain(),
-      closeRuns: (millis: number) => owner.close(millis),
+      closeRuns: async (millis: number) => {
+        await owner.close(millis);
+        await app.endWebhooks(WEBHOOK_MILLIS);
+      },
       end: app.server.end,
     };
     return createRunningService({ host, port, workers: 1, drainMillis, ending });

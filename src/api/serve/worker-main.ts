@@ -21,6 +21,9 @@ import { createListeningApp, type ListeningApp } from './listening-app.ts';
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(0));
 
+/** The time for which webhooks of the last runs can still be delivered. */
+const WEBHOOK_MILLIS = 400;
+
 const app = await runWorker(lineOf(process), () => process.exit(0));
 
 process.on('message', (message, socket: Socket | undefined) => {
@@ -49,6 +52,7 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
     },
     end: async () => {
       (await ready.promise).server.end();
+      await (await ready.promise).endWebhooks(WEBHOOK_MILLIS);
       exit();
       return undefined;
     },

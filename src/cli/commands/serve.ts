@@ -28,6 +28,7 @@ export function serveCommand(): Command {
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
 --allowed-host <name>  host name that requests may have in their Host header; repeat for several
 --base-path <path>  path prefix under which a proxy serves the service, such as /fairness, whether or not the proxy removes it; used in links
+--webhook-host <name>  host to which requests may have the end of their run reported (?webhook_url=), with the secret in EVENHAND_WEBHOOK_SECRET; repeat for several
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
 --queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)
@@ -35,7 +36,11 @@ export function serveCommand(): Command {
 --max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048, or 512 with --redis)
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
-    parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
+    parsers: {
+      'cors-origin': repeatable((text) => text),
+      'allowed-host': repeatable((text) => text),
+      'webhook-host': repeatable((text) => text),
+    },
     schema: async () => (await import('../../schemas/serve.ts')).serveSchema,
     help: `
 Examples:
@@ -100,7 +105,7 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
 
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
-  const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
+  const { store, monitor, llmDir, corsOrigin, allowedHost, webhookHost, drainSeconds, reload: _, ...others } = request;
   const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
@@ -110,6 +115,7 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
     llmFolder: llmDir,
     corsOrigins: corsOrigin,
     allowedHosts: allowedHost,
+    webhookHosts: webhookHost,
     drainMillis: Math.round(drainSeconds * 1000),
     limits: {
       jsonBytes: Math.round(maxJsonMb * 2 ** 20),

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 
 import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
 import { NO_STREAMS } from '../../../src/api/streams/streams.ts';
+import { Webhooks } from '../../../src/api/webhooks/webhooks.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
 /** A fixed clock: half past nine. */
@@ -24,6 +25,10 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     allowedHosts: null,
     monitorFolder: null,
     llmFolder: null,
+    webhooks: new Webhooks({
+      ...{ hosts: [], secret: '', basePath: '', clock: () => MORNING },
+      logger: pino({ level: 'silent' }),
+    }),
     spoolFolder: '/nowhere',
     basePath: '',
     workerName: 'worker-1',

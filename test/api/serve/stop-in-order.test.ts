@@ -69,8 +69,14 @@ describe('stopInOrder', () => {
         refuseWork: () => {
           note('refuse');
         },
-        drain: () => Promise.resolve(note('drain')),
-        closeRuns: () => Promise.resolve(note('runs')),
+        drain: () => {
+          note('drain');
+          return Promise.resolve();
+        },
+        closeRuns: () => {
+          note('runs');
+          return Promise.resolve();
+        },
         end: () => {
           note('end');
         },
