@@ -7,8 +7,10 @@ import { createGunzip } from 'node:zlib';
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import { type DataFile, type DecimalSeparator, isRemote } from '../schemas/data-source.ts';
-import { splitHeader } from '../table/index.ts';
+import { cannotRead, splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
+
+export { cannotRead };
 
 /** The maximum number of characters of a header that are read. Columns after this limit are not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
@@ -138,16 +140,6 @@ function splitFields(line: string, delimiter: string): string[] {
     } else field += character;
   }
   return [...fields, field];
-}
-
-/** Returns the error for a file that cannot be read. */
-export function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`Cannot read '${path}': ${reason}.`, {
-    code: 'unreadable-file',
-    context: { path },
-    suggestion,
-    cause,
-  });
 }
 
 /**
