@@ -23,6 +23,8 @@ const common = {
   root: web,
   base: './',
   logLevel: 'warn',
+  // Libraries ask Node whether to check their callers.
+  define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEBUG': 'undefined' },
   // JSX is compiled for Preact.
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 };

@@ -36,6 +36,8 @@ export function substitutes() {
       if (!source.startsWith('.')) return null;
       const found = await this.resolve(source, importer, { ...options, skipSelf: true });
       const name = found === null ? '' : path.relative(root, found.id);
+      // The package has no side effects, but this module registers the parts of the charts.
+      if (/^src\/vendor\//.test(name)) return { ...found, moduleSideEffects: true };
       return REPLACED[name] ?? found;
     },
     load(id) {

@@ -1,5 +1,84 @@
 import './styles.css';
-import { EngineClient } from './client.ts';
 
-const client = new EngineClient();
-Object.assign(globalThis, { client });
+import { type JSX, render } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { VERSION } from '../../../src/internal/version.ts';
+import { AuditPage } from './audit.tsx';
+import { EngineClient } from './client.ts';
+import { applyTheme, chosenTheme, type Theme } from './theme.ts';
+
+const THEMES: readonly { readonly theme: Theme; readonly text: string }[] = [
+  { theme: 'auto', text: 'Colours of the system' },
+  { theme: 'light', text: 'Light' },
+  { theme: 'dark', text: 'Dark' },
+];
+
+function App({ client }: { readonly client: EngineClient }): JSX.Element {
+  const [theme, setTheme] = useState(chosenTheme);
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <header class="top">
+        <a class="brand" href="./" onClick={startAgain}>
+          <svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
+            <rect width="32" height="32" rx="7" fill="currentColor" />
+            <path class="bars" d="M8 12h16M8 20h16" stroke-width="3.4" stroke-linecap="round" />
+          </svg>
+          evenhand <span>workbench</span>
+        </a>
+        <label class="theme">
+          <span class="visually-hidden">Colours</span>
+          <select
+            value={theme}
+            onChange={(event) => {
+              const chosen = event.currentTarget.value as Theme;
+              setTheme(chosen);
+              applyTheme(chosen);
+            }}
+          >
+            {THEMES.map(({ theme: value, text }) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      </header>
+      <AuditPage client={client} />
+      <footer class="bottom">
+        <p>
+          evenhand {VERSION}. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence
+          of a gap does not prove fair treatment.
+        </p>
+      </footer>
+    </>
+  );
+}
+
+/** Moves the focus without changing the address, which holds the settings. */
+function skip(event: Event): void {
+  event.preventDefault();
+  const main = document.getElementById('main');
+  main?.setAttribute('tabindex', '-1');
+  main?.focus();
+}
+
+/** Loads the page again without settings. */
+function startAgain(event: Event): void {
+  event.preventDefault();
+  history.replaceState(null, '', location.pathname + location.search);
+  location.reload();
+}
+
+applyTheme(chosenTheme());
+const root = document.getElementById('app');
+root?.replaceChildren();
+if (root !== null) render(<App client={new EngineClient()} />, root);
+
+// The pages of files and of plain HTTP to other machines have no service worker.
+if (location.protocol.startsWith('http') && isSecureContext && import.meta.env.PROD) {
+  navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);
+}

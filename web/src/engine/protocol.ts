@@ -38,6 +38,8 @@ export interface ColumnSummary {
   readonly missing: number;
   /** Labels in descending order of frequency, or the range of numbers. */
   readonly examples: string;
+  /** The smallest and the largest number; null for labels. */
+  readonly range: readonly [number, number] | null;
   /** Whether other columns have the same name. */
   readonly isRepeated: boolean;
 }

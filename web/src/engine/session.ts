@@ -40,6 +40,10 @@ import { auditView, metricView } from './views.ts';
 const PREVIEW_ROWS = 8;
 const MAX_LABELS = 50;
 
+/** The width from which two charts stand next to each other, and the space between them, in pixels. */
+const MIN_PAIR = 700;
+const CHART_GAP = 20;
+
 /** A file that is open, and the columns of it that were read. */
 interface Opened {
   readonly file: File;
@@ -128,9 +132,15 @@ export class Session {
     const { validation } = this.#last();
     const drawn: string[][] = [];
     for (const [name, metrics] of Object.entries(validation.attributes)) {
-      const charts = validationCharts({ attributes: { [name]: metrics } }, { width, hasTitle: false });
+      // The first chart has all the width. Two of the others stand next to each other if there is space.
+      const charts = [width, width >= MIN_PAIR ? Math.floor((width - CHART_GAP) / 2) : width].map((size) =>
+        validationCharts({ attributes: { [name]: metrics } }, { width: size, hasTitle: false }),
+      );
       const own: string[] = [];
-      for (const chart of charts) own.push(await renderSvg(recolour(chart, isDark ? DARK : LIGHT)));
+      for (const [index, wide] of (charts[0] ?? []).entries()) {
+        const chart = index === 0 ? wide : (charts[1]?.[index] ?? wide);
+        own.push(await renderSvg(recolour(chart, isDark ? DARK : LIGHT)));
+      }
       drawn.push(own);
     }
     return drawn;
@@ -285,7 +295,8 @@ function summaryOf(name: string, column: Column, isRepeated: boolean): ColumnSum
     const [least, most] = [known[0], known.at(-1)];
     const examples =
       least === undefined ? 'no values' : distinct <= 4 ? [...new Set(known)].join(', ') : `${String(least)} to ${String(most)}`;
-    return { name, kind: 'numbers', distinct, missing: rows - known.length, examples, isRepeated };
+    const range = least === undefined || most === undefined ? null : ([least, most] as const);
+    return { name, kind: 'numbers', distinct, missing: rows - known.length, examples, range, isRepeated };
   }
   const counts = new Map<number, number>();
   for (const code of column.codes) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -294,5 +305,5 @@ function summaryOf(name: string, column: Column, isRepeated: boolean): ColumnSum
   const sorted = [...counts].sort((a, b) => b[1] - a[1]);
   const shown = sorted.slice(0, 3).map(([code]) => column.labels[code] ?? '');
   const examples = sorted.length === 0 ? 'no values' : shown.join(', ') + (sorted.length > 3 ? ', …' : '');
-  return { name, kind: 'labels', distinct: sorted.length, missing, examples, isRepeated };
+  return { name, kind: 'labels', distinct: sorted.length, missing, examples, range: null, isRepeated };
 }
