@@ -1,7 +1,7 @@
 // Builds the pages of the workbench: `dist/workbench` with separate files, for `evenhand serve`, `evenhand view` and any
 // static host, and, with --site, `site` with the same files and the self-contained page `site/workbench.html`.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -71,7 +71,9 @@ async function buildSite() {
     .filter((name) => !name.startsWith('training'))
     .map((name) => gzipSync(readFileSync(path.join(site, 'assets', name))).length)
     .reduce((sum, size) => sum + size, 0);
-  console.log(`site: first load ${kilobytes(first)} compressed; workbench.html ${kilobytes(readFileSync(file).length)}`);
+  console.log(
+    `site: first load ${kilobytes(first)} compressed; workbench.html ${kilobytes(readFileSync(file).length)}`,
+  );
 }
 
 function kilobytes(bytes) {
@@ -89,6 +91,7 @@ async function selfContainedPage() {
     "img-src data: blob:; connect-src blob: data:; worker-src blob:; base-uri 'none'; form-action 'none'";
   return readFileSync(path.join(web, 'index.html'), 'utf8')
     .replace('%POLICY%', () => policy)
+    .replace(' data-host="static"', ' data-host="file"')
     .replace(/ *<link rel="(?:icon|manifest)"[^>]*>\n/g, '')
     .replace(/ *<link rel="stylesheet"[^>]*>\n/, () => `    <style>${app.css}</style>\n`)
     .replace(/ *<script type="module"[^>]*><\/script>\n/, '')
@@ -132,4 +135,3 @@ export function startWorker() {
     },
   };
 }
-

@@ -7,7 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import { type DataFile, type DecimalSeparator, isRemote } from '../schemas/data-source.ts';
-import { cannotRead, splitHeader } from '../table/index.ts';
+import { cannotRead, splitFields, splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 export { cannotRead };
@@ -126,20 +126,6 @@ function tooManyColumns(path: string, count: number, isCut: boolean): DataValida
       suggestion: 'Keep only the columns that you need, or check that the first line is a header.',
     },
   );
-}
-
-function splitFields(line: string, delimiter: string): string[] {
-  const fields: string[] = [];
-  let field = '';
-  let quoted = false;
-  for (const character of line) {
-    if (character === '"') quoted = !quoted;
-    else if (character === delimiter && !quoted) {
-      fields.push(field);
-      field = '';
-    } else field += character;
-  }
-  return [...fields, field];
 }
 
 /**

@@ -92,7 +92,8 @@ function endOfRecord(text: string): number {
   return text.length;
 }
 
-function splitFields(line: string, delimiter: string): string[] {
+/** Returns the fields of a header line. */
+export function splitFields(line: string, delimiter: string): string[] {
   const fields: string[] = [];
   let field = '';
   let quoted = false;

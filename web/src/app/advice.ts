@@ -66,8 +66,10 @@ export function adviceFor(result: AuditResult): Advice[] {
 /** Returns the gap of a metric as a comparison of 100 people of each group; undefined if it does not compare shares. */
 export function hundredOf(metric: MetricView, outcome: string): string | undefined {
   const [measure, ...others] = metric.measures;
-  if (measure === undefined || others.length > 0 || !measure.isShare || measure.name !== 'selection_rate') return undefined;
-  const rateOf = (label: string | null): number | null => measure.groups.find((group) => group.label === label)?.value ?? null;
+  if (measure === undefined || others.length > 0 || !measure.isShare || measure.name !== 'selection_rate')
+    return undefined;
+  const rateOf = (label: string | null): number | null =>
+    measure.groups.find((group) => group.label === label)?.value ?? null;
   const [high, low] = [rateOf(metric.first), rateOf(metric.second)];
   if (high === null || low === null || metric.first === null || metric.second === null) return undefined;
   return `${people(high)} of 100 in the group ${metric.first} have ${outcome}, and ${people(low)} of 100 in the group ${metric.second}.`;

@@ -38,7 +38,9 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
     setProgress({ stage: 'Opening the file', done: 0, total: 1 });
     try {
       const file =
-        typeof given === 'string' ? await client.ask('openSample', [given]) : await client.ask('open', [given, decimal]);
+        typeof given === 'string'
+          ? await client.ask('openSample', [given])
+          : await client.ask('open', [given, decimal]);
       if (own !== run.current) return;
       const linked = settingsOfLink(location.hash);
       const fitting = linked && fittingSettings(linked, file);
@@ -100,6 +102,19 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
     if (work !== undefined) heading.current?.focus();
   }, [work?.file]);
 
+  // 'evenhand view FILE' offers the file to the page.
+  useEffect(() => {
+    if (document.documentElement.dataset['host'] !== 'view') return;
+    offeredFile().then(
+      (file) => {
+        if (file !== undefined) void open(file);
+      },
+      (error: unknown) => {
+        setProblem(error as Error);
+      },
+    );
+  }, []);
+
   // A file can be dropped anywhere on the page.
   useEffect(() => {
     const allow = (event: DragEvent): void => {
@@ -122,7 +137,11 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
     return (
       <main id="main">
         {problem !== undefined && <ProblemBox problem={problem} />}
-        <Start onFile={(file) => void open(file)} onSample={(name) => void open(name)} isBusy={progress !== undefined} />
+        <Start
+          onFile={(file) => void open(file)}
+          onSample={(name) => void open(name)}
+          isBusy={progress !== undefined}
+        />
         <Status progress={progress} onCancel={undefined} />
       </main>
     );
@@ -133,7 +152,12 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
   return (
     <main id="main" class="audit">
       <aside class="side">
-        <FileCard work={work} rows={result?.rows ?? work.file.rowCount} onFile={(file) => void open(file)} heading={heading} />
+        <FileCard
+          work={work}
+          rows={result?.rows ?? work.file.rowCount}
+          onFile={(file) => void open(file)}
+          heading={heading}
+        />
         <SettingsPanel
           file={work.file}
           settings={settings}
@@ -227,7 +251,13 @@ function unchosenLabel(settings: AuditSettings, labels: ReadonlyMap<string, Labe
   return undefined;
 }
 
-function Status({ progress, onCancel }: { readonly progress: Progress | undefined; readonly onCancel: (() => void) | undefined }): JSX.Element {
+function Status({
+  progress,
+  onCancel,
+}: {
+  readonly progress: Progress | undefined;
+  readonly onCancel: (() => void) | undefined;
+}): JSX.Element {
   const [isLong, setLong] = useState(false);
   const isBusy = progress !== undefined;
   useEffect(() => {
@@ -275,8 +305,8 @@ function FileCard({
         <bdi>{file.name}</bdi>
       </h1>
       <p class="hint">
-        {rows === null ? 'Many' : rows.toLocaleString('en-US')} rows, {file.columns.length.toLocaleString('en-US')} columns,{' '}
-        {file.format}, {sizeText(file.bytes)}. On this computer only.
+        {rows === null ? 'Many' : rows.toLocaleString('en-US')} rows, {file.columns.length.toLocaleString('en-US')}{' '}
+        columns, {file.format}, {sizeText(file.bytes)}. On this computer only.
       </p>
       <details>
         <summary>First rows</summary>
@@ -297,4 +327,13 @@ function sizeText(bytes: number): string {
   if (bytes < 1000) return `${String(bytes)} bytes`;
   const [size, unit] = bytes < 1e6 ? [bytes / 1e3, 'kB'] : [bytes / 1e6, 'MB'];
   return `${size.toLocaleString('en-US', { maximumSignificantDigits: 3 })} ${unit}`;
+}
+
+/** Returns the file that the program offers from this computer; undefined if it offers none. */
+async function offeredFile(): Promise<File | undefined> {
+  const answer = await fetch('./offered');
+  if (answer.status === 204) return undefined;
+  if (!answer.ok) throw new Error('The file that was given to evenhand view cannot be read any more.');
+  const name = decodeURIComponent(answer.headers.get('x-file-name') ?? 'data.csv');
+  return new File([await answer.blob()], name);
 }

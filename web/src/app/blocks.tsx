@@ -98,7 +98,13 @@ export function DataTable({ table }: { readonly table: Omit<ReportTable, 'kind'>
 }
 
 /** A term with an explanation that opens below it. */
-export function Explained({ label, children }: { readonly label: string; readonly children: ComponentChildren }): JSX.Element {
+export function Explained({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
   return (
     <details class="explained">
       <summary>{label}</summary>
@@ -108,7 +114,11 @@ export function Explained({ label, children }: { readonly label: string; readonl
 }
 
 /** Shows an error: what is wrong, and how to fix it. */
-export function ProblemBox({ problem }: { readonly problem: { readonly message: string; readonly suggestion?: string | undefined } }): JSX.Element {
+export function ProblemBox({
+  problem,
+}: {
+  readonly problem: { readonly message: string; readonly suggestion?: string | undefined };
+}): JSX.Element {
   return (
     <div class="problem" role="alert">
       <p>

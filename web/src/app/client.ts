@@ -1,4 +1,4 @@
-import type { Answer, Engine, Problem, Request } from '../engine/protocol.ts';
+import type { Answer, Engine, Problem } from '../engine/protocol.ts';
 import { startWorker } from './start-worker.ts';
 
 /** How far a request is. */
@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 /** A problem that the worker reported, with its suggestion. */
-export class EngineError extends Error {
+class EngineError extends Error {
   readonly suggestion: string | undefined;
 
   constructor({ message, suggestion }: Problem) {
@@ -62,7 +62,7 @@ export class EngineClient {
     const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, onProgress });
-      worker.postMessage({ id, name, args } as unknown as Request);
+      worker.postMessage({ id, name, args });
     });
   }
 

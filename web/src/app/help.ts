@@ -49,7 +49,12 @@ export function helpOf(metric: string): MetricHelp | undefined {
 }
 
 /** The limits that the page offers, in words: the metric and the first value. */
-export const LIMITS: readonly { readonly metric: string; readonly words: string; readonly value: number; readonly needs: 'decision' | 'truth' | 'score' }[] = [
+export const LIMITS: readonly {
+  readonly metric: string;
+  readonly words: string;
+  readonly value: number;
+  readonly needs: 'decision' | 'truth' | 'score';
+}[] = [
   {
     metric: 'demographic_parity_difference',
     words: 'Selection rates differ by at most',

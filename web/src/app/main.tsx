@@ -50,8 +50,8 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
       <AuditPage client={client} />
       <footer class="bottom">
         <p>
-          evenhand {VERSION}. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the absence
-          of a gap does not prove fair treatment.
+          evenhand {VERSION}. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the
+          absence of a gap does not prove fair treatment.
         </p>
       </footer>
     </>
@@ -78,7 +78,7 @@ const root = document.getElementById('app');
 root?.replaceChildren();
 if (root !== null) render(<App client={new EngineClient()} />, root);
 
-// The pages of files and of plain HTTP to other machines have no service worker.
-if (location.protocol.startsWith('http') && isSecureContext && import.meta.env.PROD) {
+// A server of evenhand sends new files with each version, and a page of a file has none.
+if (document.documentElement.dataset['host'] === 'static' && isSecureContext && import.meta.env.PROD) {
   navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);
 }

@@ -40,7 +40,10 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
               <strong>
                 By <bdi>{attributeName(attribute.name)}</bdi>:
               </strong>{' '}
-              {sentence ?? (metric.undefinedReason === null ? `${metric.title} ${metric.valueText}.` : `Not defined: ${metric.undefinedReason}.`)}
+              {sentence ??
+                (metric.undefinedReason === null
+                  ? `${metric.title} ${metric.valueText}.`
+                  : `Not defined: ${metric.undefinedReason}.`)}
             </li>
           );
         })}
@@ -68,7 +71,8 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
                 return (
                   <tr key={`${gate.attribute} ${gate.metric}`}>
                     <th scope="row">
-                      {metric?.title ?? gate.metric} {gate.comparator === '>=' ? 'at least' : 'at most'} {gate.threshold}
+                      {metric?.title ?? gate.metric} {gate.comparator === '>=' ? 'at least' : 'at most'}{' '}
+                      {gate.threshold}
                     </th>
                     <td>
                       <bdi>{attributeName(gate.attribute)}</bdi>
@@ -106,7 +110,13 @@ export function attributeName(name: string): string {
 }
 
 /** Shows an interval, the value and the limit on one line. */
-function IntervalBar({ metric, threshold }: { readonly metric: MetricView | undefined; readonly threshold: number | null }): JSX.Element | null {
+function IntervalBar({
+  metric,
+  threshold,
+}: {
+  readonly metric: MetricView | undefined;
+  readonly threshold: number | null;
+}): JSX.Element | null {
   if (metric?.value === null || metric === undefined) return null;
   const { value, ci } = metric;
   const [low, high] = [ci?.[0] ?? value, ci?.[1] ?? value];
@@ -143,7 +153,13 @@ export function NextSteps({ result }: { readonly result: AuditResult }): JSX.Ele
 }
 
 /** The pictures, values and details of every attribute. */
-export function Attributes({ result, client }: { readonly result: AuditResult; readonly client: EngineClient }): JSX.Element {
+export function Attributes({
+  result,
+  client,
+}: {
+  readonly result: AuditResult;
+  readonly client: EngineClient;
+}): JSX.Element {
   const [area, width] = useWidth();
   const isDark = useDark();
   const [drawn, setDrawn] = useState<readonly (readonly string[])[]>([]);
@@ -155,7 +171,9 @@ export function Attributes({ result, client }: { readonly result: AuditResult; r
     client.ask('draw', [{ width, isDark }]).then(
       (charts) => {
         if (!isCurrent) return;
-        const made = charts.map((own) => own.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))));
+        const made = charts.map((own) =>
+          own.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))),
+        );
         urls = made.flat();
         setDrawn(made);
       },
@@ -172,7 +190,12 @@ export function Attributes({ result, client }: { readonly result: AuditResult; r
     <div ref={area}>
       {problem !== undefined && <ProblemBox problem={problem} />}
       {result.attributes.map((attribute, index) => (
-        <AttributeSection key={attribute.name} attribute={attribute} charts={drawn[index] ?? []} isWeighted={result.settings.sampleWeight !== undefined} />
+        <AttributeSection
+          key={attribute.name}
+          attribute={attribute}
+          charts={drawn[index] ?? []}
+          isWeighted={result.settings.sampleWeight !== undefined}
+        />
       ))}
     </div>
   );
@@ -199,10 +222,20 @@ function useWidth(): [area: { current: HTMLDivElement | null }, width: number] {
   return [area, width];
 }
 
-function AttributeSection({ attribute, charts, isWeighted }: { readonly attribute: AttributeView; readonly charts: readonly string[]; readonly isWeighted: boolean }): JSX.Element {
+function AttributeSection({
+  attribute,
+  charts,
+  isWeighted,
+}: {
+  readonly attribute: AttributeView;
+  readonly charts: readonly string[];
+  readonly isWeighted: boolean;
+}): JSX.Element {
   const { name, metrics, controlWarnings, section } = attribute;
   const warnings = [...new Set(metrics.flatMap((metric) => metric.warnings))];
-  const excluded = new Map(metrics.flatMap((metric) => metric.excluded.map((group) => [`${group.label} ${group.reason}`, group] as const)));
+  const excluded = new Map(
+    metrics.flatMap((metric) => metric.excluded.map((group) => [`${group.label} ${group.reason}`, group] as const)),
+  );
   const detectable = metrics[0]?.minimumDetectable ?? null;
   return (
     <section class="card attribute" aria-label={`By ${attributeName(name)}`}>
@@ -236,8 +269,8 @@ function AttributeSection({ attribute, charts, isWeighted }: { readonly attribut
       </dl>
       {detectable !== null && (
         <p class="enough">
-          <strong>Is it enough data?</strong> Gaps in the first measure below {percentage(detectable)} percentage points could stay unseen in data of
-          this size. <Explained label="What does that mean?">{TERMS.detectable}</Explained>
+          <strong>Is it enough data?</strong> Gaps in the first measure below {percentage(detectable)} percentage points
+          could stay unseen in data of this size. <Explained label="What does that mean?">{TERMS.detectable}</Explained>
         </p>
       )}
       {excluded.size > 0 && (
@@ -248,7 +281,8 @@ function AttributeSection({ attribute, charts, isWeighted }: { readonly attribut
           <ul>
             {[...excluded.values()].map(({ label, n, reason }) => (
               <li key={label + reason}>
-                <bdi>{label}</bdi> ({n.toLocaleString('en-US')} {n === 1 ? 'row' : 'rows'}{isWeighted ? ', weighted' : ''}): {reason}
+                <bdi>{label}</bdi> ({n.toLocaleString('en-US')} {n === 1 ? 'row' : 'rows'}
+                {isWeighted ? ', weighted' : ''}): {reason}
               </li>
             ))}
           </ul>

@@ -94,11 +94,18 @@ function DecisionChoice({ file, settings, labels, onChange }: PanelProps): JSX.E
               checked={(kind === 'score') === isScore}
               disabled={kind === 'score' && numbers.length === 0}
               onChange={() => {
-                if (kind === 'decision') onChange({ score: undefined, scoreThreshold: undefined, yPred: decision?.column ?? few[0]?.name });
+                if (kind === 'decision')
+                  onChange({ score: undefined, scoreThreshold: undefined, yPred: decision?.column ?? few[0]?.name });
                 else {
-                  const chosen = score?.column ?? numbers.find(({ distinct }) => distinct > 2)?.name ?? numbers[0]?.name;
+                  const chosen =
+                    score?.column ?? numbers.find(({ distinct }) => distinct > 2)?.name ?? numbers[0]?.name;
                   const range = columns.find(({ name }) => name === chosen)?.range;
-                  onChange({ yPred: undefined, positiveLabel: undefined, score: chosen, scoreThreshold: middle(range) });
+                  onChange({
+                    yPred: undefined,
+                    positiveLabel: undefined,
+                    score: chosen,
+                    scoreThreshold: middle(range),
+                  });
                 }
               }}
             />
@@ -203,9 +210,7 @@ function PositiveChoice({
   }
   return (
     <fieldset class="choices">
-      <legend>
-        Which answer is the positive one?
-      </legend>
+      <legend>Which answer is the positive one?</legend>
       {found.counts.slice(0, MAX_GROUPS).map(({ label, count }) => (
         <label key={label} class="choice">
           <input
@@ -223,7 +228,9 @@ function PositiveChoice({
         </label>
       ))}
       {found.distinct > MAX_GROUPS && (
-        <p class="hint">This column has {found.distinct.toLocaleString('en-US')} different values. Is it the right one?</p>
+        <p class="hint">
+          This column has {found.distinct.toLocaleString('en-US')} different values. Is it the right one?
+        </p>
       )}
     </fieldset>
   );
@@ -231,7 +238,8 @@ function PositiveChoice({
 
 function TruthChoice({ file, settings, labels, onChange }: PanelProps): JSX.Element {
   const few = file.columns.filter(
-    ({ distinct, name }) => (distinct >= 2 && distinct <= MAX_GROUPS && name !== settings.yPred) || name === settings.yTrue,
+    ({ distinct, name }) =>
+      (distinct >= 2 && distinct <= MAX_GROUPS && name !== settings.yPred) || name === settings.yTrue,
   );
   return (
     <fieldset>
@@ -246,7 +254,9 @@ function TruthChoice({ file, settings, labels, onChange }: PanelProps): JSX.Elem
           onChange({
             yTrue,
             yTruePositiveLabel: undefined,
-            ...(yTrue === undefined ? { gates: settings.gates.filter(({ metric }) => needsOf(metric) === 'decision') } : {}),
+            ...(yTrue === undefined
+              ? { gates: settings.gates.filter(({ metric }) => needsOf(metric) === 'decision') }
+              : {}),
           });
         }}
       />
@@ -489,7 +499,12 @@ function NumberInput({
       disabled={isDisabled}
       onChange={(event) => {
         const given = event.currentTarget.valueAsNumber;
-        if (Number.isFinite(given) && event.currentTarget.validity.rangeUnderflow !== true && !event.currentTarget.validity.rangeOverflow) onChange(given);
+        if (
+          Number.isFinite(given) &&
+          !event.currentTarget.validity.rangeUnderflow &&
+          !event.currentTarget.validity.rangeOverflow
+        )
+          onChange(given);
         else event.currentTarget.value = String(value);
       }}
     />

@@ -144,7 +144,12 @@ export function DropZone({
         if (file !== undefined) onFile(file);
       }}
     >
-      <button type="button" class={isSmall ? 'quiet' : 'primary'} disabled={isBusy} onClick={() => input.current?.click()}>
+      <button
+        type="button"
+        class={isSmall ? 'quiet' : 'primary'}
+        disabled={isBusy}
+        onClick={() => input.current?.click()}
+      >
         {isSmall ? 'Open another file' : 'Choose a file'}
       </button>
       {!isSmall && <span>or drop it here</span>}

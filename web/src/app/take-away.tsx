@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import type { AuditResult, CompareWith, ExportKind, OpenedFile } from '../engine/protocol.ts';
 import { Blocks, ProblemBox } from './blocks.tsx';
@@ -49,7 +49,13 @@ async function toPng(svg: Blob): Promise<Blob> {
 }
 
 /** What somebody takes away: reports, tables, pictures, the command, the gates, and a link to the settings. */
-export function TakeAway({ result, client }: { readonly result: AuditResult; readonly client: EngineClient }): JSX.Element {
+export function TakeAway({
+  result,
+  client,
+}: {
+  readonly result: AuditResult;
+  readonly client: EngineClient;
+}): JSX.Element {
   const [problem, setProblem] = useState<{ readonly message: string; readonly suggestion?: string | undefined }>();
   const [busy, setBusy] = useState<string>();
   const base = result.source.replace(/\.(csv|tsv|txt|gz|parquet|ndjson|jsonl)+$/i, '');
@@ -109,43 +115,32 @@ function linkTo({ settings }: AuditResult): string {
 
 /** A text with a button that copies it. */
 function Copyable({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
-  const [done, setDone] = useState(false);
+  const [remark, setRemark] = useState<string>();
+  const area = useRef<HTMLPreElement>(null);
+  const copy = async (): Promise<void> => {
+    // Pages of plain HTTP have no clipboard; somebody can copy the selection there.
+    const isCopied =
+      isSecureContext &&
+      (await navigator.clipboard.writeText(text).then(
+        () => true,
+        () => false,
+      ));
+    if (!isCopied && area.current !== null) getSelection()?.selectAllChildren(area.current);
+    setRemark(isCopied ? 'Copied' : 'Selected: press Ctrl+C');
+    setTimeout(() => {
+      setRemark(undefined);
+    }, 3000);
+  };
   return (
     <div class="copyable">
-      <pre tabIndex={0} aria-label={label}>
+      <pre ref={area} tabIndex={0} aria-label={label}>
         {text}
       </pre>
-      <button
-        type="button"
-        class="quiet"
-        aria-label={`Copy ${label}`}
-        onClick={() => {
-          void copy(text).then(() => {
-            setDone(true);
-            setTimeout(() => {
-              setDone(false);
-            }, 2000);
-          });
-        }}
-      >
-        {done ? 'Copied' : 'Copy'}
+      <button type="button" class="quiet" aria-label={`Copy ${label}`} onClick={() => void copy()}>
+        {remark ?? 'Copy'}
       </button>
     </div>
   );
-}
-
-async function copy(text: string): Promise<void> {
-  // Pages of files and of plain HTTP have no clipboard; the selection of a text works there.
-  if (isSecureContext) {
-    await navigator.clipboard.writeText(text);
-    return;
-  }
-  const area = document.createElement('textarea');
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  document.execCommand('copy');
-  area.remove();
 }
 
 interface CompareProps {
@@ -167,7 +162,9 @@ export function ComparePanel({ file, result, compareWith, onCompare }: ComparePr
   return (
     <section class="card" aria-labelledby="compare">
       <h2 id="compare">Compare</h2>
-      <p>What changed against an earlier result, another file with the same columns, or the decisions of another model?</p>
+      <p>
+        What changed against an earlier result, another file with the same columns, or the decisions of another model?
+      </p>
       <div class="compare">
         <FileChoice
           label="Earlier result (JSON)"

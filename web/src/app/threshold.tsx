@@ -54,8 +54,8 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
     <section class="card" aria-labelledby="threshold-title">
       <h2 id="threshold-title">What if the threshold were different?</h2>
       <p>
-        A score of at least the threshold is a positive decision. Move it, and see how often each group gets the positive
-        decision.
+        A score of at least the threshold is a positive decision. Move it, and see how often each group gets the
+        positive decision.
       </p>
       <div class="threshold">
         <label for="threshold-slider">

@@ -5,8 +5,12 @@ import type { ValidateInput } from '../../../src/schemas/validate-values.ts';
 import type { AuditSettings } from './protocol.ts';
 
 /** Returns the gates of an audit, each with its comparison. */
-export function gatesOf({ gates }: AuditSettings): Gate[] {
-  return gates.map(({ metric, threshold }) => ({ metric, threshold, comparator: isHigherBetter(metric) ? '>=' : '<=' }));
+function gatesOf({ gates }: AuditSettings): Gate[] {
+  return gates.map(({ metric, threshold }) => ({
+    metric,
+    threshold,
+    comparator: isHigherBetter(metric) ? '>=' : '<=',
+  }));
 }
 
 /** Returns the attributes of an audit: each by itself, and perhaps all of them crossed. */
@@ -56,7 +60,8 @@ function extraMetrics({ yTrue, score }: AuditSettings): string[] {
 function commandArguments(settings: AuditSettings, file: string): string[] {
   const option = (name: string, value: string | number | undefined): string[] =>
     value === undefined ? [] : [`--${name}`, String(value)];
-  const quoted = (names: readonly string[]): string => names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
+  const quoted = (names: readonly string[]): string =>
+    names.map((name) => name.replaceAll(',', String.raw`\,`)).join(',');
   return [
     'validate',
     ...option('csv', file),
@@ -104,6 +109,9 @@ export function gateFileOf(settings: AuditSettings): string {
   const gates = gatesOf(settings);
   if (gates.length === 0) return '';
   return gates
-    .map(({ metric, comparator, threshold }) => `- metric: ${metric}\n  comparator: '${comparator ?? '<='}'\n  threshold: ${String(threshold)}\n`)
+    .map(
+      ({ metric, comparator, threshold }) =>
+        `- metric: ${metric}\n  comparator: '${comparator ?? '<='}'\n  threshold: ${String(threshold)}\n`,
+    )
     .join('');
 }

@@ -110,7 +110,11 @@ class CsvSource implements DataSource {
     isWanted: (name: string) => boolean,
     maxRows: number,
     options: { readonly keepsTexts?: ReadonlySet<string>; readonly onProgress?: OnProgress } = {},
-  ): Promise<{ readonly form: CsvForm; readonly columns: readonly (TextColumn | undefined)[]; readonly rowCount: number }> {
+  ): Promise<{
+    readonly form: CsvForm;
+    readonly columns: readonly (TextColumn | undefined)[];
+    readonly rowCount: number;
+  }> {
     const { name: title, decimal } = this.#file;
     let form: CsvForm | undefined;
     let reader: CsvReader | undefined;

@@ -107,7 +107,12 @@ class ParquetSource implements DataSource {
     const isDate = element?.converted_type === 'DATE' || element?.logical_type?.type === 'DATE';
     return (value) => {
       if (value === null || value === undefined) return null;
-      if (typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+      if (
+        typeof value === 'string' ||
+        typeof value === 'number' ||
+        typeof value === 'bigint' ||
+        typeof value === 'boolean'
+      )
         return value;
       if (value instanceof Date) return isDate ? value.toISOString().slice(0, 10) : timestampText(value);
       return JSON.stringify(value);

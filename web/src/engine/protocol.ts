@@ -24,7 +24,7 @@ export interface AuditSettings {
 }
 
 /** A role of a column, which was guessed, and why. */
-export interface GuessedRole {
+interface GuessedRole {
   readonly column: string;
   readonly reason: string;
 }
@@ -74,7 +74,7 @@ export interface LabelChoices {
 }
 
 /** The values of a measure for the groups that are compared. */
-export interface GroupValue {
+interface GroupValue {
   readonly label: string;
   readonly n: number;
   readonly value: number | null;
@@ -188,4 +188,10 @@ export interface Problem {
 export type Answer =
   | { readonly id: number; readonly kind: 'value'; readonly value: unknown }
   | { readonly id: number; readonly kind: 'problem'; readonly problem: Problem }
-  | { readonly id: number; readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total: number };
+  | {
+      readonly id: number;
+      readonly kind: 'progress';
+      readonly stage: string;
+      readonly done: number;
+      readonly total: number;
+    };

@@ -31,7 +31,14 @@ function loans(): Table {
     const shift = (district === 'south' ? 0.1 : 0) + (age === 'under 30' ? 0.06 : 0);
     const score = Math.min(0.99, Math.max(0.01, ability - shift + 0.12 * (random.next() - 0.5)));
     const repaid = Number(random.next() < 0.25 + 0.7 * ability);
-    return { sex, age_group: age, district, score: Math.round(1000 * score) / 1000, repaid, approved: Number(score >= 0.5) };
+    return {
+      sex,
+      age_group: age,
+      district,
+      score: Math.round(1000 * score) / 1000,
+      repaid,
+      approved: Number(score >= 0.5),
+    };
   });
   return Table.from(rows);
 }

@@ -90,7 +90,11 @@ export class Session {
   }
 
   /** Measures the groups, and applies the gates. */
-  async audit(settings: AuditSettings, compareWith: CompareWith | undefined, onProgress: OnProgress): Promise<AuditResult> {
+  async audit(
+    settings: AuditSettings,
+    compareWith: CompareWith | undefined,
+    onProgress: OnProgress,
+  ): Promise<AuditResult> {
     const opened = this.#current();
     const begun = performance.now();
     const validation = await measure(opened, settings, onProgress);
@@ -197,7 +201,8 @@ export class Session {
   }
 
   #last(): Audited {
-    if (this.#audited === undefined) throw new ValueError('There is no result.', { suggestion: 'Run the audit first.' });
+    if (this.#audited === undefined)
+      throw new ValueError('There is no result.', { suggestion: 'Run the audit first.' });
     return this.#audited;
   }
 }
@@ -272,7 +277,11 @@ function describe({ file, source, start }: Opened): OpenedFile {
     format: source.format,
     rowCount: start.isComplete || source.format === 'Parquet' ? start.rowCount : null,
     columns: start.names.map((name, index) =>
-      summaryOf(name, start.columns.get(name) as Column, lower.indexOf(lower[index] ?? '') !== lower.lastIndexOf(lower[index] ?? '')),
+      summaryOf(
+        name,
+        start.columns.get(name) as Column,
+        lower.indexOf(lower[index] ?? '') !== lower.lastIndexOf(lower[index] ?? ''),
+      ),
     ),
     preview: Array.from({ length: Math.min(PREVIEW_ROWS, table.rowCount) }, (_, row) =>
       start.names.map((name) => cellText(start.columns.get(name) as Column, row)),
@@ -291,10 +300,17 @@ function summaryOf(name: string, column: Column, isRepeated: boolean): ColumnSum
   const rows = columnLength(column);
   if (column.kind === 'numeric') {
     const known = column.values.filter((value) => !Number.isNaN(value)).sort();
-    const distinct = known.reduce((count, value, index) => count + Number(index === 0 || value !== known[index - 1]), 0);
+    const distinct = known.reduce(
+      (count, value, index) => count + Number(index === 0 || value !== known[index - 1]),
+      0,
+    );
     const [least, most] = [known[0], known.at(-1)];
     const examples =
-      least === undefined ? 'no values' : distinct <= 4 ? [...new Set(known)].join(', ') : `${String(least)} to ${String(most)}`;
+      least === undefined
+        ? 'no values'
+        : distinct <= 4
+          ? [...new Set(known)].join(', ')
+          : `${String(least)} to ${String(most)}`;
     const range = least === undefined || most === undefined ? null : ([least, most] as const);
     return { name, kind: 'numbers', distinct, missing: rows - known.length, examples, range, isRepeated };
   }

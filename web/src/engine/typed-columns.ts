@@ -38,7 +38,8 @@ export class TypedColumn {
       return;
     }
     this.#known++;
-    if (typeof value === 'bigint' && (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER)) this.#hasBig = true;
+    if (typeof value === 'bigint' && (value > Number.MAX_SAFE_INTEGER || value < Number.MIN_SAFE_INTEGER))
+      this.#hasBig = true;
     if (this.#numbers !== undefined) {
       if (typeof value === 'string' || typeof value === 'boolean') this.#numbers = undefined;
       else this.#numbers[row] = Number(value);

@@ -65,5 +65,9 @@ function problemOf(error: unknown): Problem {
       code: undefined,
     };
   }
-  return { message: `This is a bug in evenhand: ${message}`, suggestion: 'Report it with the file of settings.', code: undefined };
+  return {
+    message: `This is a bug in evenhand: ${message}`,
+    suggestion: 'Report it with the file of settings.',
+    code: undefined,
+  };
 }

@@ -2,7 +2,15 @@
 
 const ignore = (): void => undefined;
 
-const SILENT = { level: 'silent', trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+const SILENT = {
+  level: 'silent',
+  trace: ignore,
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  fatal: ignore,
+};
 
 /** Returns a logger that ignores everything. */
 export function getLogger(): typeof SILENT {

@@ -1,0 +1,28 @@
+import { workbenchFile, workbenchPage } from '../../io/workbench-files.ts';
+import type { Handler } from '../context/service-context.ts';
+import { ServiceProblem } from '../problem/service-problem.ts';
+
+/** The paths of the workbench: its page, and the files of the page. */
+export const WORKBENCH_PATHS = ['/', '/icon.svg', '/assets/:file'] as const;
+
+/** Handles GET / and the files of this page: the workbench, which does all its work in the browser. */
+export function workbenchHandler(): Handler {
+  return async (context) => {
+    // The path may start with the path at which the app is mounted.
+    const name = /(?:^|\/)((?:assets\/)?[^/]*)$/.exec(context.path)?.[1] ?? '';
+    if (name === '') {
+      const { html, policy } = await workbenchPage('service');
+      context.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' });
+      context.type = 'text/html; charset=utf-8';
+      context.body = html;
+      return;
+    }
+    const file = await workbenchFile(name);
+    if (file === undefined) {
+      throw new ServiceProblem(404, { detail: 'The file does not exist.', suggestion: 'Reload the page.' });
+    }
+    context.set('Cache-Control', file.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
+    context.type = file.mediaType;
+    context.body = file.bytes;
+  };
+}
