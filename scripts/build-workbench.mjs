@@ -1,5 +1,6 @@
 // Builds the pages of the workbench: `dist/workbench` with separate files, for `evenhand serve`, `evenhand view` and any
-// static host, and, with --site, `site` with the same files and the self-contained page `site/workbench.html`.
+// static host. With --site, also `site` with the same files and the self-contained page `site/workbench.html`. With
+// --page FILE, only the self-contained page.
 import { createHash } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -31,8 +32,13 @@ const common = {
 
 const output = { target: 'es2022', emptyOutDir: true, modulePreload: { polyfill: false }, reportCompressedSize: false };
 
-await buildHosted();
-if (process.argv.includes('--site')) await buildSite();
+const [option, file] = process.argv.slice(2);
+if (option === '--page') {
+  writeFileSync(file, await selfContainedPage());
+} else {
+  await buildHosted();
+  if (option === '--site') await buildSite();
+}
 
 async function buildHosted() {
   await build({

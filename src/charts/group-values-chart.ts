@@ -57,6 +57,9 @@ export type GroupValuesLayout = Pick<GroupValuesText, 'hasTitle' | 'width'>;
 const NARROW = 560;
 const NARROW_LABEL = 15;
 
+/** The width in pixels below which an axis has few labels. */
+const VERY_NARROW = 400;
+
 const ROW_HEIGHT = 24;
 
 /**
@@ -92,7 +95,7 @@ export function groupValuesChart(
       ...(hasTitle ? { title: headline(measure.title, lines) } : {}),
       tooltip: { trigger: 'item' },
       grid: { ...besideGroups(labels, !isNarrow), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
-      xAxis: valueAxis(measure.unit, fromZero),
+      xAxis: valueAxis(measure.unit, fromZero, isNarrow ? (width < VERY_NARROW ? 2 : 3) : undefined),
       yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit), !isNarrow),
       series: [intervals(measure.unit, rows), values(measure.unit, rows, smallest, largest)],
     },
@@ -205,12 +208,12 @@ export function byValue(a: ChartedGroup, b: ChartedGroup): number {
 }
 
 /** Returns the axis of values. Shares are in percent. */
-export function valueAxis(unit: Unit, fromZero: boolean): unknown {
+export function valueAxis(unit: Unit, fromZero: boolean, splitNumber = 5): unknown {
   const format = unit === 'share' ? { formatter: '{value}%' } : {};
   return {
     type: 'value',
     scale: !fromZero,
-    splitNumber: 5,
+    splitNumber,
     ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true, ...format }),
   };
 }

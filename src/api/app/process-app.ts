@@ -108,7 +108,7 @@ function routesOf(service: Service): Koa.Middleware<RequestState> {
   }
   const asset = assetHandler();
   router.get('/docs/assets/:version/:file', (context) => asset(context));
-  const workbench = workbenchHandler();
+  const workbench = workbenchHandler(service);
   for (const path of WORKBENCH_PATHS) router.get(path, (context) => workbench(context));
   return router.routes() as Koa.Middleware<RequestState>;
 }

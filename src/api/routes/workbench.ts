@@ -1,12 +1,12 @@
 import { workbenchFile, workbenchPage } from '../../io/workbench-files.ts';
-import type { Handler } from '../context/service-context.ts';
+import type { Handler, Service } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** The paths of the workbench: its page, and the files of the page. */
 export const WORKBENCH_PATHS = ['/', '/icon.svg', '/assets/:file'] as const;
 
 /** Handles GET / and the files of this page: the workbench, which does all its work in the browser. */
-export function workbenchHandler(): Handler {
+export function workbenchHandler({ basePath }: Service): Handler {
   return async (context) => {
     // The path may start with the path at which the app is mounted.
     const name = /(?:^|\/)((?:assets\/)?[^/]*)$/.exec(context.path)?.[1] ?? '';
@@ -14,7 +14,8 @@ export function workbenchHandler(): Handler {
       const { html, policy } = await workbenchPage('service');
       context.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' });
       context.type = 'text/html; charset=utf-8';
-      context.body = html;
+      // Without a base path, links are relative, because a proxy may serve the app under any path.
+      context.body = basePath === '' ? html : html.replaceAll('"./', `"${basePath}/`);
       return;
     }
     const file = await workbenchFile(name);

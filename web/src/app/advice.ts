@@ -15,7 +15,7 @@ export function adviceFor(result: AuditResult): Advice[] {
   if (attributes.some(({ controlWarnings }) => controlWarnings.length > 0)) {
     advice.push({
       title: 'Report the parts, not only the total',
-      text: 'A gap turns round within the parts of the control column. The total can mislead: report both, and find out who decides in which part.',
+      text: 'A gap reverses within the parts of the control column. The total can mislead: report both, and find out who decides in which part.',
     });
   }
   if (open.length > 0) {
@@ -39,7 +39,7 @@ export function adviceFor(result: AuditResult): Advice[] {
   if (failed.length > 0 && settings.control === undefined) {
     advice.push({
       title: 'Compare like with like',
-      text: 'Choose a control column under More choices, such as department, grade or region. The gap may vanish, stay, or turn round within its parts.',
+      text: 'Choose a control column under More choices, such as department, grade or region. The gap may vanish, stay or reverse within its parts.',
     });
   }
   if (settings.yTrue === undefined) {

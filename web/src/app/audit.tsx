@@ -158,6 +158,9 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
           onFile={(file) => void open(file)}
           heading={heading}
         />
+        <h2 class="narrow-only" id="settings" tabIndex={-1}>
+          Settings
+        </h2>
         <SettingsPanel
           file={work.file}
           settings={settings}
@@ -183,6 +186,17 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
             <p>{missing ?? undecided}</p>
           </div>
         )}
+        <a
+          class="narrow-only to-settings"
+          href="#settings"
+          onClick={(event) => {
+            event.preventDefault();
+            document.getElementById('settings')?.focus();
+            document.getElementById('settings')?.scrollIntoView();
+          }}
+        >
+          Change the settings
+        </a>
         {result !== undefined && (
           <div class={progress === undefined ? '' : 'stale'}>
             <VerdictCard result={result} />

@@ -10,7 +10,7 @@ export function Blocks({ blocks }: { readonly blocks: readonly ReportBlock[] }):
 function oneBlock(block: ReportBlock, key: number): ComponentChildren {
   switch (block.kind) {
     case 'heading':
-      return <h4 key={key}>{block.text}</h4>;
+      return <h3 key={key}>{block.text}</h3>;
     case 'paragraph':
       return <p key={key}>{block.text}</p>;
     case 'list':

@@ -92,7 +92,7 @@ export const TERMS = {
   excluded:
     'Groups with too few rows are not compared, because their rates say little. They are listed, never dropped silently.',
   control:
-    'A control column splits the data, for example by department or grade. Groups are then also compared within each part. A gap can vanish there, or turn round (Simpson’s paradox).',
+    'A control column splits the data, for example by department or grade. Groups are then also compared within each part. A gap can vanish or reverse there (Simpson’s paradox).',
   weight: 'A weight says how many people a row stands for, as in survey data.',
   positive: 'The positive decision is the one that people want: hired, approved, admitted.',
   truth:

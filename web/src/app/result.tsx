@@ -10,12 +10,23 @@ import { useDark } from './theme.ts';
 
 const SIGNS = { pass: '✓', fail: '✗', undefined: '?', none: '–' } as const;
 
-const TITLES = {
-  pass: 'Passed: within the limits',
-  fail: 'Failed: outside the limits',
-  undefined: 'Not decided: too little data',
-  none: 'Measured, not judged',
-} as const;
+/** Returns the verdict in a few words. */
+function titleOf({ verdict, gates }: AuditResult): string {
+  const open = gates.filter(({ status }) => status !== 'pass').length;
+  const total = gates.length;
+  switch (verdict.kind) {
+    case 'pass':
+      return total === 1 ? 'Passed: the limit holds' : `Passed: all ${String(total)} limits hold`;
+    case 'fail':
+      return total === 1
+        ? 'Failed: the limit does not hold'
+        : `Failed: ${String(open)} of ${String(total)} limits ${open === 1 ? 'does' : 'do'} not hold`;
+    case 'undefined':
+      return 'Not decided: too little data';
+    case 'none':
+      return 'Measured, not judged';
+  }
+}
 
 /** The verdict: whether the limits hold, why, and what to do. */
 export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.Element {
@@ -27,7 +38,7 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
         <span class="sign" aria-hidden="true">
           {SIGNS[verdict.kind]}
         </span>
-        {TITLES[verdict.kind]}
+        {titleOf(result)}
       </h2>
       {gates.length === 0 && <p>{verdict.sentences.join(' ')} Tick a limit in the settings to get a verdict.</p>}
       <ul class="plain">
@@ -50,7 +61,7 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
       </ul>
       {gates.length > 0 && (
         <div class="scroll" role="group" aria-label="Limits" tabIndex={0}>
-          <table class="gates">
+          <table class="gates stacked">
             <caption class="visually-hidden">Limits and values</caption>
             <thead>
               <tr>
@@ -74,14 +85,16 @@ export function VerdictCard({ result }: { readonly result: AuditResult }): JSX.E
                       {metric?.title ?? gate.metric} {gate.comparator === '>=' ? 'at least' : 'at most'}{' '}
                       {gate.threshold}
                     </th>
-                    <td>
+                    <td data-name="Groups">
                       <bdi>{attributeName(gate.attribute)}</bdi>
                     </td>
-                    <td class="number">{metric?.valueText}</td>
-                    <td>
+                    <td class="number" data-name="Value">
+                      {metric?.valueText}
+                    </td>
+                    <td data-name="Interval">
                       <IntervalBar metric={metric} threshold={gate.threshold} />
                     </td>
-                    <td class={`status ${gate.status ?? ''}`}>
+                    <td class={`status ${gate.status ?? ''}`} data-name="Verdict">
                       {gate.status === 'pass' ? 'pass' : gate.status === 'fail' ? 'fail' : 'undefined'}
                       {gate.straddles && <small> could change</small>}
                     </td>
@@ -164,18 +177,23 @@ export function Attributes({
   const isDark = useDark();
   const [drawn, setDrawn] = useState<readonly (readonly string[])[]>([]);
   const [problem, setProblem] = useState<Error>();
+  const urls = useRef<readonly string[]>([]);
   useEffect(() => {
     if (width === 0) return undefined;
     let isCurrent = true;
-    let urls: string[] = [];
     client.ask('draw', [{ width, isDark }]).then(
       (charts) => {
         if (!isCurrent) return;
         const made = charts.map((own) =>
           own.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))),
         );
-        urls = made.flat();
+        const old = urls.current;
+        urls.current = made.flat();
         setDrawn(made);
+        // The page may still be loading the earlier pictures.
+        setTimeout(() => {
+          for (const url of old) URL.revokeObjectURL(url);
+        }, 5000);
       },
       (error: unknown) => {
         if (isCurrent && !(error instanceof Cancelled)) setProblem(error as Error);
@@ -183,7 +201,6 @@ export function Attributes({
     );
     return () => {
       isCurrent = false;
-      for (const url of urls) URL.revokeObjectURL(url);
     };
   }, [result, width, isDark, client]);
   return (
@@ -245,7 +262,7 @@ function AttributeSection({
       {controlWarnings.length > 0 && (
         <div class="note strong" role="note">
           <p>
-            <strong>The total misleads.</strong>
+            <strong>The total can mislead.</strong>
           </p>
           <ul>
             {controlWarnings.map((text) => (

@@ -8,7 +8,7 @@ const FIRST_GATE = { metric: 'demographic_parity_difference', threshold: 0.1 };
 
 /** The settings for a sample, in addition to the guesses. */
 const OF_SAMPLES: Readonly<Record<string, Partial<AuditSettings>>> = {
-  'berkeley.csv': { yPred: 'admitted', yTrue: undefined, sensitive: ['gender'] },
+  'berkeley.csv': { yPred: 'admitted', yTrue: undefined, sensitive: ['gender'], control: 'department' },
   'loans.csv': {
     yPred: undefined,
     score: 'score',

@@ -10,7 +10,7 @@ const SAMPLES = [
   {
     name: 'berkeley',
     title: 'Admissions of 1973',
-    text: '4,526 applicants to the University of California, Berkeley. The gap turns round inside the departments.',
+    text: '4,526 applicants to the University of California, Berkeley. The gap reverses inside the departments.',
   },
   {
     name: 'cps-wages',
