@@ -69,6 +69,27 @@ describe('a text table read in parts equals the same file read by DuckDB', () =>
   }
 });
 
+describe('a reader of the start of a table', () => {
+  it('stops after the rows that were asked for, in a part of any size', () => {
+    const text = `a,b\n${'1,x\n'.repeat(1_000_000)}`;
+    const form = csvHeader('rows.csv', text.slice(0, 100));
+    const columns = form.names.map(() => new TextColumn());
+    const reader = new CsvReader(form, columns, 3);
+    reader.write(text);
+    expect([reader.rowCount, reader.isDone]).to.deep.equal([3, true]);
+    reader.end();
+    expect(columns[0]?.finish('a')).to.deep.equal({ kind: 'numeric', values: Float64Array.of(1, 1, 1) });
+  });
+
+  it('rejects a line that is too long', () => {
+    const form = csvHeader('rows.csv', 'a,b\n');
+    const reader = new CsvReader(form, [undefined, undefined]);
+    expect(() => {
+      reader.write(`a,b\n1,${'x'.repeat(2_000_001)}`);
+    }).to.throw("Cannot read 'rows.csv': line 2: the line is too long.");
+  });
+});
+
 describe('a column with many different numbers', () => {
   const COUNT = 30_000;
   const filled = (last: string, keepsTexts = false) => {
