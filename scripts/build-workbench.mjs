@@ -89,7 +89,8 @@ function kilobytes(bytes) {
 /** Returns the page with its scripts and styles inside. Browsers refuse module workers of files, so workers are blobs. */
 async function selfContainedPage() {
   const worker = await script(path.join(web, 'src/engine/worker.ts'), []);
-  const app = await script(path.join(web, 'src/app/main.tsx'), [inlineWorker(worker.code)]);
+  const training = await script(path.join(web, 'src/engine/training-worker.ts'), []);
+  const app = await script(path.join(web, 'src/app/main.tsx'), [inlineWorkers(worker.code, training.code)]);
   const hashed = (text) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   const code = app.code.replaceAll('</script', String.raw`<\/script`);
   const policy =
@@ -123,20 +124,21 @@ async function script(entry, plugins) {
   return { code: files.find(({ type }) => type === 'chunk').code, css: String(css?.source ?? '') };
 }
 
-/** Replaces the module that starts the worker by one that has its script as text. */
-function inlineWorker(code) {
+/** Replaces the module that starts the workers by one that has their scripts as text. */
+function inlineWorkers(worker, training) {
   return {
-    name: 'evenhand-inline-worker',
+    name: 'evenhand-inline-workers',
     enforce: 'pre',
     load(id) {
       if (!id.endsWith('/web/src/app/start-worker.ts')) return null;
-      return `const code = ${JSON.stringify(code)};
-export function startWorker() {
+      return `const start = (code) => {
   const url = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
   const worker = new Worker(url);
   URL.revokeObjectURL(url);
   return worker;
-}
+};
+export const startWorker = () => start(${JSON.stringify(worker)});
+export const startTraining = () => start(${JSON.stringify(training)});
 `;
     },
   };

@@ -17,10 +17,8 @@ import { decodeUtf8 } from '../../../src/internal/decode-utf8.ts';
 import { guessColumns, guessPositiveLabel } from '../../../src/table/guess-columns.ts';
 import { type Column, columnLength, delimitedText, Table } from '../../../src/table/index.ts';
 import { attributesOf, commandOf, gateFileOf, optionsOf, validateInput } from './commands.ts';
-import { openCsv } from './csv-source.ts';
 import type { DataSource, DataStart, OnProgress } from './data-source.ts';
-import { openJsonLines } from './json-lines-source.ts';
-import { openParquet } from './parquet-source.ts';
+import { sourceOf } from './open-source.ts';
 import type {
   AuditResult,
   AuditSettings,
@@ -211,14 +209,6 @@ async function openFile(file: File, decimal: ',' | undefined): Promise<Opened> {
   const source = await sourceOf(file, decimal);
   const start = await source.start();
   return { file, source, start, decimal, columns: new Map() };
-}
-
-async function sourceOf(file: File, decimal: ',' | undefined): Promise<DataSource> {
-  const magic = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const isParquet = String.fromCharCode(...magic) === 'PAR1' || /\.parquet$/i.test(file.name);
-  if (isParquet) return openParquet(file.name, file);
-  if (/\.(ndjson|jsonl)$/i.test(file.name)) return openJsonLines(file.name, file);
-  return openCsv({ name: file.name, blob: file, decimal });
 }
 
 /** Returns the columns that an audit reads, and whether they name groups. */

@@ -1,6 +1,6 @@
-import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
 import type { OnProgress } from './data-source.ts';
-import type { Answer, Problem, Request } from './protocol.ts';
+import { problemOf } from './open-source.ts';
+import type { Answer, Request } from './protocol.ts';
 import { Session } from './session.ts';
 
 /** The scope of a worker, of which the declarations of pages have another. */
@@ -50,24 +50,4 @@ function run(request: Request, onProgress: OnProgress): Promise<unknown> {
     case 'export':
       return session.export(...request.args);
   }
-}
-
-function problemOf(error: unknown): Problem {
-  if (FairnessToolkitError.isInstance(error)) {
-    const { message, suggestion, code } = error;
-    return { message, suggestion, code };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof RangeError) {
-    return {
-      message: `The browser does not have enough memory for this file (${message}).`,
-      suggestion: 'Close other tabs, keep only the columns that you need, or use the command line.',
-      code: undefined,
-    };
-  }
-  return {
-    message: `This is a bug in evenhand: ${message}`,
-    suggestion: 'Report it with the file of settings.',
-    code: undefined,
-  };
 }
