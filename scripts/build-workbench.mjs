@@ -74,7 +74,7 @@ async function buildSite() {
   const file = path.join(site, 'workbench.html');
   writeFileSync(file, await selfContainedPage());
   const first = readdirSync(path.join(site, 'assets'))
-    .filter((name) => !name.startsWith('training'))
+    .filter((name) => !/^(?:training|tfjs)-/.test(name))
     .map((name) => gzipSync(readFileSync(path.join(site, 'assets', name))).length)
     .reduce((sum, size) => sum + size, 0);
   console.log(

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import type { Browser, Page } from 'puppeteer-core';
 
 import { startView } from '../../src/cli/view-server.ts';
+import { decodeUtf8 } from '../../src/internal/decode-utf8.ts';
 import { projectRoot } from './project-files.ts';
 import { until } from './waiting.ts';
 
@@ -19,7 +20,7 @@ export interface WorkbenchPage {
 /** How the page is opened: from a server, or as one file without a network. */
 export type WorkbenchKind = 'hosted' | 'self-contained';
 
-/** Builds the self-contained page, and returns its path. */
+/** Builds the self-contained page, and returns its text. */
 export function buildPage(folder: string): string {
   const file = path.join(folder, 'workbench.html');
   execFileSync(process.execPath, [path.join(projectRoot, 'scripts/build-workbench.mjs'), '--page', file], {
@@ -86,7 +87,7 @@ export async function giveFile({ page }: WorkbenchPage, file: string, timeout = 
   await page.waitForSelector('.made, .problem, .waiting', { timeout });
 }
 
-/** Saves a report with the button of the page, as a download of the browser, and returns its path. */
+/** Saves a report with the button of the page, as a download of the browser, and returns its text. */
 export async function saved({ page }: WorkbenchPage, folder: string, title: string, ending: string): Promise<string> {
   const target = path.join(folder, 'downloads');
   rmSync(target, { recursive: true, force: true });
@@ -98,9 +99,9 @@ export async function saved({ page }: WorkbenchPage, folder: string, title: stri
     browserContextId: page.browserContext().id ?? '',
   });
   await page.evaluate(
-    `[...document.querySelectorAll('.exports button')].find((one) => one.textContent.includes(${JSON.stringify(title)})).click()`,
+    `[...document.querySelectorAll('.exports button, .trade-off button')].find((one) => one.textContent.includes(${JSON.stringify(title)})).click()`,
   );
   const found = (): string | undefined => readdirSync(target).find((name) => name.endsWith(ending));
   await until(() => found() !== undefined);
-  return path.join(target, found() ?? '');
+  return decodeUtf8(readFileSync(path.join(target, found() ?? '')), 'The file');
 }

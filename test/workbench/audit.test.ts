@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -107,10 +107,10 @@ describeWithBrowser('the Audit page', (browser) => {
           });
           try {
             await giveFile(opened, data, 60_000);
-            const own = readFileSync(await saved(opened, folder(), 'Result (JSON)', '.json'));
+            const own = await saved(opened, folder(), 'Result (JSON)', '.json');
             const command = await runCli(['validate', '--csv', data, ...args, '--json'], {});
-            expectClose(withoutManifest(own.toString()), withoutManifest(command.stdout), 'result');
-            expect(checksumsIn(own.toString())).to.deep.equal(checksumsIn(command.stdout));
+            expectClose(withoutManifest(own), withoutManifest(command.stdout), 'result');
+            expect(checksumsIn(own)).to.deep.equal(checksumsIn(command.stdout));
             expect(opened.problems).to.deep.equal([]);
           } finally {
             await opened.close();

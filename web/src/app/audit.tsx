@@ -21,7 +21,14 @@ interface Work {
 }
 
 /** The page on which somebody audits a file. */
-export function AuditPage({ client }: { readonly client: EngineClient }): JSX.Element {
+export function AuditPage({
+  client,
+  onFile,
+}: {
+  readonly client: EngineClient;
+  /** Called with the file that was opened. */
+  readonly onFile: (file: OpenedFile) => void;
+}): JSX.Element {
   const [work, setWork] = useState<Work>();
   const [labels, setLabels] = useState<ReadonlyMap<string, LabelChoices>>(new Map());
   const [result, setResult] = useState<AuditResult>();
@@ -44,6 +51,7 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
       if (own !== run.current) return;
       const linked = settingsOfLink(location.hash);
       const fitting = linked && fittingSettings(linked, file);
+      onFile(file);
       setLabels(new Map());
       setResult(undefined);
       setCompareWith(undefined);
@@ -135,7 +143,7 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
 
   if (work === undefined || settings === undefined) {
     return (
-      <main id="main">
+      <>
         {problem !== undefined && <ProblemBox problem={problem} />}
         <Start
           onFile={(file) => void open(file)}
@@ -143,14 +151,14 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
           isBusy={progress !== undefined}
         />
         <Status progress={progress} onCancel={undefined} />
-      </main>
+      </>
     );
   }
   const change = (part: Partial<AuditSettings>): void => {
     setWork({ ...work, settings: { ...settings, ...part } });
   };
   return (
-    <main id="main" class="audit">
+    <div class="audit">
       <aside class="side">
         <FileCard
           work={work}
@@ -221,7 +229,7 @@ export function AuditPage({ client }: { readonly client: EngineClient }): JSX.El
           </div>
         )}
       </div>
-    </main>
+    </div>
   );
 }
 

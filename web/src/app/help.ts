@@ -86,7 +86,7 @@ export const LIMITS: readonly {
 /** Terms that the page uses, each with its explanation. */
 export const TERMS = {
   interval:
-    'The interval holds the values that the data are compatible with. If it is wide, the data cannot tell a small gap from a large one. At a level of 95%, such intervals contain the true gap in 95 of 100 samples.',
+    'The interval holds the values that the data are compatible with. If it is wide, the data cannot distinguish a small gap from a large one. At a level of 95%, such intervals contain the true gap in 95 of 100 samples.',
   detectable:
     'The smallest gap that data of this size would show with a probability of 80%. Smaller gaps can exist without being seen.',
   excluded:

@@ -4,9 +4,11 @@ import { type JSX, render } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { VERSION } from '../../../src/internal/version.ts';
+import type { OpenedFile } from '../engine/protocol.ts';
 import { AuditPage } from './audit.tsx';
 import { EngineClient } from './client.ts';
 import { applyTheme, chosenTheme, type Theme } from './theme.ts';
+import { TradeOffPage } from './trade-off.tsx';
 
 const THEMES: readonly { readonly theme: Theme; readonly text: string }[] = [
   { theme: 'auto', text: 'Colours of the system' },
@@ -14,8 +16,30 @@ const THEMES: readonly { readonly theme: Theme; readonly text: string }[] = [
   { theme: 'dark', text: 'Dark' },
 ];
 
+/** The pages, by the start of the address after `#`. */
+const PAGES = [
+  { name: 'audit', title: 'Audit' },
+  { name: 'trade-off', title: 'Trade-off' },
+] as const;
+
+type PageName = (typeof PAGES)[number]['name'];
+
+function pageOfAddress(): PageName {
+  return location.hash.startsWith('#trade-off') ? 'trade-off' : 'audit';
+}
+
 function App({ client }: { readonly client: EngineClient }): JSX.Element {
   const [theme, setTheme] = useState(chosenTheme);
+  const [page, setPage] = useState(pageOfAddress);
+  const [file, setFile] = useState<OpenedFile>();
+  /** The address of the other page, with its settings. */
+  const [kept, setKept] = useState<Partial<Record<PageName, string>>>({});
+  const show = (name: PageName): void => {
+    if (name === page) return;
+    setKept({ ...kept, [page]: location.hash });
+    history.replaceState(null, '', kept[name] ?? `#${name}`);
+    setPage(name);
+  };
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>
@@ -29,6 +53,21 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
           </svg>
           evenhand <span>workbench</span>
         </a>
+        <nav aria-label="Pages">
+          {PAGES.map(({ name, title }) => (
+            <a
+              key={name}
+              href={`#${name}`}
+              aria-current={name === page ? 'page' : undefined}
+              onClick={(event) => {
+                event.preventDefault();
+                show(name);
+              }}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
         <label class="theme">
           <span class="visually-hidden">Colours</span>
           <select
@@ -47,7 +86,20 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
           </select>
         </label>
       </header>
-      <AuditPage client={client} />
+      <main id="main">
+        <div hidden={page !== 'audit'}>
+          <AuditPage client={client} onFile={setFile} />
+        </div>
+        {page === 'trade-off' && (
+          <TradeOffPage
+            client={client}
+            file={file}
+            onAudit={() => {
+              show('audit');
+            }}
+          />
+        )}
+      </main>
       <footer class="bottom">
         <p>
           evenhand {VERSION}. A gap is a reason to investigate; it does not by itself prove unfair treatment, and the

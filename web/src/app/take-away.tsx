@@ -16,7 +16,7 @@ const EXPORTS: readonly { readonly kind: ExportKind | 'png'; readonly title: str
 ];
 
 /** Saves a file, as a download of the browser. */
-function save(blob: Blob, name: string): void {
+export function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;
@@ -114,7 +114,7 @@ function linkTo({ settings }: AuditResult): string {
 }
 
 /** A text with a button that copies it. */
-function Copyable({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
+export function Copyable({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
   const [remark, setRemark] = useState<string>();
   const area = useRef<HTMLPreElement>(null);
   const copy = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { GateVerdict } from '../../../src/integration/gates.ts';
 import type { ReportFact, ReportSection, ReportVerdict } from '../../../src/document/report-document.ts';
 import type { Gate } from '../../../src/schemas/gates.ts';
+import type { SweepPoint } from './training-protocol.ts';
 
 /** The messages between the page and its worker. All work on data runs in the worker. */
 
@@ -156,6 +157,19 @@ export type CompareWith =
   | { readonly kind: 'file'; readonly file: File }
   | { readonly kind: 'column'; readonly column: string };
 
+/** The columns that a model may learn from, and those that it should not, with the reasons. */
+export interface FeatureChoices {
+  readonly features: readonly string[];
+  readonly left: readonly GuessedRole[];
+}
+
+/** A picture of a trade-off, and the places of its points in percent of its width and height. */
+export interface ParetoPicture {
+  readonly svg: string;
+  readonly description: string;
+  readonly places: readonly { readonly left: number; readonly top: number }[];
+}
+
 /** The functions of the worker: the type of each request and of its answer. */
 export interface Engine {
   open(file: File, decimal?: ','): OpenedFile;
@@ -166,6 +180,12 @@ export interface Engine {
   draw(options: DrawOptions): readonly (readonly string[])[];
   threshold(attribute: string, threshold: number): ThresholdView;
   export(kind: ExportKind): Blob;
+  /** Returns the open file, also of a sample. */
+  file(): File;
+  /** Guesses what a model may learn from. */
+  features(target: string, positiveLabel: string | undefined, used: readonly string[]): FeatureChoices;
+  /** Draws the points of a sweep. */
+  pareto(points: readonly SweepPoint[], isDark: boolean): ParetoPicture;
 }
 
 /** A request to the worker. */

@@ -18,26 +18,30 @@ export function sampleFile(name: string): File {
 }
 
 /**
- * Returns invented loan decisions with scores. Applicants of the district south have lower scores at the same
- * probability of repayment, so that the threshold of the score matters.
+ * Returns invented loan decisions with scores. Incomes differ by sex, and scores by district, at the same probability of
+ * repayment, so that the threshold of the score and the price of a gap matter.
  */
 function loans(): Table {
   const random = createRandom(1);
+  const within = (low: number, value: number, high: number): number => Math.min(high, Math.max(low, value));
   const rows = Array.from({ length: 3000 }, () => {
     const sex = random.next() < 0.48 ? 'female' : 'male';
     const age = random.next() < 0.3 ? 'under 30' : random.next() < 0.75 ? '30 to 59' : '60 and over';
     const district = random.next() < 0.35 ? 'south' : 'north';
-    const ability = random.next() * 0.6 + random.next() * 0.4;
-    const shift = (district === 'south' ? 0.1 : 0) + (age === 'under 30' ? 0.06 : 0);
-    const score = Math.min(0.99, Math.max(0.01, ability - shift + 0.12 * (random.next() - 0.5)));
-    const repaid = Number(random.next() < 0.25 + 0.7 * ability);
+    const ability = 0.6 * random.next() + 0.4 * random.next();
+    const income = 18 + 42 * ability + (sex === 'male' ? 7 : 0) + 5 * random.normal();
+    const years = 12 * ability + (age === 'under 30' ? 0 : 6) + 2 * random.normal();
+    const debt = 60 - 40 * ability + 9 * random.normal();
+    const shift = (district === 'south' ? 0.1 : 0) + (age === 'under 30' ? 0.06 : 0) + (sex === 'female' ? 0.03 : 0);
+    const score = within(0.01, ability - shift + 0.12 * (random.next() - 0.5), 0.99);
     return {
-      sex,
-      age_group: age,
-      district,
+      ...{ sex, age_group: age, district },
+      income: Math.round(1000 * within(12, income, 90)),
+      years_employed: Math.round(within(0, years, 40)),
+      debt_share: Math.round(within(0, debt, 95)) / 100,
       score: Math.round(1000 * score) / 1000,
-      repaid,
       approved: Number(score >= 0.5),
+      repaid: Number(random.next() < within(0.05, 1.6 * ability - 0.25, 0.97)),
     };
   });
   return Table.from(rows);

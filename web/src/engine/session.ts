@@ -1,5 +1,6 @@
-import type { Chart } from '../../../src/charts/chart.ts';
+import type { AxisRange, Chart } from '../../../src/charts/chart.ts';
 import { DARK, LIGHT } from '../../../src/charts/palette.ts';
+import { paretoChart } from '../../../src/charts/pareto-chart.ts';
 import { recolour } from '../../../src/charts/recolour.ts';
 import { renderSvg, renderSvgs } from '../../../src/charts/render-svg.ts';
 import { drawSvg } from '../../../src/document/document-to-html.ts';
@@ -14,7 +15,7 @@ import { validationToJson, validationToMarkdown } from '../../../src/integration
 import { validateTable } from '../../../src/integration/validate-table.ts';
 import { validationTable } from '../../../src/integration/validation-table.ts';
 import { decodeUtf8 } from '../../../src/internal/decode-utf8.ts';
-import { guessColumns, guessPositiveLabel } from '../../../src/table/guess-columns.ts';
+import { guessColumns, guessFeatures, guessPositiveLabel } from '../../../src/table/guess-columns.ts';
 import { type Column, columnLength, delimitedText, Table } from '../../../src/table/index.ts';
 import { attributesOf, commandOf, gateFileOf, optionsOf, validateInput } from './commands.ts';
 import type { DataSource, DataStart, OnProgress } from './data-source.ts';
@@ -26,11 +27,14 @@ import type {
   CompareWith,
   DrawOptions,
   ExportKind,
+  FeatureChoices,
   LabelChoices,
   OpenedFile,
+  ParetoPicture,
   ThresholdView,
 } from './protocol.ts';
 import { sampleFile } from './samples.ts';
+import type { SweepPoint } from './training-protocol.ts';
 import { sha256 } from './sha256.ts';
 import { auditView, metricView } from './views.ts';
 
@@ -51,6 +55,13 @@ interface Opened {
   readonly columns: Map<string, Column>;
   /** The checksum, which is computed when a report needs it. */
   checksum?: Promise<string>;
+}
+
+/** The parts of a chart that say where its points are. */
+interface ChartFrame {
+  readonly grid: Readonly<Record<'left' | 'right' | 'top' | 'bottom', number>>;
+  readonly xAxis: AxisRange;
+  readonly yAxis: AxisRange;
 }
 
 /** A finished audit. */
@@ -191,6 +202,39 @@ export class Session {
     };
     const [content, type] = await text();
     return new Blob([content], { type: `${type};charset=utf-8` });
+  }
+
+  /** Returns the open file, also of a sample. */
+  file(): File {
+    return this.#current().file;
+  }
+
+  /** Guesses what a model may learn from, from the first rows. */
+  features(target: string, positiveLabel: string | undefined, used: readonly string[]): FeatureChoices {
+    const { start } = this.#current();
+    return guessFeatures(Table.ofColumns([...start.columns]), { target, positiveLabel, used });
+  }
+
+  /** Draws the points of a sweep, and returns where they are. */
+  async pareto(points: readonly SweepPoint[], isDark: boolean): Promise<ParetoPicture> {
+    const chart = paretoChart(
+      points.map((point) => ({
+        ...{ eta: point.eta, accuracy: point.accuracy, dpDiff: point.dp_diff, eoDiff: point.eo_diff },
+        ...{ dominated: point.dominated, accuracyCi: point.accuracy_ci, dpDiffCi: point.dp_diff_ci },
+      })),
+      { title: 'Accuracy against the gap between groups' },
+    );
+    const { width, height, option, description } = chart;
+    const { grid, xAxis, yAxis } = option as unknown as ChartFrame;
+    const share = (value: number, { min, max }: AxisRange): number => (value - min) / (max - min);
+    return {
+      svg: await renderSvg(recolour(chart, isDark ? DARK : LIGHT)),
+      description,
+      places: points.map((point) => ({
+        left: (100 * (grid.left + share(point.dp_diff, xAxis) * (width - grid.left - grid.right))) / width,
+        top: (100 * (height - grid.bottom - share(point.accuracy, yAxis) * (height - grid.top - grid.bottom))) / height,
+      })),
+    };
   }
 
   #current(): Opened {

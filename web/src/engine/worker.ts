@@ -33,7 +33,7 @@ async function answer(request: Request): Promise<void> {
   }
 }
 
-function run(request: Request, onProgress: OnProgress): Promise<unknown> {
+function run(request: Request, onProgress: OnProgress): unknown {
   switch (request.name) {
     case 'open':
       return session.open(...request.args);
@@ -49,5 +49,11 @@ function run(request: Request, onProgress: OnProgress): Promise<unknown> {
       return session.threshold(...request.args, onProgress);
     case 'export':
       return session.export(...request.args);
+    case 'file':
+      return session.file();
+    case 'features':
+      return session.features(...request.args);
+    case 'pareto':
+      return session.pareto(...request.args);
   }
 }
