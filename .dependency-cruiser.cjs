@@ -13,8 +13,8 @@ const TIERS = [
 
 const folder = (names) => `^src/(${names.join('|')})/`;
 
-// The command that starts the service: the one way from the command line to the api.
-const SERVE_COMMAND = '^src/cli/commands/serve\\.ts$';
+// What starts the service and executes its runs: the one way from the command line to the api.
+const SERVE_COMMAND = '^src/cli/(commands/serve|task-handlers)\\.ts$';
 
 const layerRules = TIERS.flatMap((names, tier) =>
   names.map((name) => ({
@@ -31,7 +31,7 @@ module.exports = {
     ...layerRules,
     {
       name: 'serve-command-knows-serve-only',
-      comment: 'Of the api, the command that starts the service imports only what starts it.',
+      comment: 'Of the api, the command line imports only what starts the service and executes its runs.',
       severity: 'error',
       from: { path: SERVE_COMMAND },
       to: { path: '^src/', pathNot: ['^src/api/serve/', folder(TIERS.flat().filter((name) => name !== 'api'))] },

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the suite of engines against Spark with two executors, Trino with two workers, and the current ClickHouse
-# (chdb). Servers listen on 127.0.0.1 only. EVENHAND_ENGINES_CACHE names the folder that keeps what is installed
+# Runs the suite of engines against Spark with two executors, Trino with two workers, the current ClickHouse (chdb) and
+# MariaDB. Servers listen on 127.0.0.1 only. EVENHAND_ENGINES_CACHE names the folder that keeps what is installed
 # (default: ~/.cache/evenhand/engines, 1.1 GB). It needs Java 17 (JDK), Maven and Python 3 with pip.
 # Arguments go to mocha, for example: npm run test:engines -- --grep Trino
 set -euo pipefail
@@ -77,6 +77,14 @@ install_chdb() {
   timeout 900 npm install --prefix "$1" --no-save --no-audit --no-fund --silent chdb@3.4.0
 }
 
+# From Debian's packages, without installing them.
+install_mariadb() {
+  (
+    cd "$1" && timeout 300 apt-get download -qq mariadb-server-core mariadb-client-core libmariadb3 liburing2 libaio1 2>/dev/null &&
+      for package in *.deb; do dpkg-deb -x "$package" . || exit 1; done && rm ./*.deb
+  )
+}
+
 # Trino accepts passwords only over TLS. The other certificate is one that nothing trusts.
 install_tls() {
   local name
@@ -91,6 +99,9 @@ install spark-3.5.7 'Spark 3.5.7 (PyPI: pyspark, about 360 MB)' install_spark
 install trino-435 'Trino 435 (Maven: io.trino:trino-main, trino-memory, about 130 MB)' install_trino
 install chdb-3.4.0 'ClickHouse, embedded (npm: chdb 3.4.0, about 550 MB)' install_chdb
 install tls 'Certificates for 127.0.0.1 (keytool)' install_tls
+
+(install mariadb 'MariaDB (Debian: mariadb-server-core, about 60 MB)' install_mariadb) ||
+  echo 'The tests of MariaDB are skipped.' >&2
 
 npm run --silent build
 export NODE_EXTRA_CA_CERTS="$cache/tls/certificate.pem" EVENHAND_REQUIRE_ENGINES=1

@@ -120,7 +120,7 @@ function typeOptions({ files }: CsvFiles, { kinds, isSameOrder }: CsvColumns, te
  */
 async function explainCsv(session: SqlSession, csv: CsvFiles, dialect: string, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
-  const lost = storageProblem(csv.files, cause);
+  const lost = await storageProblem(csv.files, cause);
   if (lost !== undefined) return lost;
   for (const [index, file] of csv.files.entries()) {
     const header = csv.headers[index] as CsvHeader;

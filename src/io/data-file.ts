@@ -214,7 +214,7 @@ function quoted(delimiter = ''): string {
 async function openParquet(session: SqlSession, files: readonly [DataFile, ...DataFile[]]): Promise<Relation> {
   const each = files.map(({ path }) => `read_parquet(${quoteLiteral(filePattern(path))}, hive_partitioning=false)`);
   const described = await describeAll(session, each).catch(async (cause: unknown) => {
-    const problem = storageProblem(files, cause);
+    const problem = await storageProblem(files, cause);
     if (problem !== undefined) throw problem;
     const damaged = await firstDamaged(session, files, each);
     throw cannotRead(damaged.name, 'it is not a complete Parquet file', 'Export it again.', cause);
@@ -259,7 +259,7 @@ async function firstDamaged(
 async function explain({ files }: FoundFiles, { csv, jsonLines }: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   const [file] = files as readonly [DataFile];
-  const problem = storageProblem(files, cause);
+  const problem = await storageProblem(files, cause);
   if (problem !== undefined) return problem;
   if (csv !== undefined) return csv.explain(cause);
   if (jsonLines !== undefined) return explainNdjson(file, cause);

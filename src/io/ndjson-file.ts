@@ -49,7 +49,7 @@ async function ndjsonRelation(session: SqlSession, file: DataFile, pattern: stri
 export async function explainNdjson(file: DataFile, cause: unknown): Promise<DataValidationError> {
   const { path, name } = file;
   if (isRemote(path)) {
-    const lost = storageProblem([file], cause);
+    const lost = await storageProblem([file], cause);
     return lost ?? cannotRead(name, 'its lines are not JSON objects', 'Write one JSON object on each line.', cause);
   }
   let [number, objects] = [0, 0];

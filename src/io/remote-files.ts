@@ -1,7 +1,6 @@
 import { ConfigValidationError, type DataValidationError, DependencyError } from '../exceptions/index.ts';
 import { type DataFile, isRemote } from '../schemas/data-source.ts';
 import { cannotRead, escapeGlob } from './csv-header.ts';
-import { oneLine } from './duckdb.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /** The environment variables with credentials. Their values are not shown. */
@@ -56,6 +55,7 @@ function endpointOptions(endpoint: string): Record<string, string> {
 }
 
 async function noExtension(session: SqlSession, extension: string, cause: unknown): Promise<DependencyError> {
+  const { oneLine } = await import('./duckdb.ts');
   const [row] = await session.rows('SELECT version()');
   const version = String(row?.[0]).replace(/^v/, '');
   return new DependencyError("Files on S3 need DuckDB's extension httpfs, which cannot be loaded.", {
@@ -70,7 +70,7 @@ export async function globRemote(session: SqlSession, glob: string): Promise<str
   try {
     return (await session.rows(`SELECT file FROM glob(${quoteLiteral(glob)})`)).map(([path]) => String(path));
   } catch (cause) {
-    throw remoteProblem(glob, cause);
+    throw await remoteProblem(glob, cause);
   }
 }
 
@@ -81,8 +81,8 @@ export async function globRemote(session: SqlSession, glob: string): Promise<str
 export async function assertRemoteFile(session: SqlSession, { path, name }: DataFile): Promise<void> {
   const rows = await session
     .rows(`SELECT size FROM read_blob(${quoteLiteral(escapeGlob(path))})`)
-    .catch((cause: unknown) => {
-      throw remoteProblem(name, cause);
+    .catch(async (cause: unknown) => {
+      throw await remoteProblem(name, cause);
     });
   if (Number(rows[0]?.[0]) === 0) throw cannotRead(name, 'the file is empty', 'Export it again, with a header line.');
 }
@@ -93,14 +93,17 @@ export async function readRemoteLines(session: SqlSession, { path, name }: DataF
   const lines = `read_csv(${quoteLiteral(escapeGlob(path))}, ${options})`;
   const rows = await session
     .rows(`SELECT line FROM ${lines} LIMIT ${String(MAX_HEADER_LINES)}`)
-    .catch((cause: unknown) => {
-      throw remoteProblem(name, cause);
+    .catch(async (cause: unknown) => {
+      throw await remoteProblem(name, cause);
     });
   return rows.map(([line]) => (typeof line === 'string' ? line : '')).join('\n');
 }
 
 /** Returns the error for a query that failed because a storage did not answer; undefined for other errors. */
-export function storageProblem(files: readonly DataFile[], cause: unknown): DataValidationError | undefined {
+export async function storageProblem(
+  files: readonly DataFile[],
+  cause: unknown,
+): Promise<DataValidationError | undefined> {
   const isOfStorage = cause instanceof Error && /^(HTTP|IO) Error/.test(cause.message);
   const remote = files.filter(({ path }) => isRemote(path));
   const [first] = remote;
@@ -110,7 +113,8 @@ export function storageProblem(files: readonly DataFile[], cause: unknown): Data
 }
 
 /** Returns the error for a file on S3, without the credentials that a storage may repeat. */
-function remoteProblem(name: string, cause: unknown): DataValidationError {
+async function remoteProblem(name: string, cause: unknown): Promise<DataValidationError> {
+  const { oneLine } = await import('./duckdb.ts');
   const reason = Object.values(SECRETS).reduce((text, variable) => {
     const secret = process.env[variable] ?? '';
     return secret === '' ? text : text.replaceAll(secret, `[${variable}]`);

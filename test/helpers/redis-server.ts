@@ -1,5 +1,5 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -13,6 +13,11 @@ export interface RunningRedis {
   readonly kill: () => Promise<void>;
   /** Starts the server again with its data, on the same port. */
   readonly start: () => Promise<void>;
+  /** Stops the server from answering, as an overloaded machine would, until it is thawed. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
+  /** Returns the commands that have changed data, as the server has written them to its disk. */
+  readonly commands: () => string;
 }
 
 const isInstalled = spawnSync('redis-server', ['--version'], { timeout: 10_000 }).status === 0;
@@ -51,6 +56,21 @@ export function describeWithRedis(title: string, suite: (redis: () => RunningRed
       await killServer(child);
       rmSync(folder, { recursive: true, force: true });
     });
-    suite(() => ({ url: `redis://127.0.0.1:${String(port)}`, kill: () => killServer(child), start }));
+    const send = (signal: NodeJS.Signals) => (): void => {
+      if (child?.pid !== undefined) process.kill(-child.pid, signal);
+    };
+    suite(() => ({
+      url: `redis://127.0.0.1:${String(port)}`,
+      kill: () => killServer(child),
+      start,
+      freeze: send('SIGSTOP'),
+      thaw: send('SIGCONT'),
+      commands: () => {
+        const log = path.join(folder, 'appendonlydir');
+        return readdirSync(log)
+          .map((name) => readFileSync(path.join(log, name), 'latin1'))
+          .join('');
+      },
+    }));
   });
 }

@@ -47,6 +47,31 @@ describe('the options of serve', () => {
     });
   }
 
+  it('limit uploads to what Redis should hold, if it holds them', () => {
+    const redis = 'redis://h';
+    const limitOf = (options: object) => parseBy(serveSchema, options, 'serve').maxUploadMb;
+    expect([{}, { redis }, { redis, maxUploadMb: 3 }, { maxUploadMb: 9000 }].map(limitOf)).to.deep.equal([
+      2048, 512, 3, 9000,
+    ]);
+    expect(() => limitOf({ redis, maxUploadMb: 8193 })).to.throw('maxUploadMb must be at most 8192');
+  });
+
+  for (const [options, message] of [
+    [
+      { redis: 'redis://h', store: 'folder' },
+      'Results are stored either in Redis (redis, for several hosts) or in a folder (store',
+    ],
+    [{ work: false }, 'add redis'],
+    [{ redisPrefix: 'a' }, 'add redis'],
+    [{ redis: 'redis://h', redisPrefix: 'a:b' }, 'redisPrefix'],
+    [{ redis: 'redis://h', redisPrefix: '' }, 'redisPrefix'],
+    [{ redis: '' }, 'redis'],
+  ] as const) {
+    it(`reject ${JSON.stringify(options)}`, () => {
+      expect(() => parseBy(serveSchema, options, 'serve')).to.throw(message);
+    });
+  }
+
   for (const [field, value] of [
     ['corsOrigin', ['https://audit.example.com', 'http://localhost:3000']],
     ['allowedHost', ['audit.example.com', '[::1]', '10.0.0.1']],

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 
 import type Koa from 'koa';
 
-import { ValueError } from '../../exceptions/index.ts';
+import { ConfigValidationError, ValueError } from '../../exceptions/index.ts';
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
+import { MAX_REDIS_UPLOAD_MB, REDIS_PREFIX, REDIS_UPLOAD_MB } from '../../schemas/serve.ts';
 import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import type { RunRecord } from '../runs/runs.ts';
@@ -28,6 +29,23 @@ export interface AppOptions {
    * @defaultValue none: results are lost when the process ends
    */
   readonly storeFolder?: string | undefined;
+  /**
+   * The URL of a Redis server through which several hosts share runs, results and rate limits, such as
+   * `redis://db.example:6379`. The password is read from EVENHAND_REDIS_PASSWORD, or from the file that
+   * EVENHAND_REDIS_PASSWORD_FILE names. Cannot be combined with `store` and `storeFolder`.
+   * @defaultValue none: the runs belong to this service alone
+   */
+  readonly redis?: string | undefined;
+  /**
+   * The first part of the names of all keys in Redis. Services with different prefixes do not see each other.
+   * @defaultValue 'evenhand'
+   */
+  readonly redisPrefix?: string | undefined;
+  /**
+   * Whether this host also executes runs. If not, other hosts or `evenhand worker` must. Needs `redis`.
+   * @defaultValue true
+   */
+  readonly work?: boolean | undefined;
   /**
    * The number of requests allowed per minute and key, or per minute and address if there are no keys.
    * @defaultValue no limit
@@ -88,6 +106,9 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
   keys: true,
   store: true,
   storeFolder: true,
+  redis: true,
+  redisPrefix: true,
+  work: true,
   rateLimit: true,
   corsOrigins: true,
   allowedHosts: true,
@@ -133,8 +154,9 @@ export function settingsOf(options: AppOptions): ServiceSettings {
   assertCount('threads', threads, 1);
   assertCount('queue', queue, 0);
   assertCount('rateLimit', rateLimit, 1);
+  checkRedis(options);
   return {
-    limits: limitsOf(options.limits ?? {}),
+    limits: limitsOf(options.limits ?? {}, options.redis !== undefined),
     keys: options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter'),
     corsOrigins: options.corsOrigins ?? [],
     allowedHosts: options.allowedHosts ?? null,
@@ -152,7 +174,37 @@ function assertCount(name: string, value: number | undefined, min: number): void
   throw invalidParameter(name, `be a whole number of at least ${String(min)}`, value);
 }
 
-function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {
+/** The largest upload that is stored in Redis by default. */
+const REDIS_UPLOAD_BYTES = REDIS_UPLOAD_MB * 2 ** 20;
+
+/** The largest upload that can be stored in Redis: 8 GiB. */
+const MAX_REDIS_UPLOAD_BYTES = MAX_REDIS_UPLOAD_MB * 2 ** 20;
+
+function checkRedis({ redis, redisPrefix, work, store, storeFolder, limits }: AppOptions): void {
+  if (redis === undefined) {
+    const [given] = Object.entries({ redisPrefix, work }).filter(([, value]) => value !== undefined);
+    if (given === undefined) return;
+    throw new ConfigValidationError(`The ${given[0]} parameter needs the redis parameter.`, {
+      context: { parameter: given[0] },
+      suggestion: 'Add the URL of Redis, or omit the parameter.',
+    });
+  }
+  if (store !== undefined || storeFolder !== undefined) {
+    throw new ConfigValidationError('Results are stored either in Redis or in a folder, not in both.', {
+      context: { parameter: 'redis' },
+      suggestion: 'Use redis for several hosts, and the folder (--store) for one host. Omit the other one.',
+    });
+  }
+  if (redisPrefix !== undefined && !REDIS_PREFIX.test(redisPrefix)) {
+    throw invalidParameter('redisPrefix', 'have 1 to 100 letters, digits, dots, dashes and underscores', redisPrefix);
+  }
+  const bytes = limits?.uploadBytes ?? REDIS_UPLOAD_BYTES;
+  if (bytes > MAX_REDIS_UPLOAD_BYTES) {
+    throw invalidParameter('limits.uploadBytes', 'be at most 8 GiB with redis', bytes);
+  }
+}
+
+function limitsOf(given: Partial<ServiceLimits>, isInRedis: boolean): ServiceLimits {
   for (const [name, value] of Object.entries(given)) {
     if (name in DEFAULT_LIMITS && Number.isSafeInteger(value) && value > 0) continue;
     const known = Object.keys(DEFAULT_LIMITS).join(', ');
@@ -161,7 +213,7 @@ function limitsOf(given: Partial<ServiceLimits>): ServiceLimits {
       { context: { parameter: 'limits', value: given } },
     );
   }
-  return { ...DEFAULT_LIMITS, ...given };
+  return { ...DEFAULT_LIMITS, ...(isInRedis ? { uploadBytes: REDIS_UPLOAD_BYTES } : {}), ...given };
 }
 
 /** Returns a path without its trailing slash; '' for the root. */

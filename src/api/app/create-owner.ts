@@ -8,41 +8,38 @@ import type { Logger } from 'pino';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
-import type { RateLimiter } from '../context/service-context.ts';
+import type { Owner } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner } from '../jobs/create-job-runner.ts';
-import { createMemoryRateLimiter } from '../middleware/service-middleware.ts';
+import { createRateLimiter } from '../middleware/service-middleware.ts';
 import { STORE_BOUND } from '../runs/kept-runs.ts';
 import { LocalRuns } from '../runs/local-runs.ts';
-import type { RunRecord, Runs } from '../runs/runs.ts';
+import type { RunRecord } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
 import type { AppOptions } from './app-options.ts';
-
-/** The parts that exist once per service, shared by all processes that answer requests. */
-export interface Owner {
-  readonly runs: Runs;
-  readonly limiter: RateLimiter | null;
-  /** The folder for uploads that no job uses yet. */
-  readonly spoolFolder: string;
-  /**
-   * Removes the uploads of a process that has ended. Uploads that already belong to a run are not removed. Never
-   * rejects.
-   */
-  removeUploadsOf(pid: number): Promise<void>;
-  /** Stops the work in the same way as {@link ServiceApp.close}. */
-  close(drainMillis: number): Promise<void>;
-}
 
 /** The default number of runs that may wait for a thread. */
 const QUEUE = 256;
 
+/** The options with the default numbers of threads and waiting runs. */
+type FilledOptions = AppOptions & { readonly threads: number; readonly queue: number };
+
 /**
  * Creates the store, the threads, the runs and the rate limiter.
  * @param options the options, already checked by `settingsOf`
- * @throws {DataValidationError} if the folder of the store cannot be used
+ * @throws {DataValidationError} if the folder of the store cannot be used, or if Redis does not answer
+ * @throws {ConfigValidationError} if the URL of Redis is not valid
+ * @throws {DependencyError} if the packages for Redis are not installed
  */
 export async function createOwner(options: AppOptions, logger: Logger = getLogger()): Promise<Owner> {
-  const { threads = Math.min(2, availableParallelism()), queue = QUEUE, rateLimit } = options;
+  const { redis, threads = Math.min(2, availableParallelism()), queue = QUEUE } = options;
+  if (redis === undefined) return createLocalOwner({ ...options, threads, queue }, logger);
+  const { createSharedOwner } = await import('./create-shared-owner.ts');
+  return createSharedOwner({ ...options, redis, threads, queue }, logger);
+}
+
+async function createLocalOwner(options: FilledOptions, logger: Logger): Promise<Owner> {
+  const { threads, queue, rateLimit } = options;
   const { clock = machineClock, createId = randomUUID, storeFolder } = options;
   const spool = await createSpoolRoot();
   let opened: FileResultStore<RunRecord> | undefined;
@@ -61,7 +58,7 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
     await runs.start();
     return {
       runs,
-      limiter: rateLimit === undefined ? null : createMemoryRateLimiter(rateLimit),
+      limiter: rateLimit === undefined ? null : createRateLimiter(rateLimit),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
       close: async (drainMillis) => {

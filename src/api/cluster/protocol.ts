@@ -38,8 +38,6 @@ export interface WorkerSettings {
   readonly options: Omit<AppOptions, 'store' | 'clock' | 'createId'>;
   readonly isLimited: boolean;
   readonly spoolFolder: string;
-  /** The parent folder of the runs' folders. */
-  readonly filesFolder: string;
   readonly logLevel: string;
 }
 
@@ -152,6 +150,7 @@ export type RunMethods = {
 } & {
   keep: (run: KeptRun) => undefined;
   follow: (index: { readonly runId: string; readonly after: number }) => boolean;
+  fileOf: (file: { readonly runId: string; readonly name: string }) => string;
   /** Counts one request against the rate limit of its client. */
   take: (client: string) => Allowance;
 };

@@ -3,11 +3,8 @@ import type { RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
 import type { Handlers, RunMethods } from './protocol.ts';
 
-/**
- * Returns a `Runs` object that forwards its calls to another process.
- * @param folderOf returns the folder of a run's files, which both processes can access
- */
-export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId: string) => string): Runs {
+/** Returns a `Runs` object that forwards its calls to another process on this machine. */
+export function createRemoteRuns(channel: Channel<RunMethods>): Runs {
   return Object.freeze({
     keep: async (run) => {
       await channel.call('keep', run);
@@ -27,7 +24,7 @@ export function createRemoteRuns(channel: Channel<RunMethods>, folderOf: (runId:
     },
     work: (job) => channel.call('work', job),
     counts: () => channel.call('counts', undefined),
-    folderOf,
+    fileOf: (runId, name) => channel.call('fileOf', { runId, name }),
   } satisfies Runs);
 }
 
@@ -60,6 +57,7 @@ export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>):
     },
     work: (job) => runs.work(job),
     counts: () => runs.counts(),
+    fileOf: ({ runId, name }) => runs.fileOf(runId, name),
     take: (client) => {
       if (limiter === null) throw new Error('The rate limiter was called, but no rate limit is set.');
       return limiter.take(client);

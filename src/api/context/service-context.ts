@@ -12,7 +12,7 @@ export interface ServiceLimits {
   readonly jsonBytes: number;
   /**
    * The maximum number of bytes of an uploaded file, before and after decompression.
-   * @defaultValue 2147483648 (2 GiB)
+   * @defaultValue 2147483648 (2 GiB); 536870912 (512 MiB) if hosts share runs through Redis, which holds the uploads
    */
   readonly uploadBytes: number;
   /**
@@ -110,4 +110,19 @@ export interface Allowance {
 /** Counts requests per client across the complete service. */
 export interface RateLimiter {
   take(client: string): Promise<Allowance>;
+}
+
+/** The parts that exist once per service, shared by all processes that answer requests. */
+export interface Owner {
+  readonly runs: Runs;
+  readonly limiter: RateLimiter | null;
+  /** The folder for uploads that no job uses yet. */
+  readonly spoolFolder: string;
+  /**
+   * Removes the uploads of a process that has ended. Uploads that already belong to a run are not removed. Never
+   * rejects.
+   */
+  removeUploadsOf(pid: number): Promise<void>;
+  /** Stops the work in the same way as `ServiceApp.close`. */
+  close(drainMillis: number): Promise<void>;
 }

@@ -97,6 +97,11 @@ async function runInThread(
 export interface JobRunnerOptions {
   /** The number of threads for all jobs except language-model jobs. */
   readonly threads: number;
+  /**
+   * The number of additional threads for language-model jobs.
+   * @defaultValue 2
+   */
+  readonly llmThreads?: number | undefined;
   /** The number of jobs that may wait for a thread. */
   readonly queue: number;
   /**
@@ -115,10 +120,11 @@ export interface JobRunnerOptions {
  * The number of additional threads for language-model jobs. These jobs mostly wait for the network and should not block
  * other work.
  */
-const LLM_THREADS = 2;
+export const LLM_THREADS = 2;
 
 /** Creates the job runner. A thread is started only when a job needs it. */
-export function createJobRunner({ threads, queue, logger, createId = randomUUID }: JobRunnerOptions): JobRunner {
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
+  const { threads, llmThreads = LLM_THREADS, queue, logger, createId = randomUUID } = options;
   const logError = (fields: object, message: string): void => {
     (logger ?? getLogger()).error(fields, message);
   };
@@ -126,7 +132,7 @@ export function createJobRunner({ threads, queue, logger, createId = randomUUID 
     logError({ err: error }, 'A thread failed while it was idle.');
   };
   const compute = new ThreadPool(threads, onFailure);
-  const llm = new ThreadPool(LLM_THREADS, onFailure);
+  const llm = new ThreadPool(llmThreads, onFailure);
   const atWork = new Set<Promise<unknown>>();
   let isClosed = false;
   return {

@@ -89,18 +89,26 @@ function groupsOf(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
+/** The time window in seconds. The window of a client begins with its first request. */
 const SECONDS = 60;
 
+/** A limiter of rate-limiter-flexible. */
+type Counter = Pick<RateLimiterMemory, 'consume'>;
+
 /**
- * Creates a limiter of requests per minute and client. Counts are stored in the memory of this process. The time window
- * of a client begins with its first request.
+ * Creates a limiter of requests per minute and client.
+ * @param counterOf creates the counter; by default, one in the memory of this process
  * @throws {ValueError} if the limit is not a whole number of at least 1
  */
-export function createMemoryRateLimiter(perMinute: number): RateLimiter {
+export function createRateLimiter(
+  perMinute: number,
+  counterOf: (options: { readonly points: number; readonly duration: number }) => Counter = (options) =>
+    new RateLimiterMemory(options),
+): RateLimiter {
   if (!Number.isSafeInteger(perMinute) || perMinute < 1) {
     throw invalidParameter('rateLimit', 'be a whole number of at least 1', perMinute);
   }
-  const limiter = new RateLimiterMemory({ points: perMinute, duration: SECONDS });
+  const limiter = counterOf({ points: perMinute, duration: SECONDS });
   return {
     take: async (client) => {
       let isAllowed = true;

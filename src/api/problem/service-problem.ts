@@ -200,6 +200,23 @@ export function serviceEnds(): ServiceProblem {
   return unavailable('The service is shutting down and accepts no new work.', RETRY_LATER, RETRY_SECONDS);
 }
 
+/** The time in seconds after which a client may retry if the shared store does not answer. */
+const AWAY_SECONDS = '5';
+
+/** Returns the problem for a request that needs the store of several hosts while this store does not answer. */
+export function storeAway(cause?: unknown, runId?: string): ServiceProblem {
+  const detail = `The service cannot reach the store that its hosts share.${runId === undefined ? '' : ' The run continues when the store answers again.'}`;
+  const headers = { 'Retry-After': AWAY_SECONDS };
+  return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, runId, headers }, cause);
+}
+
+/** Returns the problem for a request that needs the store of several hosts while this store has no room. */
+export function storeFull(cause: unknown): ServiceProblem {
+  const detail = 'The store that the hosts of the service share cannot save anything at the moment.';
+  const headers = { 'Retry-After': String(RETRY_SECONDS) };
+  return new ServiceProblem(503, { detail, suggestion: RETRY_LATER, headers }, cause);
+}
+
 /** Returns the problem for a run whose result could not be saved in the store. */
 export function cannotKeep(runId: string, cause: unknown): ServiceProblem {
   const headers = { 'Retry-After': String(RETRY_SECONDS) };
@@ -249,6 +266,22 @@ export function cancelledByEnd(runId: string): ProblemJson {
 export function leftByEarlierProcess(runId: string): ProblemJson {
   const detail = 'The service ended while this run was in progress.';
   return new ServiceProblem(503, { detail, suggestion: 'Send the request again.', runId }).toJSON();
+}
+
+/** Returns the problem of a run whose upload is not stored any more when a worker begins. */
+export function uploadLost(cause: unknown): ServiceProblem {
+  return new ServiceProblem(
+    503,
+    { detail: 'The upload of this run is not stored any more.', suggestion: RETRY_LATER },
+    cause,
+  );
+}
+
+/** Returns the problem of a run that is not tried again, because several workers ended while they worked on it. */
+export function abandonedRun(runId: string): ProblemJson {
+  const detail = 'The run ended several workers of the service, or stopped them from answering.';
+  const suggestion = 'Send fewer rows or columns, or ask the operator of the service to read the log of the workers.';
+  return new ServiceProblem(500, { detail, suggestion, runId }).toJSON();
 }
 
 /** Returns the problem of a failed run: the thrown problem, or an internal error without details. */

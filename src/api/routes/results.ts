@@ -1,5 +1,4 @@
 import { open, readFile } from 'node:fs/promises';
-import path from 'node:path';
 
 import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
 import { validationToMarkdown } from '../../integration/validation-report.ts';
@@ -30,7 +29,7 @@ async function reportOf(
   runs: Runs,
 ): Promise<string | undefined> {
   const readOwn = async (name: string): Promise<string> => {
-    const bytes = await readFile(path.join(runs.folderOf(runId), name)).catch(() => {
+    const bytes = await readFile(await runs.fileOf(runId, name)).catch(() => {
       throw unknownRun(runId);
     });
     return decodeUtf8(bytes, name);
@@ -115,7 +114,7 @@ export function getResultDataRoute({ runs }: Service): Handler {
     const form = chosenData(context, there, format, runId);
     // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
     // and not a truncated file.
-    const file = await open(path.join(runs.folderOf(runId), form.name)).catch(() => {
+    const file = await open(await runs.fileOf(runId, form.name)).catch(() => {
       throw unknownRun(runId);
     });
     context.attachment(`${runId}.${form.format}`);

@@ -19,6 +19,9 @@ import type { KeptRuns, RunFolders } from './kept-runs.ts';
 import {
   dropOldest,
   endedRecord,
+  isForgotten,
+  MAX_PROGRESS,
+  queuedRecord,
   type RunEvent,
   type RunRecord,
   type RunRequest,
@@ -27,9 +30,6 @@ import {
   succeededRecord,
   type Unfollow,
 } from './runs.ts';
-
-/** The maximum number of progress reports that are stored for clients that start to follow the run later. */
-const MAX_PROGRESS = 200;
 
 type OnEvent = (event: RunEvent) => void;
 
@@ -246,9 +246,7 @@ export class ActiveRuns {
     if (!isSafeId(runId) || this.#runs.has(runId) || this.#atWork.has(runId)) {
       throw invalidParameter('createId', 'return a new file name of letters, digits and dashes for each run', runId);
     }
-    const record = { runId, endpoint, status: 'queued', createdAt: now(), finishedAt: null } as const;
-    const unfinished = { body: null, problem: null, lastEventId: 0, files: [] };
-    const run = new ActiveRun(Object.freeze({ ...record, ...unfinished }), isWaitedFor, logger);
+    const run = new ActiveRun(queuedRecord(runId, endpoint, now()), isWaitedFor, logger);
     this.#runs.set(runId, run);
     run.events.status('queued');
     return run;
@@ -310,7 +308,7 @@ export class ActiveRuns {
     if (run.isDecided) return false;
     run.isDecided = true;
     const last = Object.freeze({ ...end, lastEventId: run.events.lastId + 1 });
-    const isToBeKept = !isForgotten(run, last);
+    const isToBeKept = !isForgotten(run.isWaitedFor, last);
     run.record = isToBeKept ? await this.#parts.kept.addEnd(last) : last;
     if (!isToBeKept) {
       this.#recent.set(last.runId, last);
@@ -321,10 +319,4 @@ export class ActiveRuns {
     run.ended.resolve(run.record);
     return true;
   }
-}
-
-/** Returns whether nothing needs to be stored, because the waiting client receives the complete outcome. */
-function isForgotten({ isWaitedFor }: ActiveRun, { status, problem }: RunRecord): boolean {
-  if (!isWaitedFor) return false;
-  return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);
 }

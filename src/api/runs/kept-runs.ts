@@ -11,15 +11,44 @@ import { dropOldest, endedRecord, type RunRecord } from './runs.ts';
 /** The default format of run IDs. Folders with other names may belong to other programs. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** The folders of runs' files, `<filesFolder>/<runId>`, and the folders of their uploads. */
-export class RunFolders {
-  readonly #filesFolder: string;
+/** The folders of the uploads that belong to runs. */
+export class InputFolders {
   readonly #logger: Logger;
   readonly #inputs = new Set<string>();
 
-  constructor(filesFolder: string, logger: Logger) {
-    this.#filesFolder = path.resolve(filesFolder);
+  constructor(logger: Logger) {
     this.#logger = logger;
+  }
+
+  /** Registers a folder with an upload as part of a run, until the folder is removed. */
+  addInput(folder: string): void {
+    this.#inputs.add(path.resolve(folder));
+  }
+
+  hasInput(folder: string): boolean {
+    return this.#inputs.has(path.resolve(folder));
+  }
+
+  async removeInput(folder: string): Promise<void> {
+    await this.removeFolder(folder);
+    this.#inputs.delete(path.resolve(folder));
+  }
+
+  /** Removes a folder and its content. Failures are logged. */
+  protected async removeFolder(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
+      this.#logger.warn({ err: error, folder }, 'a folder cannot be removed');
+    });
+  }
+}
+
+/** The folders of runs' files, `<filesFolder>/<runId>`, and the folders of their uploads. */
+export class RunFolders extends InputFolders {
+  readonly #filesFolder: string;
+
+  constructor(filesFolder: string, logger: Logger) {
+    super(logger);
+    this.#filesFolder = path.resolve(filesFolder);
   }
 
   /**
@@ -36,28 +65,7 @@ export class RunFolders {
   }
 
   async remove(runId: string): Promise<void> {
-    await this.#removeFolder(this.pathOf(runId));
-  }
-
-  /** Registers a folder with an upload as part of a run, until the folder is removed. */
-  addInput(folder: string): void {
-    this.#inputs.add(path.resolve(folder));
-  }
-
-  hasInput(folder: string): boolean {
-    return this.#inputs.has(path.resolve(folder));
-  }
-
-  async removeInput(folder: string): Promise<void> {
-    await this.#removeFolder(folder);
-    this.#inputs.delete(path.resolve(folder));
-  }
-
-  /** Removes a folder and its content. Failures are logged. */
-  async #removeFolder(folder: string): Promise<void> {
-    await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch((error: unknown) => {
-      this.#logger.warn({ err: error, folder }, 'a folder cannot be removed');
-    });
+    await this.removeFolder(this.pathOf(runId));
   }
 
   /** Creates the parent folder if necessary, and removes the folders of unknown runs in it. */

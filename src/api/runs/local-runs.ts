@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Logger } from 'pino';
 
 import { whenAborted } from '../../internal/retry.ts';
@@ -7,11 +9,16 @@ import type { ResultStoreLike } from '../store/result-store.ts';
 import { ActiveRuns, type ActiveRunsParts, noteFollower } from './active-runs.ts';
 import { KeptRuns, RunFolders } from './kept-runs.ts';
 import {
+  byCreation,
+  canAnswerAgain,
   dropOldest,
   endedRecord,
   type IdempotencyClaim,
   isFinal,
+  KEY_MILLIS,
   type KeptRun,
+  LAST_EVENT_LEFT,
+  MAX_KEYS,
   type Removal,
   type RunCounts,
   type RunEvent,
@@ -22,12 +29,6 @@ import {
   type Submitted,
   type Unfollow,
 } from './runs.ts';
-
-/** The maximum number of stored idempotency keys. If there are more, the oldest key is dropped. */
-const MAX_KEYS = 10_000;
-
-/** The time in milliseconds after which an idempotency key expires. */
-const KEPT_MILLIS = 24 * 60 * 60 * 1000;
 
 /** Options of {@link IdempotencyKeys}. */
 interface IdempotencyKeysOptions {
@@ -80,7 +81,7 @@ export class IdempotencyKeys {
 
   #fresh(key: string): Entry | undefined {
     const entry = this.#entries.get(key);
-    if (entry === undefined || this.#options.clock() - entry.since < KEPT_MILLIS) return entry;
+    if (entry === undefined || this.#options.clock() - entry.since < KEY_MILLIS) return entry;
     this.#drop(key, entry);
     return undefined;
   }
@@ -106,12 +107,6 @@ export class IdempotencyKeys {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 }
-
-/**
- * The ID of the final event of a run from an earlier process. The actual number of events is unknown, but smaller than
- * this ID.
- */
-const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
 /** Options of {@link LocalRuns}. */
 export interface LocalRunsOptions {
@@ -263,8 +258,13 @@ export class LocalRuns implements Runs {
     return this.#parts.folders.hasInput(folder);
   }
 
+  /** Returns the folder of a run's files, which is the same in every process. */
   folderOf(runId: string): string {
     return this.#parts.folders.pathOf(runId);
+  }
+
+  async fileOf(runId: string, name: string): Promise<string> {
+    return Promise.resolve(path.join(this.folderOf(runId), name));
   }
 
   /**
@@ -289,16 +289,8 @@ export class LocalRuns implements Runs {
 
   /** Returns whether a stored run can be returned when its request is repeated. */
   async #isUsable(runId: string): Promise<boolean> {
-    const record = await this.get(runId);
-    if (record === undefined || record.status === 'cancelled') return false;
-    return record.status !== 'failed' || (record.problem !== null && record.problem.status < 500);
+    return canAnswerAgain(await this.get(runId));
   }
-}
-
-/** Compares runs by creation time, newest first. ISO times sort as text. */
-function byCreation(a: RunSummary, b: RunSummary): number {
-  if (a.createdAt === b.createdAt) return 0;
-  return a.createdAt < b.createdAt ? 1 : -1;
 }
 
 function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord): RunSummary {

@@ -13,6 +13,15 @@ export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancel
 /** One of {@link RUN_STATUSES}. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** The maximum number of progress reports that are stored for clients that start to follow the run later. */
+export const MAX_PROGRESS = 200;
+
+/** The maximum number of stored idempotency keys. If there are more, the oldest key is dropped. */
+export const MAX_KEYS = 10_000;
+
+/** The time in milliseconds after which an idempotency key expires. */
+export const KEY_MILLIS = 24 * 60 * 60 * 1000;
+
 /** A run in the store: plain data that can be sent to other processes and written to disk. */
 export interface RunRecord {
   readonly runId: string;
@@ -42,11 +51,47 @@ export function isFinal(status: RunStatus): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'cancelled';
 }
 
+/**
+ * Returns whether nothing needs to be stored at the end of a run, because the waiting client receives the complete
+ * outcome.
+ * @param isWaitedFor see {@link RunRequest.isWaitedFor}
+ */
+export function isForgotten(isWaitedFor: boolean, { status, problem }: RunRecord): boolean {
+  if (!isWaitedFor) return false;
+  return status === 'cancelled' || (status === 'failed' && problem !== null && problem.status < 500);
+}
+
+/**
+ * Returns whether a run can answer a repeated request: it was not dropped or cancelled, and no internal error occurred.
+ */
+export function canAnswerAgain(record: RunRecord | undefined): record is RunRecord {
+  if (record === undefined || record.status === 'cancelled') return false;
+  return record.status !== 'failed' || (record.problem !== null && record.problem.status < 500);
+}
+
 /** An event of a run, numbered from 1. The last event is a final status. */
 export type RunEvent = Readonly<
   | { id: number; type: 'status'; status: RunStatus }
   | { id: number; type: 'progress'; stage: string; done: number; total: number }
 >;
+
+/**
+ * The ID of the final event of a run that was left by an earlier process, or lost. The actual number of events is unknown, but smaller than
+ * this ID.
+ */
+export const LAST_EVENT_LEFT = 2 ** 31 - 1;
+
+/** Returns the record of a new run. */
+export function queuedRecord(runId: string, endpoint: RunEndpoint, createdAt: string): RunRecord {
+  const unfinished = { finishedAt: null, body: null, problem: null, lastEventId: 0, files: [] };
+  return Object.freeze({ runId, endpoint, status: 'queued', createdAt, ...unfinished });
+}
+
+/** Compares runs by creation time, newest first. ISO times sort as text. */
+export function byCreation(a: RunSummary, b: RunSummary): number {
+  if (a.createdAt === b.createdAt) return 0;
+  return a.createdAt < b.createdAt ? 1 : -1;
+}
 
 /** Returns the record of a run that succeeded. */
 export function succeededRecord(
@@ -155,8 +200,8 @@ export interface RunCounts {
 export type Unfollow = () => void;
 
 /**
- * The runs of the service: stored, waiting and running. One process owns the runs. In a cluster, the primary process
- * owns the runs, and workers call it through a channel. Problems (queue full, key used for another request) are thrown
+ * The runs of the service: stored, waiting and running. One process owns the runs, or several hosts share them through
+ * Redis. In a cluster, the primary process owns the runs, and workers call it through a channel. Problems (queue full, key used for another request) are thrown
  * as `ServiceProblem`.
  */
 export interface Runs {
@@ -182,6 +227,10 @@ export interface Runs {
   /** Runs a job without creating a run, so nothing is stored. The job is rejected in the same cases as in `submit`. */
   work(job: Job): Promise<JobOutcome>;
   counts(): Promise<RunCounts>;
-  /** Returns the folder of a run's files, which is the same in every process. */
-  folderOf(runId: string): string;
+  /**
+   * Returns the path of a file of an ended run on this machine, for reading. The file may be missing if the run was
+   * removed.
+   * @param name one of the names in the record
+   */
+  fileOf(runId: string, name: string): Promise<string>;
 }

@@ -1,11 +1,11 @@
 import { createServer, type Socket } from 'node:net';
-import path from 'node:path';
 
 import { assertKnownOptions, invalidParameter } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
 import { settingsOf } from '../app/app-options.ts';
-import { checkFolders, createOwner, type Owner } from '../app/create-owner.ts';
+import { checkFolders, createOwner } from '../app/create-owner.ts';
+import type { Owner } from '../context/service-context.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
 import { serveRuns } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
@@ -153,14 +153,14 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
 }
 
 function settingsFor(workerName: string, options: FilledServeOptions, owner: Owner): WorkerSettings {
-  const { host: _, port: __, drainMillis: ___, insecure: ____, workers: _____, ...appOptions } = options;
+  const { host: _, port: __, drainMillis: ___, insecure: ____, workers: _____, ...others } = options;
+  // Only this process connects to Redis, and its URL may contain a password.
+  const { redis: ______, redisPrefix: _______, work: ________, ...appOptions } = others;
   return {
     workerName,
-    options: appOptions,
+    options: { ...appOptions, limits: settingsOf(options).limits },
     isLimited: owner.limiter !== null,
     spoolFolder: owner.spoolFolder,
-    // Any run ID can be used here, because all folders of runs have the same parent folder.
-    filesFolder: path.dirname(owner.runs.folderOf('run')),
     logLevel: getLogger().level,
   };
 }

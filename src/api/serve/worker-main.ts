@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import path from 'node:path';
 
 import type { Level } from 'pino';
 
@@ -60,9 +59,9 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
 }
 
 function createRemoteApp(channel: Channel<PrimaryMethods>, settings: WorkerSettings): ListeningApp {
-  const { options, workerName, spoolFolder, filesFolder, isLimited } = settings;
+  const { options, workerName, spoolFolder, isLimited } = settings;
   return createListeningApp(options, {
-    runs: createRemoteRuns(channel, (runId) => path.join(filesFolder, runId)),
+    runs: createRemoteRuns(channel),
     limiter: isLimited ? createRemoteLimiter(channel) : null,
     spoolFolder,
     workerName,

@@ -5,6 +5,7 @@ import type { ServeRequest } from '../../schemas/serve.ts';
 import { defineCommand } from '../define-command.ts';
 import { repeatable } from '../option-parsers.ts';
 import { type OutputOptions, print } from '../output.ts';
+import { assertNoPassword, REDIS_URL } from '../redis-url.ts';
 import { endSoon, prepareServiceLogs, stopAtSignals } from '../stoppable.ts';
 
 /** Returns the command `evenhand serve`. */
@@ -19,6 +20,9 @@ export function serveCommand(): Command {
 --reload  restart when a file of the package changes
 --insecure  allow an address that other machines can reach without API keys
 --store <folder>  folder in which results are also saved, so that they survive a restart
+--redis <url>  Redis server through which several hosts share runs, results and rate limits: ${REDIS_URL}
+--redis-prefix <name>  first part of all keys in Redis; services with different prefixes do not see each other (default: evenhand)
+--no-work  leave the runs to other hosts, and to 'evenhand worker'
 --monitor <folder>  folder that 'evenhand monitor --output-dir' writes; shown at /dashboard
 --llm-dir <folder>  folder with the files that configurations sent to /llm-eval may name
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
@@ -26,9 +30,9 @@ export function serveCommand(): Command {
 --base-path <path>  path prefix under which a proxy serves the service, such as /fairness; used in links
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
---queue <n>  number of runs that may wait for a thread; further runs are rejected (default: 256)
+--queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)
 --max-json-mb <n>  maximum size of a JSON body in MiB (default: 32)
---max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048)
+--max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048, or 512 with --redis)
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
     parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
@@ -47,6 +51,11 @@ Examples:
   $ EVENHAND_API_KEYS="$(openssl rand -hex 24)" evenhand serve --host 0.0.0.0 --workers 2 \\
       --store /var/lib/evenhand --rate-limit 600
   $ curl -s https://audit.example.com/results -H "authorization: Bearer $KEY"
+
+  On several hosts, behind a load balancer. Any host answers for any run; workers on further machines only work:
+  $ EVENHAND_API_KEYS="$KEY" EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand serve --host 0.0.0.0 \\
+      --redis redis://queue.example:6379
+  $ EVENHAND_REDIS_PASSWORD_FILE=redis.txt evenhand worker --redis redis://queue.example:6379
 
   Behind a proxy on the same machine that handles passwords and TLS:
   $ evenhand serve --allowed-host audit.example.com --base-path /fairness
@@ -76,6 +85,7 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
     process.exitCode = await serveWatched(request);
     return;
   }
+  if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const { serve } = await import('../../api/serve/serve.ts');
   const service = await serve(serveOptionsOf(request));
   const release = stopAtSignals(() => service.stop(), 'waiting for requests and runs to finish.', options);
@@ -91,9 +101,10 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
-  const { maxJsonMb, maxUploadMb, maxArrayItems, ...same } = others;
+  const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
+    ...(work === false ? { work } : {}),
     storeFolder: store,
     monitorFolder: monitor,
     llmFolder: llmDir,

@@ -8,7 +8,7 @@ import { formatNumber } from '../../internal/format.ts';
 import { type OutputOptions, print } from '../output.ts';
 import { assertNoPassword, REDIS_URL } from '../redis-url.ts';
 import { endSoon, prepareServiceLogs, stopAtSignals } from '../stoppable.ts';
-import { TASK_HANDLERS } from '../task-handlers.ts';
+import { createTaskHandlers, TASK_KINDS } from '../task-handlers.ts';
 
 /** Returns the command `evenhand worker`. */
 export function workerCommand(): Command {
@@ -18,7 +18,9 @@ export function workerCommand(): Command {
     options: `
 --redis <url>  Redis server with the queue: ${REDIS_URL}
 --concurrency <n>  number of tasks that are done at the same time (default: the number of cores)
---kinds <names>  comma-separated kinds of tasks to take: ${Object.keys(TASK_HANDLERS).join(', ')} (default: all)
+--kinds <names>  comma-separated kinds of tasks to take: ${TASK_KINDS.join(', ')} (default: all)
+--redis-prefix <name>  first part of all keys in Redis, as of 'evenhand serve' (default: evenhand)
+--llm-dir <folder>  folder with the files that configurations sent to /llm-eval of the service may name
 --lock-seconds <n>  seconds after which a task is taken from a worker that does not answer (default: 30)
 --drain-seconds <n>  seconds that running tasks have to finish when the worker stops, before they are given back to the queue (default: 30)`,
     required: ['redis'],
@@ -37,6 +39,8 @@ Examples:
 Start any number of workers, on any number of machines, with the version of evenhand that the callers have. A task
 whose worker is lost is taken over by another one after --lock-seconds, within twice this time. A task that ends its
 worker four times is quarantined.
+A run of 'evenhand serve --redis' is executed in threads of the worker. The keys of providers of language models, and
+EVENHAND_LLM_ALLOW_LIVE, are read from the environment of the worker.
 Redis needs the settings 'appendonly yes' and 'maxmemory-policy noeviction'. Every program that can write to Redis can give
 work to the workers: use a password, and do not let other machines reach the server.
 Logs go to stderr: on a terminal, the start and the end of each task, otherwise warnings. EVENHAND_LOG_LEVEL,
@@ -59,9 +63,11 @@ async function runWorkerCommand(options: OutputOptions, request: WorkerRequest):
   const kinds = await chosenKinds(request.kinds);
   const concurrency = request.concurrency ?? availableParallelism();
   const onEvent = await eventLog();
-  const handlers = Object.fromEntries(Object.entries(TASK_HANDLERS).filter(([kind]) => kinds.includes(kind)));
+  const { redisPrefix, llmDir } = request;
+  const { handlers: all, close } = await createTaskHandlers({ redis, redisPrefix, concurrency, llmDir });
+  const handlers = Object.fromEntries(Object.entries(all).filter(([kind]) => kinds.includes(kind)));
   const lockMillis = Math.round(1000 * lockSeconds);
-  const worker = await startTaskWorker({ redis, handlers, concurrency, lockMillis, onEvent });
+  const worker = await startTaskWorker({ redis, prefix: redisPrefix, handlers, concurrency, lockMillis, onEvent });
   const release = stopAtSignals(
     () => worker.close({ drainMillis: Math.round(drainSeconds * 1000) }),
     `running tasks have ${formatNumber(drainSeconds, 0)} s to finish.`,
@@ -74,13 +80,13 @@ async function runWorkerCommand(options: OutputOptions, request: WorkerRequest):
     release();
     endSoon();
   }
+  await close();
 }
 
 async function chosenKinds(given: readonly string[] | undefined): Promise<readonly string[]> {
-  const known = Object.keys(TASK_HANDLERS);
-  if (given === undefined) return known;
+  if (given === undefined) return TASK_KINDS;
   const { oneOf } = await import('../../internal/arguments.ts');
-  return given.map((kind) => oneOf('kinds', kind, known));
+  return given.map((kind) => oneOf('kinds', kind, TASK_KINDS));
 }
 
 async function reportStart(

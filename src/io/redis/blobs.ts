@@ -5,7 +5,7 @@ import { formatCount } from '../../internal/format.ts';
 import type { Redis } from './open-redis.ts';
 
 /** The size of a part. One command carries one part, so that no command blocks Redis for long. */
-const PART_BYTES = 4 * 2 ** 20;
+export const PART_BYTES = 4 * 2 ** 20;
 
 /** The name under which bytes are stored: a prefix and the SHA-256 of the bytes. */
 export type BlobKey = string;
@@ -65,11 +65,6 @@ async function extendBlob({ client }: Redis, key: BlobKey, length: number, expir
   return Number(await client.call('EVAL', EXTEND, keys.length, ...keys, expireSeconds)) === 1;
 }
 
-function partKeys(key: BlobKey, length: number): string[] {
-  const count = Math.max(1, Math.ceil(length / PART_BYTES));
-  return Array.from({ length: count }, (_, part) => `${key}:${String(part)}`);
-}
-
 /**
  * Returns stored bytes, after a check of their SHA-256.
  * @throws {DataValidationError} if they have expired, or are not the bytes that were stored
@@ -88,7 +83,14 @@ export async function getBlob({ client, name }: Redis, key: BlobKey): Promise<Ui
   throw lostBlob(name, key, `of ${formatCount(bytes.length)} bytes is damaged`);
 }
 
-function lostBlob(engine: string, key: string, problem: string): DataValidationError {
+/** Returns the keys of the parts of a blob. */
+export function partKeys(key: BlobKey, length: number): string[] {
+  const count = Math.max(1, Math.ceil(length / PART_BYTES));
+  return Array.from({ length: count }, (_, part) => `${key}:${String(part)}`);
+}
+
+/** Returns the error for bytes that are not there any more. */
+export function lostBlob(engine: string, key: string, problem: string): DataValidationError {
   return new DataValidationError(`Data stored in ${engine} ${problem}.`, {
     code: 'engine-failed',
     context: { engine, key, reason: 'lost' },

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { DataValidationError, ConfigValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { importOptional } from '../../internal/packages.ts';
@@ -28,9 +30,19 @@ export interface Redis {
    * Opens a further connection, for example for commands that block or for subscriptions. It is closed with the first
    * one.
    */
-  open(): Promise<RedisClient>;
+  open(options?: OpenClientOptions): Promise<RedisClient>;
   /** Closes all connections. Closing again has no effect. */
   close(): Promise<void>;
+}
+
+/** Options of {@link Redis.open}. */
+interface OpenClientOptions {
+  /**
+   * The time in milliseconds after which a command fails. Such a connection never sends a command a second time, and
+   * while Redis is away, its commands fail at once.
+   * @defaultValue none: commands wait until Redis answers
+   */
+  readonly commandMillis?: number | undefined;
 }
 
 /** Options of {@link openRedis}. */
@@ -51,6 +63,9 @@ export interface OpenRedisOptions {
 /** The time after which a new connection is attempted, in milliseconds, at the most. */
 const MAX_RETRY_MS = 2000;
 
+/** The time that a server has to answer when a connection is closed. */
+const GOODBYE_MS = 1000;
+
 /**
  * Connects to Redis. If the connection is lost later, commands wait until Redis answers again.
  * @param url `redis://user@host:6379/0`, or `rediss://` for TLS
@@ -67,9 +82,12 @@ export async function openRedis(
     readonly Redis: new (options: object) => RedisClient;
   };
   const clients: RedisClient[] = [];
-  const open = async (): Promise<RedisClient> => {
+  const open = async ({ commandMillis }: OpenClientOptions = {}): Promise<RedisClient> => {
     const client = new Client({
       ...options,
+      ...(commandMillis === undefined
+        ? {}
+        : { commandTimeout: commandMillis, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }),
       lazyConnect: true,
       connectTimeout: connectMillis,
       // Commands wait for a lost server, because a job must not fail when Redis restarts.
@@ -106,8 +124,9 @@ export async function openRedis(
       isClosed = true;
       await Promise.all(
         clients.splice(0).map(async (one) => {
-          // A connection that is lost cannot say goodbye.
-          if (one.status === 'ready') await one.quit().catch(() => undefined);
+          // A connection that is lost cannot say goodbye, and a server that does not answer is not waited for.
+          const goodbye = one.status === 'ready' ? one.quit().catch(() => undefined) : Promise.resolve();
+          await Promise.race([goodbye, sleep(GOODBYE_MS, undefined, { ref: false })]);
           one.disconnect();
         }),
       );

@@ -22,7 +22,7 @@ export interface RowFile {
 }
 
 /** Some rows of a {@link RowFile}. */
-export interface RowPart {
+interface RowPart {
   readonly rows: number;
   /** The position of each chunk in the file, in bytes. */
   readonly offsets: readonly number[];

@@ -58,7 +58,7 @@ function createFakeRuns() {
       return Promise.resolve(() => followers.delete(onEvent));
     },
     counts: () => Promise.resolve({ queued: 1, running: 2, kept: 3 }),
-    folderOf: (runId) => `/primary/${runId}`,
+    fileOf: (runId, name) => Promise.resolve(`/primary/${runId}/${name}`),
   };
   const report = (event: RunEvent) => {
     for (const follower of followers) follower(event);
@@ -71,7 +71,7 @@ function openBench(limiter: RateLimiter | null = null) {
   const fake = createFakeRuns();
   createChannel<Methods, RunMethods>(pair.right, serveRuns({ runs: fake.runs, limiter }));
   const channel: Channel<RunMethods> = createChannel<RunMethods, Methods>(pair.left, {});
-  return { ...pair, ...fake, channel, remote: createRemoteRuns(channel, (runId) => `/shared/${runId}`) };
+  return { ...pair, ...fake, channel, remote: createRemoteRuns(channel) };
 }
 
 async function turns(count = 5): Promise<void> {
@@ -101,7 +101,7 @@ describe('createRemoteRuns', () => {
     expect(await remote.remove('r1')).to.equal('removed');
     expect(await remote.remove('r2')).to.equal('unknown');
     expect(await remote.counts()).to.deep.equal({ queued: 1, running: 2, kept: 3 });
-    expect(remote.folderOf('r1')).to.equal('/shared/r1');
+    expect(await remote.fileOf('r1', 'data.csv')).to.equal('/primary/r1/data.csv');
   });
 
   it('rejects with the problem of the owner', async () => {

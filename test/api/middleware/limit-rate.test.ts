@@ -4,7 +4,7 @@ import type { RateLimiter } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { authenticate } from '../../../src/api/middleware/authenticate.ts';
 import { limitRate } from '../../../src/api/middleware/service-layers.ts';
-import { clientAddress, createMemoryRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
+import { clientAddress, createRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { ask, bareApp, serviceWith, withState } from './bare-app.ts';
 
@@ -19,7 +19,7 @@ const fromAddress = (remoteAddress: string, url = '/results') => ({ method: 'GET
 
 describe('limitRate', () => {
   it('allows requests up to the limit, and rejects the next one with the time to wait', async () => {
-    const app = appOf(createMemoryRateLimiter(3));
+    const app = appOf(createRateLimiter(3));
     const answers = [];
     for (let count = 0; count < 5; count++) answers.push(await ask(app, fromAddress('192.0.2.1')));
     expect(answers.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200, 429, 429]);
@@ -32,7 +32,7 @@ describe('limitRate', () => {
   });
 
   it('counts each address and each key separately, and a key across addresses', async () => {
-    const limiter = createMemoryRateLimiter(1);
+    const limiter = createRateLimiter(1);
     const bare = appOf(limiter);
     const keyed = appOf(limiter, 'abc');
     const statuses = [];
@@ -50,7 +50,7 @@ describe('limitRate', () => {
   });
 
   it('does not count requests of monitoring systems', async () => {
-    const app = appOf(createMemoryRateLimiter(1));
+    const app = appOf(createRateLimiter(1));
     for (const path of ['/health', '/ready', '/metrics', '/health', '/ready', '/metrics']) {
       const answer = await ask(app, fromAddress('192.0.2.1', path));
       expect([answer.statusCode, answer.headers['ratelimit-limit']]).to.deep.equal([200, undefined]);
@@ -58,7 +58,7 @@ describe('limitRate', () => {
   });
 
   it('counts requests with invalid keys by address', async () => {
-    const service = serviceWith({ limiter: createMemoryRateLimiter(2), keys: ['first-key-0123456789'] });
+    const service = serviceWith({ limiter: createRateLimiter(2), keys: ['first-key-0123456789'] });
     const layers = [withState({ client: '' }), answerProblems(service), authenticate(service), limitRate(service)];
     const app = bareApp(layers, (context) => {
       context.body = 'done';
@@ -82,15 +82,15 @@ describe('limitRate', () => {
   });
 });
 
-describe('createMemoryRateLimiter', () => {
+describe('createRateLimiter', () => {
   for (const limit of [0, -1, 1.5, NaN, Infinity]) {
     it(`rejects a limit of ${String(limit)}`, () => {
-      expect(() => createMemoryRateLimiter(limit)).to.throw(ValueError, 'rateLimit');
+      expect(() => createRateLimiter(limit)).to.throw(ValueError, 'rateLimit');
     });
   }
 
   it('returns the remaining requests, and when the limit is reset', async () => {
-    const limiter = createMemoryRateLimiter(2);
+    const limiter = createRateLimiter(2);
     expect(await limiter.take('a')).to.deep.equal({ isAllowed: true, limit: 2, remaining: 1, resetSeconds: 60 });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { ServiceMetrics } from '../../../src/api/middleware/metrics.ts';
 import { serviceLayers } from '../../../src/api/middleware/service-layers.ts';
-import { createMemoryRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
+import { createRateLimiter } from '../../../src/api/middleware/service-middleware.ts';
 import { ask, bareApp, keptLogger, serviceWith } from './bare-app.ts';
 
 const KEY = 'first-key-0123456789';
@@ -15,7 +15,7 @@ function appOf() {
     keys: [KEY],
     corsOrigins: ['https://audit.example.com'],
     allowedHosts: ['here'],
-    limiter: createMemoryRateLimiter(2),
+    limiter: createRateLimiter(2),
   });
   const handled: string[] = [];
   const app = bareApp(serviceLayers(service, metrics.middleware), (context) => {

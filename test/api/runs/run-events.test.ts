@@ -2,38 +2,37 @@ import { expect } from 'chai';
 
 import type { RunEvent } from '../../../src/api/runs/runs.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { createFixture } from './runs-fixture.ts';
+import { describeRuns } from './runs-bench.ts';
+import { createFixture, eventually } from './runs-fixture.ts';
 
 const shown = (event: RunEvent) =>
   event.type === 'status' ? event.status : `${event.stage} ${event.done}/${event.total}`;
 
-describe('the events of a run', () => {
-  const root = useTemporaryFolder();
+describeRuns('the events of a run', (open) => {
   const beginFollowed = async () => {
-    const fixture = createFixture(root());
-    const { runId, job } = await fixture.begin();
-    const report = (done: number, stage = 'rows') => {
-      job.options.onProgress({ stage, done, total: 1000 });
-    };
+    const bench = await open();
+    const job = await bench.begin();
+    const { runId } = job;
     const follow = async (after: number) => {
       const events: RunEvent[] = [];
-      const unfollow = await fixture.runs.follow(runId, after, (event) => events.push(event));
+      const unfollow = await bench.runs.follow(runId, after, (event) => events.push(event));
       return { events, unfollow };
     };
-    return { ...fixture, runId, job, report, follow };
+    return { ...bench, runId, job, report: job.report, follow };
   };
+  const idsOf = (events: readonly RunEvent[]) => events.map(({ id }) => id);
 
   it('are numbered from 1 and sent to all followers, up to the final status', async () => {
-    const { runs, runId, job, report, follow } = await beginFollowed();
+    const { job, report, follow } = await beginFollowed();
     const followers = await Promise.all([follow(0), follow(0), follow(0)]);
-    job.start();
+    await job.start();
     report(1);
     report(2);
-    job.succeed();
-    await runs.wait(runId);
+    await job.succeed();
     for (const { events } of followers) {
+      await eventually(() => events.length === 5);
       expect(events.map(shown)).to.deep.equal(['queued', 'running', 'rows 1/1000', 'rows 2/1000', 'succeeded']);
-      expect(events.map(({ id }) => id)).to.deep.equal([1, 2, 3, 4, 5]);
+      expect(idsOf(events)).to.deep.equal([1, 2, 3, 4, 5]);
     }
   });
 
@@ -44,21 +43,25 @@ describe('the events of a run', () => {
     [99, [4, 5]],
   ] as const) {
     it(`are sent from ID ${after} on, past ones first`, async () => {
-      const { runs, runId, job, report, follow } = await beginFollowed();
-      job.start();
+      const { job, report, follow } = await beginFollowed();
+      const all = await follow(0);
+      await job.start();
       report(1);
+      await eventually(() => all.events.length === 3);
       const { events } = await follow(after);
       report(2);
-      job.succeed();
-      await runs.wait(runId);
-      expect(events.map(({ id }) => id)).to.deep.equal(expected);
+      await job.succeed();
+      await eventually(() => events.length === expected.length);
+      expect(idsOf(events)).to.deep.equal(expected);
     });
   }
 
   it('keep the last 200 reports for later followers, and every status', async () => {
     const { job, report, follow } = await beginFollowed();
-    job.start();
+    await job.start();
+    const all = await follow(0);
     for (let done = 1; done <= 901; done++) report(done);
+    await eventually(() => all.events.at(-1)?.id === 903);
     const { events } = await follow(0);
     expect(events.map(shown)).to.deep.equal([
       'queued',
@@ -70,20 +73,22 @@ describe('the events of a run', () => {
 
   it('never repeat the same report in succession', async () => {
     const { job, report, follow } = await beginFollowed();
-    job.start();
+    await job.start();
     const { events } = await follow(2);
     report(1);
     report(1);
     report(1, 'columns');
     report(1);
-    expect(events.map(shown)).to.deep.equal(['rows 1/1000', 'columns 1/1000', 'rows 1/1000']);
+    await eventually(() => events.length >= 3);
+    await job.succeed();
+    await eventually(() => events.length >= 4);
+    expect(events.map(shown)).to.deep.equal(['rows 1/1000', 'columns 1/1000', 'rows 1/1000', 'succeeded']);
   });
 
   for (const after of [0, 3, 50]) {
     it(`are only the final status after the end, for a follower that has seen ${after}`, async () => {
       const { runs, runId, job, follow } = await beginFollowed();
-      job.start();
-      job.succeed();
+      await job.succeed();
       await runs.wait(runId);
       const { events } = await follow(after);
       expect(events).to.deep.equal([{ id: 3, type: 'status', status: 'succeeded' }]);
@@ -92,12 +97,14 @@ describe('the events of a run', () => {
 
   it('have the ID of the final status after the end too', async () => {
     const { runs, runId, job, report, follow } = await beginFollowed();
-    job.start();
+    await job.start();
     const { events } = await follow(0);
     for (let done = 1; done <= 20; done++) report(done);
-    job.fail(new Error('no'));
+    await eventually(() => events.length === 22);
+    await job.fail(new Error('no'));
     const { lastEventId } = await runs.wait(runId);
     expect(lastEventId).to.equal(23);
+    await eventually(() => events.length === 23);
     const late = await follow(5);
     expect(late.events)
       .to.deep.equal([events.at(-1)])
@@ -105,7 +112,7 @@ describe('the events of a run', () => {
   });
 
   it('of an immediate answer are its final status with ID 1', async () => {
-    const { runs, now } = createFixture(root());
+    const { runs, now } = await open();
     await runs.keep({ runId: 'a', endpoint: '/validate', createdAt: now(), body: '{}' });
     const events: RunEvent[] = [];
     await runs.follow('a', 0, (event) => events.push(event));
@@ -113,23 +120,8 @@ describe('the events of a run', () => {
     expect((await runs.get('a'))?.lastEventId).to.equal(1);
   });
 
-  it('of a run from an earlier process end with an ID that no client has seen', async () => {
-    const first = await beginFollowed();
-    first.job.start();
-    const { events: seen } = await first.follow(0);
-    for (let done = 1; done <= 5; done++) first.report(done);
-    const { runs } = createFixture(root(), { store: first.store });
-    await runs.start();
-    const record = await runs.get(first.runId);
-    const events: RunEvent[] = [];
-    await runs.follow(first.runId, 7, (event) => events.push(event));
-    expect(events).to.deep.equal([{ id: record?.lastEventId, type: 'status', status: 'failed' }]);
-    expect(events[0]?.id).to.be.above(Math.max(...seen.map(({ id }) => id)));
-    expect(Number.isSafeInteger(events[0]?.id)).to.be.true;
-  });
-
   it('do not exist for an unknown run', async () => {
-    const { runs } = await beginFollowed();
+    const { runs } = await open();
     expect(await runs.follow('nobody', 0, () => expect.fail())).to.be.undefined;
   });
 
@@ -143,8 +135,10 @@ describe('the events of a run', () => {
       reported += 1;
       leave?.();
     });
-    job.start();
+    const all = await follow(0);
+    await job.start();
     report(1);
+    await eventually(() => all.events.length === 3);
     expect(events.map(shown)).to.deep.equal(['queued']);
     expect(reported).to.equal(1);
   });
@@ -157,9 +151,9 @@ describe('the events of a run', () => {
       throw new Error('broken pipe');
     });
     const { events } = await follow(0);
-    job.start();
-    job.succeed();
+    await job.succeed();
     expect((await runs.wait(runId)).status).to.equal('succeeded');
+    await eventually(() => events.length === 3);
     expect(events.map(shown)).to.deep.equal(['queued', 'running', 'succeeded']);
     expect(calls).to.equal(1);
     await runs.follow(runId, 0, () => {
@@ -169,5 +163,26 @@ describe('the events of a run', () => {
       ['warn', runId],
       ['warn', runId],
     ]);
+  });
+});
+
+describe('the events of a run from an earlier process', () => {
+  const root = useTemporaryFolder();
+
+  it('end with an ID that no client has seen', async () => {
+    const first = createFixture(root());
+    const { runId, job } = await first.begin();
+    const seen: RunEvent[] = [];
+    await first.runs.follow(runId, 0, (event) => seen.push(event));
+    job.start();
+    for (let done = 1; done <= 5; done++) job.options.onProgress({ stage: 'rows', done, total: 1000 });
+    const { runs } = createFixture(root(), { store: first.store });
+    await runs.start();
+    const record = await runs.get(runId);
+    const events: RunEvent[] = [];
+    await runs.follow(runId, 7, (event) => events.push(event));
+    expect(events).to.deep.equal([{ id: record?.lastEventId, type: 'status', status: 'failed' }]);
+    expect(events[0]?.id).to.be.above(Math.max(...seen.map(({ id }) => id)));
+    expect(Number.isSafeInteger(events[0]?.id)).to.be.true;
   });
 });

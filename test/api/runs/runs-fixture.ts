@@ -18,10 +18,21 @@ export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-/** Waits for a condition, at most two seconds. */
+/** Waits for a condition, at most ten seconds. */
 export async function eventually(holds: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 400 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let turn = 0; turn < 2000 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 5));
   if (!holds()) throw new Error(`it never came to ${String(holds)}`);
+}
+
+/** Creates a logger that records what it gets. */
+export function createRecorder() {
+  const logged: Logged[] = [];
+  const log = (level: Logged['level']) => (fields: Logged['fields'], text: string) => {
+    logged.push({ level, fields, text });
+  };
+  const ignore = (): void => undefined;
+  const logger = { warn: log('warn'), error: log('error'), info: ignore } as unknown as LocalRunsOptions['logger'];
+  return { logged, logger };
 }
 
 /** Creates runs with a fake runner and a fake clock, in a new folder. */
@@ -32,11 +43,7 @@ export function createFixture(root: string, options: Partial<LocalRunsOptions> =
   mkdirSync(inputs);
   const runner = new FakeRunner();
   const store = options.store ?? new ResultStore<RunRecord>({ capacity: 3 });
-  const logged: Logged[] = [];
-  const log = (level: Logged['level']) => (fields: Logged['fields'], text: string) => {
-    logged.push({ level, fields, text });
-  };
-  const logger = { warn: log('warn'), error: log('error') } as unknown as LocalRunsOptions['logger'];
+  const { logged, logger } = createRecorder();
   let now = Date.UTC(2024, 0, 1);
   let ids = 0;
   let uploads = 0;

@@ -25,10 +25,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const children = new Set<ChildProcess>();
 
-/** Starts the command; resolves when it ends. */
-export function launch(args: readonly string[], env: Environment = {}): [ChildProcess, Promise<Ended>] {
+/** Starts a command, `serve` by default; resolves when it ends. */
+export function launch(
+  args: readonly string[],
+  env: Environment = {},
+  command: 'serve' | 'worker' = 'serve',
+): [ChildProcess, Promise<Ended>] {
   const { EVENHAND_API_KEYS: _, EVENHAND_LOG_FILE: __, EVENHAND_JSON_LOGS: ___, ...inherited } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'serve', ...args], {
+  const child = spawn(process.execPath, [MAIN, command, ...args], {
     env: { ...inherited, EVENHAND_LOG_LEVEL: 'error', ...env },
     timeout: 120_000,
     killSignal: 'SIGKILL',
@@ -51,17 +55,28 @@ export function launch(args: readonly string[], env: Environment = {}): [ChildPr
 /** Starts a service on a free port and waits until it listens. */
 export async function startService(args: readonly string[], env?: Environment): Promise<ServiceProcess> {
   const [child, ended] = launch(['--port', '0', '--json', ...args], env);
-  const line = await new Promise<string>((resolve, reject) => {
+  const line = await firstLine(child, ended);
+  return { child, ended, ...(JSON.parse(line) as { port: number; url: string }) };
+}
+
+/** Starts `evenhand worker` and waits until it takes tasks. */
+export async function startWorker(args: readonly string[], env?: Environment): Promise<ChildProcess> {
+  const [child, ended] = launch(['--json', ...args], env, 'worker');
+  await firstLine(child, ended);
+  return child;
+}
+
+function firstLine(child: ChildProcess, ended: Promise<Ended>): Promise<string> {
+  return new Promise((resolve, reject) => {
     let text = '';
     child.stdout?.on('data', (data: Buffer) => {
       text += data.toString();
       if (text.includes('\n')) resolve(text);
     });
     void ended.then(({ code, stderr }) => {
-      reject(new Error(`The service ended with ${String(code)}: ${stderr}`));
+      reject(new Error(`The command ended with ${String(code)}: ${stderr}`));
     });
   });
-  return { child, ended, ...(JSON.parse(line) as { port: number; url: string }) };
 }
 
 /** Ends the processes that a test has left. */

@@ -5,7 +5,7 @@ import { clickhouseLiteral, clickhouseTable, inBackticks, type RunningEngine } f
 import { cached } from './programs.ts';
 
 /** The folder of the package, relative to the folder of {@link cached}. */
-export const CHDB = 'chdb-3.4.0/node_modules/chdb';
+const CHDB = 'chdb-3.4.0/node_modules/chdb';
 
 interface ChdbModule {
   readonly Session: new () => ChdbSession;

@@ -15,6 +15,8 @@ export interface RunningTrino extends RunningEngine {
   readonly killWorker: () => Promise<void>;
   /** Stops and continues the coordinator, as a machine that hangs. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  /** Returns the codes of the errors of statements that contain a text. */
+  readonly failures: (text: string) => Promise<readonly string[]>;
   /** Returns the number of workers that take part in a statement. */
   readonly busyWorkers: () => Promise<number>;
 }
@@ -31,7 +33,12 @@ const LONG = 'UNNEST(sequence(1, 10000)) AS a(row_1), UNNEST(sequence(1, 10000))
 const INSERT_ROWS = 500;
 
 const literal = (value: Value): string =>
-  typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value ?? 'NULL');
+  typeof value === 'string'
+    ? `'${value.replaceAll("'", "''")}'`
+    : // A number with a point would be a decimal, whose conversion rounds twice.
+      Number.isInteger(value ?? 0)
+      ? String(value ?? 'NULL')
+      : `DOUBLE '${String(value)}'`;
 
 /** The key of the coordinator, which `scripts/test-engines.sh` creates. NODE_EXTRA_CA_CERTS names its certificate. */
 const KEY_STORE = 'tls/key.p12';
@@ -79,7 +86,10 @@ export const TRINO: EngineKind<RunningTrino> = {
         'http-server.http.port': ports[index],
         'internal-communication.shared-secret': 'of-the-tests',
         'node.environment': 'test',
+        'memory.heap-headroom-per-node': '256MB',
         'plugin.dir': plugins,
+        // One worker must be able to finish what two of them began.
+        'query.max-memory-per-node': '640MB',
         // Otherwise a statement leaves the coordinator no time to answer on a small machine.
         'task.max-worker-threads': 1,
         ...(index === 0
@@ -183,6 +193,11 @@ export const TRINO: EngineKind<RunningTrino> = {
         const own = `query_id IN (SELECT query_id FROM system.runtime.queries WHERE ${unfinished})`;
         const tasks = `SELECT count(DISTINCT node_id) FROM system.runtime.tasks WHERE ${own} AND state = 'RUNNING' AND node_id LIKE 'worker%' AND split_cpu_time_ms > 0`;
         return Number((await query(tasks))[0]?.[0]);
+      },
+      async failures(text) {
+        const failed = "source = 'evenhand' AND state = 'FAILED'";
+        const codes = `SELECT error_code FROM system.runtime.queries WHERE ${failed} AND strpos(query, ${literal(text)}) > 0`;
+        return (await query(codes)).map(([code]) => String(code));
       },
       async create(table, columns, rows) {
         const values = rows.map((row) => `(${row.map(literal).join(', ')})`);
