@@ -71,9 +71,7 @@ async function assertFile(file: string): Promise<void> {
   throw new DataValidationError(`Cannot show '${file}': it is not a file.`, {
     code: 'unreadable-file',
     context: { path: file },
-    suggestion: found.isDirectory()
-      ? `Give a file. For the results of a service, run: evenhand serve --store ${file}`
-      : 'Give a file.',
+    suggestion: 'Give a file.',
   });
 }
 
@@ -110,9 +108,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, { base
     return;
   }
   const name = pathname.slice(base.length);
+  const { html, policy } = await workbenchPage('view');
+  // A worker has the policy of its script, not that of the page.
+  response.setHeader('Content-Security-Policy', policy);
   if (name === '') {
-    const { html, policy } = await workbenchPage('view');
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy });
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' });
     response.end(request.method === 'HEAD' ? undefined : html);
     return;
   }

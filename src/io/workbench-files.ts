@@ -58,14 +58,30 @@ export function workbenchFile(name: string): Promise<WorkbenchFile | undefined> 
   return file;
 }
 
+/** The page of the workbench, and its content security policy. */
+interface WorkbenchPage {
+  readonly html: string;
+  readonly policy: string;
+}
+
+const pages = new Map<string, Promise<WorkbenchPage>>();
+
 /**
- * Returns the page of the workbench and its content security policy.
+ * Returns the page of the workbench and its content security policy. The page is read once.
  * @param host the kind of server, which the page reads: `view` offers a file, and `service` runs jobs
  * @throws {DependencyError} if the pages were not built
  */
-export async function workbenchPage(
-  host: 'view' | 'service',
-): Promise<{ readonly html: string; readonly policy: string }> {
+export function workbenchPage(host: 'view' | 'service'): Promise<WorkbenchPage> {
+  const known = pages.get(host);
+  if (known !== undefined) return known;
+  const page = readPage(host);
+  pages.set(host, page);
+  // The page may appear later, for example after the build.
+  page.catch(() => pages.delete(host));
+  return page;
+}
+
+async function readPage(host: 'view' | 'service'): Promise<WorkbenchPage> {
   const bytes = await readFile(builtFile('workbench/index.html')).catch((cause: unknown) => {
     throw new DependencyError('The pages of the workbench are missing.', {
       suggestion: 'Install evenhand again; in a checkout, run: npm run build.',

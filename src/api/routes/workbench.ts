@@ -10,12 +10,17 @@ export function workbenchHandler({ basePath }: Service): Handler {
   return async (context) => {
     // The path may start with the path at which the app is mounted.
     const name = /(?:^|\/)((?:assets\/)?[^/]*)$/.exec(context.path)?.[1] ?? '';
+    const { html, policy } = await workbenchPage('service');
+    // A worker has the policy of its script, not that of the page.
+    context.set('Content-Security-Policy', policy);
     if (name === '') {
-      const { html, policy } = await workbenchPage('service');
-      context.set({ 'Content-Security-Policy': policy, 'Cache-Control': 'no-cache' });
+      context.set('Cache-Control', 'no-cache');
       context.type = 'text/html; charset=utf-8';
       // Without a base path, links are relative, because a proxy may serve the app under any path.
-      context.body = basePath === '' ? html : html.replaceAll('"./', `"${basePath}/`);
+      context.body =
+        basePath === ''
+          ? html
+          : html.replaceAll('"./', `"${basePath}/`).replace('<html ', `<html data-base="${basePath}" `);
       return;
     }
     const file = await workbenchFile(name);

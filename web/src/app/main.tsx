@@ -7,6 +7,7 @@ import { VERSION } from '../../../src/internal/version.ts';
 import type { OpenedFile } from '../engine/protocol.ts';
 import { AuditPage } from './audit.tsx';
 import { EngineClient } from './client.ts';
+import { ResultsPage } from './results-page.tsx';
 import { applyTheme, chosenTheme, type Theme } from './theme.ts';
 import { TradeOffPage } from './trade-off.tsx';
 
@@ -20,12 +21,16 @@ const THEMES: readonly { readonly theme: Theme; readonly text: string }[] = [
 const PAGES = [
   { name: 'audit', title: 'Audit' },
   { name: 'trade-off', title: 'Trade-off' },
+  { name: 'results', title: 'Results' },
 ] as const;
 
 type PageName = (typeof PAGES)[number]['name'];
 
+/** Only a service has results of runs. */
+const SHOWN = PAGES.filter(({ name }) => name !== 'results' || document.documentElement.dataset['host'] === 'service');
+
 function pageOfAddress(): PageName {
-  return location.hash.startsWith('#trade-off') ? 'trade-off' : 'audit';
+  return SHOWN.find(({ name }) => location.hash.startsWith(`#${name}`))?.name ?? 'audit';
 }
 
 function App({ client }: { readonly client: EngineClient }): JSX.Element {
@@ -54,7 +59,7 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
           evenhand <span>workbench</span>
         </a>
         <nav aria-label="Pages">
-          {PAGES.map(({ name, title }) => (
+          {SHOWN.map(({ name, title }) => (
             <a
               key={name}
               href={`#${name}`}
@@ -99,6 +104,7 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
             }}
           />
         )}
+        {page === 'results' && <ResultsPage client={client} />}
       </main>
       <footer class="bottom">
         <p>

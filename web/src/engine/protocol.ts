@@ -184,6 +184,8 @@ export interface Engine {
   file(): File;
   /** Guesses what a model may learn from. */
   features(target: string, positiveLabel: string | undefined, used: readonly string[]): FeatureChoices;
+  /** Describes what changed between two results in JSON. */
+  compareResults(before: string, after: string): ReportSection;
   /** Draws the points of a sweep. */
   pareto(points: readonly SweepPoint[], isDark: boolean): ParetoPicture;
 }

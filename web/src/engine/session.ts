@@ -5,15 +5,22 @@ import { recolour } from '../../../src/charts/recolour.ts';
 import { renderSvg, renderSvgs } from '../../../src/charts/render-svg.ts';
 import { drawSvg } from '../../../src/document/document-to-html.ts';
 import { manifestOf, type Provenance } from '../../../src/document/provenance.ts';
+import type { ReportSection } from '../../../src/document/report-document.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { validationCharts } from '../../../src/integration/html/metric-charts.ts';
 import type { FileValidation } from '../../../src/integration/measure-attributes.ts';
 import { validationChanges, type ValidationChanges } from '../../../src/integration/validation-changes.ts';
-import { parseValidationJson, type ValidationJson } from '../../../src/integration/validation-from-json.ts';
+import {
+  parseValidationJson,
+  validationFromJson,
+  type ValidationJson,
+} from '../../../src/integration/validation-from-json.ts';
+import { changeBlocks } from '../../../src/integration/validation-changes-document.ts';
 import { validationToHtml } from '../../../src/integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../../src/integration/validation-report.ts';
 import { validateTable } from '../../../src/integration/validate-table.ts';
 import { validationTable } from '../../../src/integration/validation-table.ts';
+import { VERSION } from '../../../src/internal/version.ts';
 import { decodeUtf8 } from '../../../src/internal/decode-utf8.ts';
 import { guessColumns, guessFeatures, guessPositiveLabel } from '../../../src/table/guess-columns.ts';
 import { type Column, columnLength, delimitedText, Table } from '../../../src/table/index.ts';
@@ -213,6 +220,15 @@ export class Session {
   features(target: string, positiveLabel: string | undefined, used: readonly string[]): FeatureChoices {
     const { start } = this.#current();
     return guessFeatures(Table.ofColumns([...start.columns]), { target, positiveLabel, used });
+  }
+
+  /** Describes what changed between two results of a service. */
+  compareResults(before: string, after: string): ReportSection {
+    const [earlier, later] = [before, after].map((text) => parseValidationJson(text, 'result'));
+    if (earlier === undefined || later === undefined) throw new ValueError('Two results are needed.');
+    const now = validationFromJson(later, '');
+    const manifest = later.manifest ?? { evenhand: VERSION, command: '', options: {}, inputs: [], rows: null };
+    return { title: 'What changed', blocks: changeBlocks(validationChanges(now, earlier, manifest)) };
   }
 
   /** Draws the points of a sweep, and returns where they are. */

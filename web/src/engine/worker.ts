@@ -53,6 +53,8 @@ function run(request: Request, onProgress: OnProgress): unknown {
       return session.file();
     case 'features':
       return session.features(...request.args);
+    case 'compareResults':
+      return session.compareResults(...request.args);
     case 'pareto':
       return session.pareto(...request.args);
   }
