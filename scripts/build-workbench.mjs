@@ -2,7 +2,7 @@
 // static host. With --site, also `site` with the same files and the self-contained page `site/workbench.html`. With
 // --page FILE, only the self-contained page.
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -71,6 +71,8 @@ async function buildSite() {
   const site = path.join(root, 'site');
   rmSync(site, { recursive: true, force: true });
   cpSync(out, site, { recursive: true });
+  const licences = path.join(root, 'dist/THIRD-PARTY.txt');
+  if (existsSync(licences)) cpSync(licences, path.join(site, 'THIRD-PARTY.txt'));
   const file = path.join(site, 'workbench.html');
   writeFileSync(file, await selfContainedPage());
   const first = readdirSync(path.join(site, 'assets'))

@@ -23,6 +23,13 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', pat
   stdio: 'inherit',
 });
 
+/** The text of the MIT licence, for packages that only name it. */
+const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
 /** The packages of which each command loads many files. */
 const SMALL_PACKAGES = /^(commander|fastest-levenshtein|get-east-asian-width|pure-rand|zod)($|\/)/;
 
@@ -70,14 +77,15 @@ for (const [name, [packageName, file]] of Object.entries(copied)) {
   mkdirSync(path.dirname(target), { recursive: true });
   cpSync(path.join(folderOf(packageName), file), target);
 }
+await import('./build-workbench.mjs');
+const { bundledPackages } = await import('../web/substitutes.mjs');
 writeLicences([
+  ...bundledPackages,
   ...bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs).flatMap(packageOf)),
   ...Object.values(copied).map(([packageName]) => packageName),
 ]);
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
-
-await import('./build-workbench.mjs');
 
 /**
  * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
@@ -160,11 +168,9 @@ function writeLicences(packageNames) {
   const packagesByText = new Map();
   for (const name of [...new Set(packageNames)].sort()) {
     const files = readdirSync(folderOf(name), { recursive: true }).filter(isLicence).sort();
-    if (files.length === 0) throw new Error(`The package ${name} contains no licence.`);
-    for (const file of files) {
-      const text = readFileSync(path.join(folderOf(name), file), 'utf8')
-        .replaceAll('\r\n', '\n')
-        .trim();
+    const texts = files.map((file) => readFileSync(path.join(folderOf(name), file), 'utf8'));
+    for (const given of texts.length === 0 ? [licenceByName(name)] : texts) {
+      const text = given.replaceAll('\r\n', '\n').trim();
       packagesByText.set(text, [...(packagesByText.get(text) ?? []), name]);
     }
   }
@@ -173,6 +179,21 @@ function writeLicences(packageNames) {
   const parts = [...packagesByText].map(([text, names]) => `${[...new Set(names)].join(', ')}\n\n${text}`);
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   writeFileSync(path.join(root, 'dist/THIRD-PARTY.txt'), `${[header, ...parts].join(rule)}\n`);
+}
+
+/** Returns the text of the licence that a package only names in its package.json. */
+function licenceByName(packageName) {
+  const { license, author } = JSON.parse(readFileSync(path.join(folderOf(packageName), 'package.json'), 'utf8'));
+  const texts = {
+    // The licence of this project is the same text.
+    'Apache-2.0': readFileSync(path.join(root, 'LICENSE'), 'utf8'),
+    MIT: `The MIT License\n\nCopyright (c) ${author?.name ?? author ?? 'the authors'}\n\n${MIT}`,
+  };
+  const names = license.split(' AND ');
+  if (names.some((name) => texts[name] === undefined)) {
+    throw new Error(`The package ${packageName} contains no licence.`);
+  }
+  return names.map((name) => texts[name]).join('\n\n');
 }
 
 /** Returns whether a file of a package is a licence or notice of that package, or of the parts of a bundle. */

@@ -50,6 +50,9 @@ function absentModule(file) {
   ].join('\n');
 }
 
+/** The names of the packages that the pages contain, for their licences. */
+export const bundledPackages = new Set();
+
 /** Returns the plugin that replaces modules. */
 export function substitutes() {
   return {
@@ -71,6 +74,10 @@ export function substitutes() {
       if (/^src\/vendor\//.test(name)) return { ...found, moduleSideEffects: true };
       if (ABSENT.has(name)) return `${found.id}?absent`;
       return REPLACED[name] ?? found;
+    },
+    moduleParsed({ id }) {
+      const [, name] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id) ?? [];
+      if (name !== undefined) bundledPackages.add(name);
     },
     load(id) {
       if (id.endsWith('?absent')) return { code: absentModule(id.slice(0, -'?absent'.length)), moduleType: 'js' };

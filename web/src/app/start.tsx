@@ -43,7 +43,7 @@ export function Start({ onFile, onSample, isBusy }: StartProps): JSX.Element {
           to your meeting.
         </p>
         <p class="private">
-          <Lock /> The file stays on this computer. Nothing is uploaded: this page cannot send data to any host.
+          <Lock /> The file stays on this computer. Nothing is uploaded, and the browser blocks requests to other hosts.
         </p>
       </div>
       <DropZone onFile={onFile} isBusy={isBusy} />
