@@ -18,10 +18,10 @@ COPY deploy/package.json deploy/package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 WORKDIR /app/evenhand
 COPY package.json package-lock.json .npmrc ./
-# Source maps are a quarter of the packages, and nothing reads them.
-RUN npm ci --omit=dev --ignore-scripts && find node_modules -name '*.map' -type f -delete
+RUN npm ci --omit=dev --ignore-scripts
 COPY --from=build /packed /packed
-RUN tar -xzf /packed/evenhand-*.tgz --strip-components=1
+# Nothing reads source maps, and they are nearly half of the packages.
+RUN tar -xzf /packed/evenhand-*.tgz --strip-components=1 && find /app -name '*.map' -type f -delete
 
 FROM node:24.18.0-bookworm-slim
 ENV NODE_ENV=production

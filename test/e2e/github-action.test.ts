@@ -13,21 +13,20 @@ const REPORTS = ['groups.svg', 'junit.xml', 'report.html', 'report.json', 'repor
 
 const { version } = JSON.parse(readFileSync(path.join(projectRoot, 'package.json'), 'utf8')) as { version: string };
 
-/** Names that are programs, options or several words, if a shell reads them. */
+/** Names that are programs, options or several words, if a shell reads them. The first three are tried in each run. */
 const HOSTILE = [
-  'two words',
-  `it's "quoted"`,
   '$(touch pwned)',
+  `it's "quoted"`,
+  '--help',
+  'two words',
   '`touch pwned`',
   'x; touch pwned; #',
   '${HOME}',
-  '--help',
   '-',
   'a=b',
   '*',
   '\\n',
   '${{ github.token }}',
-  ' x ',
 ];
 
 describe('the GitHub Action', function () {
@@ -149,8 +148,8 @@ describe('the GitHub Action', function () {
   });
 
   describe('with names that a shell would read as something else', () => {
-    for (const name of HOSTILE) {
-      it(`takes ${JSON.stringify(name)} as the name of columns, and of a folder`, async () => {
+    for (const [index, name] of HOSTILE.entries()) {
+      it(`takes ${JSON.stringify(name)} as the name of columns, and of a folder${index < 3 ? '' : ' @slow'}`, async () => {
         writeDecisions('hostile.csv', { decision: `d${name}`, group: name });
         const { code, log, outputs, called } = await run({
           data: 'hostile.csv',
@@ -290,9 +289,12 @@ describe('the GitHub Action', function () {
     };
     const [command = ''] = jobs.gate.steps.flatMap(({ run: script }) => (script === undefined ? [] : [script]));
     const [, args = ''] = /^npx --yes evenhand@\S+ (.*)$/.exec(command) ?? [];
-    expect((await runCli(args.split(' '), { cwd: workspace })).code).to.equal(0);
-    writeFileSync(path.join(workspace, 'gates.yml'), readFileSync(path.join(path.dirname(file), 'gates.yml')));
-    const { code, log, summary } = await run(jobs.gate.steps.at(-1)?.with ?? {});
+    const project = path.join(workspace, 'project');
+    mkdirSync(path.join(project, 'node_modules'), { recursive: true });
+    symlinkSync(projectRoot, path.join(project, 'node_modules/evenhand'), 'dir');
+    expect((await runCli(args.split(' '), { cwd: project })).code).to.equal(0);
+    writeFileSync(path.join(project, 'gates.yml'), readFileSync(path.join(path.dirname(file), 'gates.yml')));
+    const { code, log, summary } = await run({ ...jobs.gate.steps.at(-1)?.with, 'working-directory': 'project' });
     expect(code, log).to.equal(0);
     expect(summary)
       .to.include('2 of 2 gates passed.')
