@@ -82,7 +82,9 @@ describe('the plots of a step summary', () => {
     const [open, close] = [lines.indexOf('`````text'), lines.length - 1];
     expect(open).to.be.above(0);
     expect(lines[close]).to.equal('`````');
-    expect(lines.slice(open + 1, close).join('\n')).to.include('```` <img src=x>').and.not.to.include('`````');
+    expect(lines.slice(open + 1, close).join('\n'))
+      .to.include('```` <img src=x>')
+      .and.not.to.include('`````');
   });
 
   it('are at most 12, and say how many more there are', () => {

@@ -64,7 +64,9 @@ describe('the container image @slow', function () {
     mkdirSync(packed, { recursive: true });
     execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], { cwd: projectRoot, stdio: 'ignore' }); // prettier-ignore
     const built = process.env['EVENHAND_FULL_IMAGE'] === '1' ? {} : { build: path.join(folder, 'build') };
+    const start = performance.now();
     image = await buildImage(path.join(projectRoot, 'Dockerfile'), { context, folder, built });
+    console.log(`      Built in ${((performance.now() - start) / 1000).toFixed(0)} s`);
   });
 
   afterEach(async () => {
@@ -113,8 +115,10 @@ describe('the container image @slow', function () {
   });
 
   it('starts the service as a user without rights, on a file system that cannot be written', async () => {
+    const begin = performance.now();
     const container = start(undefined, { env: { EVENHAND_API_KEYS: KEY } });
     await untilHealthy(container);
+    console.log(`      Healthy after ${((performance.now() - begin) / 1000).toFixed(1)} s`);
     const { log: identity } = await container.exec(['/usr/bin/id', '-u']);
     expect(identity.trim()).to.equal('1000');
     for (const file of ['/app/evenhand/x', '/app/x', '/data/x', '/etc/x', '/x']) {

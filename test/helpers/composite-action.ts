@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 
 /** A step of a composite action. */
-export interface ActionStep {
+interface ActionStep {
   readonly id?: string;
   readonly name: string;
   readonly if?: string;

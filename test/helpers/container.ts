@@ -138,7 +138,7 @@ export interface ContainerOptions {
 }
 
 /** What a program in a container has left. */
-export interface ContainerEnd {
+interface ContainerEnd {
   readonly code: number | string | null;
   /** Standard output and standard error. */
   readonly log: string;
