@@ -1,3 +1,5 @@
+import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
@@ -70,7 +72,6 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
       catalog,
       schema,
       session: { query_max_run_time: `${String(Math.ceil(timeoutSeconds))}s` },
-      ssl: { keepAlive: true },
       extraHeaders: {
         ...(user === undefined ? {} : { 'X-Trino-User': user }),
         ...(password === undefined ? {} : { Authorization: basicCredentials(user ?? '', password) }),
@@ -86,7 +87,10 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
   async function* pagesOf(sql: string, signal: AbortSignal): AsyncGenerator<TrinoPage> {
     assertSelect(name, sql);
     let page: TrinoPage | undefined;
+    // The requests of a statement share a connection, which ends with the statement.
+    const agents = { httpAgent: new http.Agent({ keepAlive: true }), httpsAgent: new https.Agent({ keepAlive: true }) };
     const trino = await open({
+      ...agents,
       signal,
       transformResponse: [
         (text: string) => {
@@ -116,9 +120,10 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
     } finally {
       // Trino would run an abandoned statement for some minutes more.
       if (page?.nextUri !== undefined) {
-        const again = await open({ timeout: CANCEL_MS });
+        const again = await open({ ...agents, timeout: CANCEL_MS });
         await again.cancel(page.id).catch(() => undefined);
       }
+      for (const agent of Object.values(agents)) agent.destroy();
     }
   }
 
