@@ -57,7 +57,9 @@ describe('the examples', function () {
     mkdirSync(pathOf('node_modules/.bin'));
     symlinkSync(path.join(projectRoot, 'dist/cli/main.js'), pathOf('node_modules/.bin/evenhand'));
     mkdirSync(pathOf('bin'));
-    writeFileSync(pathOf('bin/python3'), `#!/bin/sh\nexec '${PYTHON}' "$@"\n`, { mode: 0o755 });
+    if (PYTHON !== 'python3') {
+      writeFileSync(pathOf('bin/python3'), `#!/bin/sh\nexec '${PYTHON.includes('/') ? path.resolve(PYTHON) : PYTHON}' "$@"\n`, { mode: 0o755 });
+    }
     writeFileSync(pathOf('package.json'), '{ "private": true }\n');
     for (const name of FOLDERS) cpSync(path.join(projectRoot, 'examples', name), pathOf(name), { recursive: true });
   });
@@ -94,7 +96,7 @@ describe('the examples', function () {
     expect(folders.map(({ name }) => name)).to.have.members([...FOLDERS]);
     const list = readFileSync(path.join(root, 'README.md'), 'utf8');
     for (const name of FOLDERS) {
-      expect(list).to.include(`[${name}](${name})`);
+      expect(list).to.include(`[${name}](${name}/README.md)`);
       const lines = readFileSync(path.join(root, name, 'README.md'), 'utf8').split('\n');
       expect(lines.length, name).to.be.within(5, 40);
     }
