@@ -58,7 +58,11 @@ describe('the examples', function () {
     symlinkSync(path.join(projectRoot, 'dist/cli/main.js'), pathOf('node_modules/.bin/evenhand'));
     mkdirSync(pathOf('bin'));
     if (PYTHON !== 'python3') {
-      writeFileSync(pathOf('bin/python3'), `#!/bin/sh\nexec '${PYTHON.includes('/') ? path.resolve(PYTHON) : PYTHON}' "$@"\n`, { mode: 0o755 });
+      writeFileSync(
+        pathOf('bin/python3'),
+        `#!/bin/sh\nexec '${PYTHON.includes('/') ? path.resolve(PYTHON) : PYTHON}' "$@"\n`,
+        { mode: 0o755 },
+      );
     }
     writeFileSync(pathOf('package.json'), '{ "private": true }\n');
     for (const name of FOLDERS) cpSync(path.join(projectRoot, 'examples', name), pathOf(name), { recursive: true });
