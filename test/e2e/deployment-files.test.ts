@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
 
+import { endServices, startService } from '../api/serve/service-process.ts';
 import { lintDockerfile, parseDockerfile, stagesOf } from '../helpers/dockerfile.ts';
 import { projectRoot } from '../helpers/project-files.ts';
 import { useService } from '../helpers/service.ts';
@@ -207,6 +208,29 @@ describe('deploy/prometheus.yml', () => {
     expect(entry).to.include(`> ${String(at(job, 'authorization', 'credentials_file'))};`);
     expect(listAt(compose, 'services', 'prometheus', 'tmpfs')).to.deep.equal(['/tmp']);
   });
+});
+
+describe('deploy/probe.mjs', function () {
+  this.timeout(60_000);
+  const KEY = 'a-key-for-the-probe-0123';
+  afterEach(endServices);
+
+  for (const keys of ['', KEY, ` ${KEY} , another-key-0123456`, `team-a:${KEY},another-key-0123456`]) {
+    it(`asks with the first of the keys '${keys}'`, async () => {
+      const service = await startService([], { EVENHAND_API_KEYS: keys });
+      const env = { ...process.env, EVENHAND_API_KEYS: keys, EVENHAND_PROBE_PORT: String(service.port) };
+      const probe = (...args: string[]) =>
+        spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), ...args], { env, timeout: 20_000 });
+      for (const args of [[], ['/health'], ['/ready']]) expect(probe(...args).status, args.join()).to.equal(0);
+      const wrong = spawnSync(process.execPath, [path.join(projectRoot, 'deploy/probe.mjs'), '/ready'], {
+        env: { ...env, EVENHAND_API_KEYS: 'a-wrong-key-0123456789' },
+        timeout: 20_000,
+      });
+      expect([wrong.status, wrong.stderr.toString().includes('/ready answered with 401')]).to.deep.equal(
+        keys === '' ? [0, false] : [1, true],
+      );
+    });
+  }
 });
 
 describe('deploy/kubernetes.yaml', () => {
