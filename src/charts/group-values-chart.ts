@@ -27,7 +27,7 @@ export interface ChartedGroup {
 }
 
 /** The values of a measure for every group. */
-interface ChartedMeasure {
+export interface ChartedMeasure {
   readonly title: string;
   /** The unit of the values. Shares are drawn in percent. */
   readonly unit: Unit;
@@ -102,7 +102,8 @@ export function groupValuesChart(
   };
 }
 
-function gapSentence(
+/** Returns a sentence with the difference between the largest and the smallest value; undefined for a single group. */
+export function gapSentence(
   unit: Unit,
   smallest: ChartedGroup | undefined,
   largest: ChartedGroup | undefined,

@@ -1,7 +1,9 @@
+import type { ChartedMeasure } from '../charts/group-values-chart.ts';
 import { formatCount } from '../internal/format.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
 import { VERSION } from '../internal/version.ts';
 import { escapeMarkdown, markdownTable } from '../metrics/metric-markdown.ts';
+import { groupPlotText } from './group-plot.ts';
 import { labelText, plainText } from './report-text.ts';
 
 /** The result of one gate for one attribute, as shown in reports for continuous integration. */
@@ -27,6 +29,8 @@ export interface GateReport {
   readonly cases: readonly GateCase[];
   /** The options of the run, by name. */
   readonly settings: Readonly<Record<string, string>>;
+  /** The values by group that the summary draws. */
+  readonly plots?: readonly ChartedMeasure[] | undefined;
   /** The duration of the run. */
   readonly seconds?: number | undefined;
 }
@@ -78,6 +82,9 @@ function outcomeXml(status: GateCase['status'], message: string): Html | false {
 /** The maximum number of rows in a summary. GitHub discards a summary that is larger than 1 MiB. */
 const MAX_ROWS = 100;
 
+/** The maximum number of plots in a summary. */
+const MAX_PLOTS = 12;
+
 /** The words for a verdict, in the order of the rows. */
 const WORDS = new Map<GateCase['status'], string>([
   ['fail', 'FAIL'],
@@ -88,8 +95,9 @@ const WORDS = new Map<GateCase['status'], string>([
 
 /**
  * Renders the gates of a run as Markdown for the summary of a step in GitHub Actions. The Markdown contains no links.
+ * GitHub removes inline SVG and images in data URLs, so that the values by group are drawn with characters.
  */
-export function gateReportToSummary({ command, passed, cases }: GateReport): string {
+export function gateReportToSummary({ command, passed, cases, plots = [] }: GateReport): string {
   const ordered = [...WORDS.keys()].flatMap((status) => cases.filter((one) => one.status === status));
   const shown = ordered.slice(0, MAX_ROWS);
   const gates = cases.filter(({ status }) => status !== null);
@@ -108,8 +116,28 @@ export function gateReportToSummary({ command, passed, cases }: GateReport): str
     '',
     markdownTable(['Verdict', 'Attribute', 'Gate', 'Result'], rows),
     ...(more === 0 ? [] : ['', `${formatCount(more)} more are not shown.`]),
+    ...plotLines(plots),
     '',
   ].join('\n');
+}
+
+/** Returns the plots in one block of code, whose fence is longer than any run of backticks in it. */
+function plotLines(plots: readonly ChartedMeasure[]): string[] {
+  const drawn = plots.map(groupPlotText).filter((lines) => lines.length > 0);
+  if (drawn.length === 0) return [];
+  const lines = drawn.slice(0, MAX_PLOTS).flatMap((plot, index) => (index === 0 ? plot : ['', '', ...plot]));
+  const longest = Math.max(0, ...[...lines.join('\n').matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(Math.max(3, longest + 1));
+  const more = drawn.length - MAX_PLOTS;
+  return [
+    '',
+    'Values by group (┼), with their confidence intervals (├─┤):',
+    '',
+    `${fence}text`,
+    ...lines,
+    fence,
+    ...(more > 0 ? ['', `${formatCount(more)} more plots are not shown.`] : []),
+  ];
 }
 
 /**

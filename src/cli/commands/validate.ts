@@ -168,7 +168,9 @@ async function run(
     json: () => body,
     text: () => summaryOf(validation, title, changes),
   });
-  await writeGateReports(gateReportOf(validation, settingsOf(options)), junit);
+  await writeGateReports(gateReportOf(validation, settingsOf(options)), junit, async () =>
+    (await import('../../integration/html/metric-charts.ts')).validationMeasures(validation),
+  );
   remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
 }
