@@ -123,6 +123,7 @@ export {
   runDetectors,
   runPipeline,
   savePipeline,
+  weightsSql,
 } from './pipeline/index.ts';
 export { Table, type TableSource } from './table/index.ts';
 export { type BackendChoice, loadTensorflow, type TensorBackend, type Tensorflow } from './tensor/index.ts';

@@ -55,6 +55,52 @@ export async function benchHugeFile(folder: string, note: Note): Promise<void> {
   note({ id: 'B10', work, seconds, peakMib, bar: '< 5 s, < 600 MiB', holds: seconds < 5 && peakMib < 600 });
 }
 
+/** The bare GROUP BY of DuckDB, as a process. */
+const BARE_QUERY = `const { DuckDBInstance } = require('@duckdb/node-api');
+(async () => {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect();
+  const query = "SELECT s, y, p, count(*) FROM read_parquet('" + process.argv[1] + "') GROUP BY s, y, p";
+  console.log((await connection.runAndReadAll(query)).getRows().length);
+})();`;
+
+/**
+ * B12: measures `validate` on a Parquet file of a billion rows beside DuckDB's bare query, as processes in alternation,
+ * and on smaller files to see how the time grows.
+ */
+export async function benchBillion(folder: string, note: Note): Promise<void> {
+  const secondsOf = async (rows: number): Promise<[own: number, bare: number]> => {
+    const file = path.join(folder, 'billion.parquet');
+    const expected = await writeManyRows(file, rows);
+    const own: number[] = [];
+    const bare: number[] = [];
+    let peakMib = 0;
+    for (let run = 0; run < 3; run++) {
+      const figure = await validate(file);
+      assertResult(Math.abs((equalizedOdds(figure) ?? NaN) - expected) < 1e-12, `EOD of ${String(rows)} rows`);
+      own.push(figure.seconds);
+      peakMib = Math.max(peakMib, figure.peakMib);
+      bare.push((await measureProcess(['-e', BARE_QUERY, file])).seconds);
+    }
+    const [seconds, ofBare] = [own, bare].map((all) => all.sort((a, b) => a - b)[1]) as [number, number];
+    const ratio = seconds / ofBare;
+    note({
+      ...{
+        id: 'B12',
+        work: `validate on a Parquet file of ${String(rows / 1e6)} million rows, as a process`,
+        seconds,
+        peakMib,
+      },
+      bar:
+        rows < 1e9
+          ? 'none'
+          : `< 1.3 times DuckDB's bare query (${ratio.toFixed(2)} times ${ofBare.toFixed(2)} s), < 600 MiB`,
+      holds: rows < 1e9 || (ratio < 1.3 && peakMib < 600),
+    });
+    return [seconds, ofBare];
+  };
+  for (const rows of [ROWS, 10 * ROWS, 100 * ROWS]) await secondsOf(rows);
+}
+
 /** B8: measures the start of the command line. */
 export async function benchStart(folder: string, note: Note): Promise<void> {
   const csv = path.join(folder, 'small.csv');

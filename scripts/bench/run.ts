@@ -18,7 +18,7 @@ import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
 import { benchCalibration } from './calibrating.ts';
 import { describePeer, runPeers } from './peers.ts';
 import { benchRepair } from './preparing.ts';
-import { benchFiles, benchHugeFile, benchStart } from './processes.ts';
+import { benchBillion, benchFiles, benchHugeFile, benchStart } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
 import { benchService } from './serving.ts';
 import { benchStream } from './streaming.ts';
@@ -50,6 +50,7 @@ const suites = [
   { ids: ['B8'], run: () => benchStart(folder, note) },
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
+  { ids: ['B12'], run: () => benchBillion(folder, note) },
   { ids: ['B18'], run: () => benchCalibration(note) },
   { ids: ['B4'], run: () => benchReductions(data, note) },
   { ids: ['B5'], run: () => benchSweeps(data, note) },

@@ -22,7 +22,7 @@ const DECIMAL = '--decimal <mark>  decimal separator of numbers in text files: .
 
 /** The lines that define options of several commands. Each line contains the flags, two spaces and the description. */
 export const OPTION = {
-  csv: `--csv <data>  rows: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat to read several files with the same columns as one data set
+  csv: `--csv <data>  rows: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, their s3:// address, or - for CSV on stdin; repeat to read several files with the same columns as one data set
 ${DECIMAL}`,
   decimal: DECIMAL,
   naValues:

@@ -1,3 +1,5 @@
+import { stat } from 'node:fs/promises';
+
 import type { Command } from 'commander';
 
 import { bracketText, capital, formatChange, formatCount, formatNumber } from '../internal/format.ts';
@@ -12,14 +14,16 @@ import {
   valueColumn,
 } from '../document/report-document.ts';
 import type { FoundFiles } from '../schemas/data-source.ts';
+import type { StreamTrainingSource } from '../training/data/stream-training.ts';
 import type { TrainingSource } from '../training/data/training-data.ts';
 import type { DecisionQuality } from '../training/decision-quality.ts';
 import type { TrainingJobResult } from '../training/jobs/job-result.ts';
 import { type CommandParts, defineCommand, OPTION } from './define-command.ts';
 import { parseCrossing } from './option-parsers.ts';
 import { assertOutputs } from './output-places.ts';
-import { type OutputOptions, printResult, remarkWritten } from './output.ts';
+import { type OutputOptions, printResult, remark, remarkWritten } from './output.ts';
 import { progressBar } from './progress-bar.ts';
+import { SQL_OPTIONS, type SqlOptions } from './sql-rows.ts';
 
 /** The fields common to all training results. */
 type TrainedResult = Pick<
@@ -28,13 +32,15 @@ type TrainedResult = Pick<
 >;
 
 /** Options of every command that trains on a table. */
-interface TrainingCommandOptions extends OutputOptions, Omit<TrainingSource, 'table' | 'testTable' | 'sensitive'> {
-  readonly csv: FoundFiles;
+interface TrainingCommandOptions
+  extends OutputOptions, SqlOptions, Omit<TrainingSource, 'table' | 'testTable' | 'sensitive'> {
+  readonly csv?: FoundFiles;
   readonly testCsv?: FoundFiles;
   readonly sensitive?: readonly string[];
   readonly outJson?: string;
   readonly outPlot?: string;
   readonly saveModel?: string;
+  readonly inBlocks?: boolean;
 }
 
 /** The options that select the training data. */
@@ -45,6 +51,10 @@ const SOURCE_OPTIONS = `${OPTION.csv}
 ${OPTION.naValues}
 --sensitive <columns>  sensitive column, or a comma-separated list to intersect; not used as a feature (default: s)
 --features <columns>  comma-separated list of columns to learn from (default: all other columns)`;
+
+/** The options of rows that do not need to fit into memory. */
+const STREAM_OPTIONS = `${SQL_OPTIONS}
+--in-blocks  read the rows in blocks through a temporary file, so that they need not fit into memory (default: for --sql, and for files with more than 50 million values)`;
 
 /** The options for the train/test split and the outputs. */
 export const JOB_OPTIONS = `${OPTION.trainSize}
@@ -62,6 +72,8 @@ interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pi
 > {
   /** The title of the result. */
   readonly title: string;
+  /** Whether the trainer can read rows in blocks, from files or a database. */
+  readonly takesStreams?: boolean;
   /** Loads the functions of the trainer. */
   readonly load: () => Promise<Trainer<Options, Result>>;
   /** Returns the report blocks that describe the result and the cost of the training. */
@@ -71,8 +83,12 @@ interface TrainingCommandParts<Options, Result extends TrainedResult> extends Pi
 /** The functions of a trainer: training, the result as JSON, and optionally a plot of the result. */
 interface Trainer<Options, Result> {
   readonly train: (
-    source: TrainingSource,
-    options: Options & { readonly modelPath: string | undefined; readonly onProgress: OnProgress },
+    source: never,
+    options: Options & {
+      readonly modelPath: string | undefined;
+      readonly onProgress: OnProgress;
+      readonly signal: AbortSignal | undefined;
+    },
   ) => Promise<Result>;
   readonly toJson: (result: Result) => Record<string, unknown>;
   readonly plot?: (result: Result, options: { readonly savePath: string }) => Promise<unknown>;
@@ -83,23 +99,24 @@ export function trainingCommand<Options, Result extends TrainedResult>({
   title,
   load,
   describe,
+  takesStreams = false,
   ...parts
 }: TrainingCommandParts<Options, Result>): Command {
   return defineCommand<TrainingCommandOptions, Options>({
     ...parts,
-    options: `${SOURCE_OPTIONS}\n${parts.options ?? ''}`,
+    options: [SOURCE_OPTIONS, ...(takesStreams ? [STREAM_OPTIONS] : []), parts.options ?? ''].join('\n'),
     parsers: { ...parts.parsers, sensitive: parseCrossing },
-    required: ['csv'],
+    required: [takesStreams ? 'csv|sql' : 'csv'],
     async run(options, request) {
       const { csv, testCsv, outJson, outPlot, saveModel } = options;
       const start = performance.now();
       if (outPlot !== undefined) (await import('../charts/render-chart.ts')).chartFormat(outPlot);
       await assertOutputs([outJson, outPlot], [csv, testCsv], [saveModel]);
-      const { loadTrainingSource } = await import('../integration/file-jobs.ts');
-      const { target, sensitive, features, positiveLabel, naValues } = options;
-      const source = await loadTrainingSource({ csv, testCsv, target, sensitive, features, positiveLabel, naValues });
       const { train, toJson, plot } = await load();
-      const result = await train(source, { ...request, modelPath: saveModel, onProgress: progressBar(options) });
+      const result = await withSource(options, takesStreams, (source, signal) =>
+        // The source has the type that the trainer takes.
+        train(source as never, { ...request, modelPath: saveModel, onProgress: progressBar(options), signal }),
+      );
       const seconds = (performance.now() - start) / 1000;
       const body = { ...toJson(result), seconds };
       if (outJson !== undefined) {
@@ -112,6 +129,47 @@ export function trainingCommand<Options, Result extends TrainedResult>({
       remarkWritten([outJson, outPlot, saveModel], options);
     },
   });
+}
+
+/** Rows to train on. */
+type Source = TrainingSource | StreamTrainingSource;
+
+/** Opens the rows that the options name, and runs work on them. */
+async function withSource<T>(
+  options: TrainingCommandOptions,
+  takesStreams: boolean,
+  work: (source: Source, signal?: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { csv, testCsv, sql, inBlocks, target, sensitive, features, positiveLabel, naValues } = options;
+  const roles = { target, sensitive, features, positiveLabel, naValues };
+  if (sql !== undefined) {
+    const { onDatabase, openSql } = await import('./sql-rows.ts');
+    return onDatabase(await openSql(sql, options), (source, signal) =>
+      work({ source, testSource: testCsv, ...roles }, signal),
+    );
+  }
+  const files = csv as FoundFiles;
+  if (takesStreams && (inBlocks === true || (await isLarge(files)))) {
+    if (inBlocks !== true)
+      remark('The rows are many, so that they are read in blocks through a temporary file.', options);
+    return work({ source: files, testSource: testCsv, ...roles });
+  }
+  const { loadTrainingSource } = await import('../integration/file-jobs.ts');
+  return work(await loadTrainingSource({ csv: files, testCsv, ...roles }));
+}
+
+/** The numbers of bytes and of values above which files are read in blocks. */
+const LARGE_BYTES = 500_000_000;
+const LARGE_VALUES = 50_000_000;
+
+async function isLarge(files: FoundFiles): Promise<boolean> {
+  const sizes = await Promise.all(files.files.map(async ({ path }) => (await stat(path).catch(() => undefined))?.size));
+  if (sizes.reduce<number>((sum, size = 0) => sum + size, 0) > LARGE_BYTES) return true;
+  if (!files.files.every(({ path }) => path.endsWith('.parquet'))) return false;
+  // Parquet files may hold many times as many values as bytes.
+  const { tableSize } = await import('../io/load-data.ts');
+  const { rows, columns } = await tableSize(files);
+  return rows * columns > LARGE_VALUES;
 }
 
 /** The maximum number of groups for which the table of groups is shown. */

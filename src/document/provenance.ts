@@ -1,6 +1,7 @@
 import { formatCount } from '../internal/format.ts';
 import { VERSION } from '../internal/version.ts';
 import type { InputFile } from '../io/checksum.ts';
+import { isRemote } from '../schemas/data-source.ts';
 
 /** The origin of a report: its date, its input files and its command. */
 export interface Provenance {
@@ -46,7 +47,11 @@ export function provenanceLines({ date, inputs, rows }: Provenance): [name: stri
     ['Date', `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`],
     ...inputs.map(({ path, bytes, sha256 }): [string, string] => [
       `SHA-256 of ${path}`,
-      sha256 === null ? 'none: it is not a regular file' : `${sha256} (${formatCount(bytes ?? 0)} bytes)`,
+      sha256 === null
+        ? isRemote(path)
+          ? 'not computed: the file is not on this computer'
+          : 'none: it is not a regular file'
+        : `${sha256} (${formatCount(bytes ?? 0)} bytes)`,
     ]),
     ...(rows === undefined ? [] : [['Rows read', formatCount(rows)] satisfies [string, string]]),
   ];

@@ -17,6 +17,10 @@ const CODES_BY_CLASS = {
       cause: 'An operation failed, and no specific error class describes the cause.',
       fix: 'Read the message and the property `cause`.',
     },
+    'broker-lost': {
+      cause: 'Kafka or Redis did not answer for longer than the limit, while a stream was followed.',
+      fix: 'Start the same command again when the server is back. Counting continues where it was saved.',
+    },
     'task-failed': {
       cause:
         'A task on a queue has no output: its worker failed, or the queue was closed. `context.reason` says which.',

@@ -51,7 +51,7 @@ export interface Verdict {
 export interface JudgedMetric
   extends
     Pick<MetricResult, 'metric' | 'value' | 'ci' | 'undefinedReason'>,
-    Partial<Pick<MetricResult, 'missing' | 'compat'>> {
+    Partial<Pick<MetricResult, 'missing' | 'compat' | 'bounds'>> {
   /** The name of the result in the message, if several results have the same metric. */
   readonly key?: string | undefined;
 }
@@ -78,6 +78,8 @@ const HOLDS: Readonly<Record<Comparator, (value: number, threshold: number) => b
  *
  * If the share of rows with missing values differs significantly between groups, the message contains a warning. With
  * `strictMissing` the gate fails.
+ *
+ * If small counts were left out, the gate judges the bounds of the metric: it passes if both pass.
  * @throws {ValueError} if the comparator is unknown, the threshold is not a number, or the gate always or never passes
  */
 export function judge(
@@ -104,6 +106,7 @@ export function judge(
   assertThreshold({ metric: name, threshold, comparator: used }, gateRange(result, given === undefined));
   const unevenlyMissing = isUnevenlyMissing(result.missing);
   const verdict = { threshold, comparator: used, straddles: false, unevenlyMissing };
+  if (result.bounds !== undefined) return { ...verdict, ...judgeBounds(name, result.bounds, used, threshold) };
   if (result.undefinedReason !== null || Number.isNaN(result.value)) {
     const reason = result.undefinedReason ?? 'the value is not a number';
     return {
@@ -126,6 +129,24 @@ export function judge(
     straddles,
     message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
   };
+}
+
+/** Judges a metric of which only bounds are known: the verdict is certain if both have the same one. */
+function judgeBounds(
+  name: string,
+  [low, high]: readonly [number, number],
+  comparator: Comparator,
+  threshold: number,
+): Pick<Verdict, 'passed' | 'status' | 'message'> {
+  const holds = [low, high].map((end) => HOLDS[comparator](end, threshold));
+  const passed = holds.every((one) => one);
+  const isCertain = passed || holds.every((one) => !one);
+  const range = `${name} is between ${low.toFixed(4)} and ${high.toFixed(4)}`;
+  const rule = `${comparator} ${String(threshold)}`;
+  if (!isCertain)
+    return { passed, status: 'undefined', message: `FAIL: ${range}, so that it is not certain to be ${rule}.` };
+  const verb = passed ? `PASS: ${range}, ${rule}` : `FAIL: ${range}, not ${rule}`;
+  return { passed, status: passed ? 'pass' : 'fail', message: `${verb}.` };
 }
 
 const NO_GATE = {

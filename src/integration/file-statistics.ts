@@ -38,12 +38,12 @@ export async function fileStatistics(
   }
   if (classes !== undefined) return countClasses(files, needed, request, { classes, signal });
   const { kind, needsTruth } = needed;
-  const { control = [], sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel } = request;
+  const { control = [], sampleWeight, nanPolicy, naValues, minCell, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
   const own = request.attributes;
   // One scan counts each attribute by itself and crossed with the control feature.
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
-  const common = { attributes, sampleWeight, nanPolicy, naValues, positiveLabel, yTruePositiveLabel };
+  const common = { attributes, sampleWeight, nanPolicy, naValues, minCell, positiveLabel, yTruePositiveLabel };
   const reductions = await {
     classification: () => reduceClassificationSource(files, { ...common, ...decisionColumns(request), yTrue }),
     regression: () => reduceRegressionSource(files, { ...common, yPred: request.yPred ?? '', yTrue }),

@@ -14,6 +14,7 @@ import { type FilledMetricOptions, fillMetricOptions, type MetricOptions } from 
 import { readTruth } from '../metrics/reduce/reduce-scores.ts';
 import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/group-stats.ts';
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
+import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
 import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
@@ -160,6 +161,7 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
   for (const measure of measures) assertMeasurable('measure', measure, measureDefinition(measure), request);
   const wanted = metricsOf(request);
   if (request.average !== undefined) assertAverage(request, wanted);
+  if (request.minCell !== undefined) assertSuppressible(request, wanted);
   const needed = [
     ...wanted.map((metric) => ({ kind: metricKind(metric), needsTruth: metricNeedsTruth(metric) })),
     ...measures.map(measureDefinition),
@@ -168,6 +170,21 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
     kind,
     needsTruth: needed.some((one) => one.kind === kind && one.needsTruth),
   }));
+}
+
+/** @throws {ValueError} if a part of the request cannot be measured without small counts */
+function assertSuppressible(
+  { minCell, hasControl, measures, average, sampleWeight }: MeasureRequest & { readonly sampleWeight?: unknown },
+  wanted: readonly MetricDefinition[],
+): void {
+  const odd = wanted.find((definition) => metricKind(definition) !== 'classification');
+  const given = { control: hasControl, measures: measures !== undefined, average: average !== undefined };
+  const name = Object.entries({ ...given, sampleWeight: sampleWeight !== undefined }).find(([, is]) => is)?.[0];
+  if (odd === undefined && name === undefined) return;
+  throw new ValueError(`minCell cannot be combined with ${name ?? odd?.metric ?? ''}.`, {
+    context: { parameter: 'minCell', value: minCell },
+    suggestion: 'Small counts can be left out only for metrics of decisions, without weights and control features.',
+  });
 }
 
 function assertAverage(
@@ -197,6 +214,7 @@ export function* measureAttributes(
   { maxDraws }: ValidateBounds = {},
 ): Generator<void, FileValidation, void> {
   const { names } = request;
+  byKind = withoutSmall(byKind, request.minCell);
   const gates = gatesOf(request);
   const wanted = metricsOf(request);
   const options = names.map((_, index) => boundedOptions(request, ofAttribute(byKind, index), index, maxDraws));
@@ -222,6 +240,19 @@ export function* measureAttributes(
       : { measures: byName(names.map((_, index) => measuresFrame(request, ofAttribute(byKind, index)))) }),
     rows: rowsRead(byKind),
   });
+}
+
+/** Leaves out small counts that are not left out already. */
+function withoutSmall(byKind: readonly KindStatistics[], minCell: number | undefined): readonly KindStatistics[] {
+  if (minCell === undefined) return byKind;
+  return byKind.map(([kind, statistics]): KindStatistics => [
+    kind,
+    statistics.map((one) =>
+      one.stats.kind === 'classification' && one.stats.minCell === undefined
+        ? { ...one, stats: withoutSmallCells(one.stats, minCell) }
+        : one,
+    ),
+  ]);
 }
 
 /** Returns the requested measures of every group of one attribute. */

@@ -26,6 +26,21 @@ const P_VALUE_METHODS: Readonly<Record<string, string>> = {
   'max-t': 'max-t, approximate',
 };
 
+/** Returns the value of a metric, or its bounds if small counts were left out. */
+export function valueText({ value, bounds }: Pick<MetricResult, 'value' | 'bounds'>): string {
+  return bounds === undefined || Number.isFinite(value) ? tableNumber(value) : rangeText(bounds);
+}
+
+/** Returns the bounds of a group's measure if its value is not known; undefined if there are none. */
+export function boundsOfGroup(
+  { perGroup, perGroupBounds }: Pick<MetricResult, 'perGroup' | 'perGroupBounds'>,
+  label: string,
+  measure: string,
+): readonly [low: number, high: number] | undefined {
+  if (own(own(perGroup, label), measure) !== null) return undefined;
+  return own(own(perGroupBounds, label), measure) ?? undefined;
+}
+
 /** Returns the main numbers of a metric: the value with its interval, effect size, p-value and counts. */
 export function factsOf(result: MetricResult): ReportFact[] {
   const {
@@ -44,7 +59,7 @@ export function factsOf(result: MetricResult): ReportFact[] {
   const sizes = Object.values(result.nPerGroup);
   const between = gapGroups(result);
   return [
-    { name: 'Value', value: tableNumber(value), remark: points(value) },
+    { name: 'Value', value: valueText(result), remark: points(value) },
     ...(between === undefined ? [] : [{ name: 'Gap between', value: between }]),
     {
       name: ci === null ? 'Interval' : capital(intervalName(result.ciLevel)),

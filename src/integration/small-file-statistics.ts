@@ -18,6 +18,7 @@ const SMALL_FILE_OPTIONS: Readonly<Record<keyof ValidateRequest, boolean>> = {
   counts: false,
   // A number that is a positive label and also means a missing value is read differently.
   naValues: false,
+  minCell: true,
   // Sums of fractions would differ from those of SQL in the last digits.
   sampleWeight: false,
   score: false,

@@ -72,6 +72,7 @@ export async function validateCounts(
   const request = parseBy(validateSchema, { ...input, counts: '' }, 'validateCounts');
   const { readCounts } = await import('../io/counted-rows.ts');
   const counts = await readCounts(source);
+  if (bounds.maxGroups !== undefined) await assertFewCounted(counts, countedAttributes(request), bounds.maxGroups);
   return measureSource(requestOfCounts(request, counts), () => Promise.resolve(counts), bounds);
 }
 
@@ -109,6 +110,20 @@ export async function validateSql(
   const { querySource } = await import('../io/sql-source.ts');
   const opened = querySource('validateSql', engine, { ...rows, signal: rows.signal ?? bounds.signal });
   return measureSource({ ...request, backend: 'duckdb' }, () => Promise.resolve(opened), bounds);
+}
+
+/** @throws {DataValidationError} if an attribute of counts has more groups than allowed */
+async function assertFewCounted(
+  { counted }: CountedRows,
+  attributes: readonly (readonly string[])[],
+  maxGroups: number,
+): Promise<void> {
+  const { nameOf, tooManyGroups } = await import('../io/assert-few-groups.ts');
+  for (const names of attributes.filter((own) => own.every((name) => counted.has(name)))) {
+    const columns = names.map((name) => counted.categorical(name).codes);
+    const groups = new Set(Array.from({ length: counted.rowCount }, (_, row) => columns.map((codes) => codes[row]).join(' '))); // prettier-ignore
+    if (groups.size > maxGroups) throw tooManyGroups(nameOf(names), maxGroups);
+  }
 }
 
 /** Returns a request with the columns that counts have. */

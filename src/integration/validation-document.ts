@@ -31,7 +31,7 @@ import type { GateVerdict } from './gates.ts';
 import type { FileValidation } from './measure-attributes.ts';
 import type { ValidationChanges } from './validation-changes.ts';
 import { changeBlocks } from './validation-changes-document.ts';
-import { factsOf, gapGroups, intervalName, measuresOf } from './metric-facts.ts';
+import { boundsOfGroup, factsOf, gapGroups, intervalName, measuresOf, valueText } from './metric-facts.ts';
 
 /** The validation to report. `frames`, `measures` and `labels` are present only if they were requested. */
 export type ReportedValidation = Omit<FileValidation, OptionalPart> & Partial<Pick<FileValidation, OptionalPart>>;
@@ -161,7 +161,7 @@ function metricTable(entries: readonly Entry[]): ReportTable[] {
   const rows = entries.map(({ attribute, result }) => [
     ...(isAlone ? [] : [labelText(attribute)]),
     inWords(result.metric),
-    tableNumber(result.value),
+    valueText(result),
     result.ci === null ? 'none' : rangeText(result.ci),
     gapGroups(result) ?? NOTHING,
   ]);
@@ -292,6 +292,8 @@ function groupTable(
       .map(({ perGroupCi }) => own(own(perGroupCi, label), measure))
       .find((ci) => ci !== undefined && ci !== null) ?? undefined;
   const cell = (label: string, measure: string): string => {
+    const bounds = results.map((result) => boundsOfGroup(result, label, measure)).find((one) => one !== undefined);
+    if (bounds !== undefined) return rangeText(bounds, (end) => measureText(measure, end));
     const value = measureText(measure, valueOf(label, measure));
     const ci = isFull ? intervalOf(label, measure) : undefined;
     return ci === undefined ? value : `${value} (${rangeText(ci, (end) => measureText(measure, end))})`;

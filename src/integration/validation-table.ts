@@ -3,6 +3,7 @@ import type { MetricFrame } from '../metrics/frame/index.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { Table } from '../table/index.ts';
 import type { ReportedValidation } from './validation-document.ts';
+import { boundsOfGroup } from './metric-facts.ts';
 
 /** A row of {@link validationTable}; a missing value is null. */
 interface ValidationRow {
@@ -43,7 +44,7 @@ const COLUMNS = ['attribute', 'metric', ...(Object.keys(NOTHING) as (keyof typeo
 /**
  * Returns a validation as a tidy table. Each attribute and metric has one row for the value, one for each group and
  * measure, and one for each excluded group. Rows of requested measures have no metric. Undefined values and infinite
- * ends of intervals are missing values.
+ * ends of intervals are missing values. If small counts were left out, `low` and `high` are bounds, without a level.
  */
 export function validationTable({ attributes, measures }: ReportedValidation): Table {
   const rows = Object.entries(attributes).flatMap(([attribute, metrics]) => [
@@ -61,8 +62,16 @@ function metricRows(attribute: string, result: MetricResult): ValidationRow[] {
       ? {}
       : { low: finiteOrNull(ends[0]), high: finiteOrNull(ends[1]), level: ciLevel };
   const n = sumOf(Object.values(nPerGroup));
+  // Bounds have no level.
   return [
-    row({ n, value: finiteOrNull(value), ...interval(ci), first, second, reason: result.undefinedReason }),
+    row({
+      n,
+      value: finiteOrNull(value),
+      ...interval(result.bounds ?? ci),
+      first,
+      second,
+      reason: result.undefinedReason,
+    }),
     ...Object.entries(perGroup).flatMap(([group, values]) =>
       Object.entries(values).map(([measure, rate]) =>
         row({
@@ -70,7 +79,7 @@ function metricRows(attribute: string, result: MetricResult): ValidationRow[] {
           group,
           n: own(nPerGroup, group) ?? null,
           value: finiteOrNull(rate ?? null),
-          ...interval(own(own(perGroupCi, group), measure)),
+          ...interval(boundsOfGroup(result, group, measure) ?? own(own(perGroupCi, group), measure)),
         }),
       ),
     ),

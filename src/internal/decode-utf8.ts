@@ -12,6 +12,17 @@ export function decodeUtf8(bytes: Uint8Array, what: string): string {
   return decoder.write(bytes) + decoder.end();
 }
 
+const completeTexts = new TextDecoder('utf-8', { fatal: true });
+
+/** Decodes bytes as {@link decodeUtf8} does. Returns undefined if a byte is invalid. */
+export function tryDecodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return completeTexts.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Decodes UTF-8 in chunks. A chunk may end within the bytes of a character. */
 export class Utf8Stream {
   readonly #what: string;

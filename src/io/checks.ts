@@ -114,10 +114,11 @@ async function firstProblem(
   relation: Relation,
   { column, condition }: Check,
 ): Promise<InvalidRow> {
+  const { relation: rows } = relation.counted?.rows ?? relation;
   // The condition is computed in the inner query, where names refer to the columns of the relation.
   const [found] = await session.rows(
     `SELECT CAST(place AS VARCHAR), shown FROM (
-       SELECT row_number() OVER () AS place, ${textExpression(column)} AS shown, (${condition}) AS holds FROM ${relation.relation}
+       SELECT row_number() OVER () AS place, ${textExpression(column)} AS shown, (${condition}) AS holds FROM ${rows}
      ) WHERE holds ORDER BY place LIMIT 1`,
   );
   return { row: String(found?.[0]), value: String(found?.[1]) };

@@ -12,7 +12,7 @@ import {
   suspiciousGroups,
 } from '../table/index.ts';
 import type { SourceReduction } from './group-by.ts';
-import { hasColumn, isNumeric, type Relation } from './relation.ts';
+import { hasColumn, isNumeric, type Relation, rowCount } from './relation.ts';
 import { quoteIdentifier, type SourceRequest, type SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
 import {
@@ -48,15 +48,18 @@ export type PositiveLabels = Readonly<Partial<Record<ColumnRole, string>>>;
 /**
  * Opens a source, finds the positive labels and the texts that mean a missing value, and then calls `reduce`. `reduce`
  * receives the source with missing texts as NULL, and returns one reduction per attribute.
+ * @param request.isCountable whether `reduce` only counts rows, so that equal rows can be counted first
  * @returns the reductions, with a description of how labels and texts were interpreted
  */
 export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   source: SqlSource,
-  { attributes, naValues }: SourceRequest,
+  { attributes, naValues, isCountable = false }: SourceRequest & { readonly isCountable?: boolean },
   outcomes: readonly OutcomeColumn[],
   reduce: (session: SqlSession, relation: Relation, positive: PositiveLabels) => Promise<readonly Reduction[]>,
 ): Promise<Reduction[]> {
-  const work = async (session: SqlSession, raw: Relation): Promise<Reduction[]> => {
+  const work = async (session: SqlSession, opened: Relation): Promise<Reduction[]> => {
+    const names = [...attributes.flat(), ...outcomes.map(({ name }) => name)];
+    const raw = isCountable ? await countEqualRows(session, opened, names) : opened;
     const known = outcomes.filter(({ name }) => hasColumn(raw, name));
     const { readings, positive } = await readOutcomes(session, raw, known, naValues);
     const isMissing = new Map(
@@ -77,6 +80,31 @@ export async function reduceColumns<Reduction extends SourceReduction<unknown>>(
   return withRelation(source, work, attributes.flat());
 }
 
+/** The number of rows at the start of a relation, and the maximum number of different rows among them. */
+const SAMPLE_ROWS = 20_000;
+const MAX_DIFFERENT = 2_000;
+
+/**
+ * Counts equal rows with the plainest query, so that all further work is on a small table instead of each row. Returns
+ * the relation itself if its first rows show that many rows are different, or cannot be read without the others.
+ */
+async function countEqualRows(session: SqlSession, relation: Relation, given: readonly string[]): Promise<Relation> {
+  const names = [...new Set(given)];
+  if (relation.hasQuickStart !== true || !names.every((name) => hasColumn(relation, name))) return relation;
+  const columns = names.map(quoteIdentifier).join(', ');
+  const [sampled] = await session.rows(
+    `SELECT CAST(count(*) AS DOUBLE) FROM (SELECT DISTINCT ${columns} FROM (SELECT ${columns} FROM ${relation.relation} LIMIT ${String(SAMPLE_ROWS)}))`,
+  );
+  if (Number(sampled?.[0]) > MAX_DIFFERENT) return relation;
+  let column = 'eh_rows';
+  while (names.some((name) => name.toLowerCase() === column)) column += '_';
+  const table = 'eh_counted';
+  await session.rows(
+    `CREATE OR REPLACE TEMP TABLE ${table} AS SELECT ${columns}, count(*) AS ${column} FROM ${relation.relation} GROUP BY ${columns}`,
+  );
+  return { ...relation, relation: table, hasQuickStart: false, counted: { column, rows: relation } };
+}
+
 /** Returns a relation in which values are NULL if the SQL condition of their column is true. */
 function withNulls(relation: Relation, isMissing: ReadonlyMap<string, string | undefined>): Relation {
   const replaced = [...isMissing].flatMap(([name, condition]) => {
@@ -84,7 +112,12 @@ function withNulls(relation: Relation, isMissing: ReadonlyMap<string, string | u
     return condition === undefined ? [] : [`CASE WHEN ${condition} THEN NULL ELSE ${column} END AS ${column}`];
   });
   if (replaced.length === 0) return relation;
-  return { ...relation, relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})` };
+  const { counted } = relation;
+  return {
+    ...relation,
+    relation: `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${relation.relation})`,
+    counted: counted && { ...counted, rows: withNulls(counted.rows, isMissing) },
+  };
 }
 
 /**
@@ -235,8 +268,8 @@ async function countValues(
   const outputs = columns.map(({ name }, index) => groupOutput(raw, name, values[index] as string));
   const sets = values.map((value) => `(${value})`);
   const rows = await session.rows(
-    `SELECT ${[...values.map((value) => `GROUPING(${value})`), ...outputs, 'CAST(count(*) AS DOUBLE) AS n'].join(', ')}
-     FROM (SELECT ${selected.join(', ')} FROM ${raw.relation}) GROUP BY GROUPING SETS (${sets.join(', ')})
+    `SELECT ${[...values.map((value) => `GROUPING(${value})`), ...outputs, `CAST(${rowCount(raw)} AS DOUBLE) AS n`].join(', ')}
+     FROM (SELECT ${[...selected, ...(raw.counted === undefined ? [] : [raw.counted.column])].join(', ')} FROM ${raw.relation}) GROUP BY GROUPING SETS (${sets.join(', ')})
      ORDER BY n DESC LIMIT ${String(MAX_LABELS * columns.length)}`,
   );
   return columns.map((_, index) =>

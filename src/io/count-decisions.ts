@@ -2,7 +2,7 @@ import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './chec
 import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
-import type { Relation } from './relation.ts';
+import { type Relation, rowCount } from './relation.ts';
 import type { DecisionRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
 import {
@@ -47,7 +47,9 @@ export async function countDecisions(
     ...truthColumn(yTrue, request),
     ...weightColumn(sampleWeight),
   ];
-  return reduceColumns(source, request, outcomes, async (session, relation, positive) => {
+  // Sums of weights and decisions of scores need each row.
+  const isCountable = sampleWeight === undefined && scoreThreshold === undefined;
+  return reduceColumns(source, { ...request, isCountable }, outcomes, async (session, relation, positive) => {
     const attributes = await groupRows(session, relation, {
       ...request,
       select: {
@@ -60,7 +62,7 @@ export async function countDecisions(
         'decision',
         ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
       ],
-      sums: weightSums(sampleWeight === undefined ? undefined : 'weight'),
+      sums: sampleWeight === undefined ? [rowCount(relation)] : weightSums('weight'),
       checks: weightChecks(relation, sampleWeight),
       ordered: sampleWeight !== undefined,
     });

@@ -32,6 +32,7 @@ import type { WeightSums } from './value-sql.ts';
  */
 export const COUNT_COLUMNS = {
   n: 'number of rows',
+  min_cell: 'counts below this number were left out',
   invalid: 'number of rows with a number that is not finite, or with a negative weight',
   truth: 'true label',
   decision: 'decision',
@@ -75,6 +76,11 @@ export interface CountedRows {
    * @defaultValue those of the columns of counts
    */
   readonly names?: Readonly<Partial<Record<'decision' | 'truth', string | undefined>>>;
+  /**
+   * The number below which counts were left out.
+   * @defaultValue none: all counts are there
+   */
+  readonly minCell?: number | undefined;
 }
 
 /**
@@ -102,12 +108,62 @@ export async function readCounts(source: CountsSource): Promise<CountedRows> {
 export function countedRows(counts: CountedRows): CountedRows {
   checkCounts(counts);
   const { counted } = counts;
+  const minCell = counts.minCell ?? minCellOf(counts);
   const columns = counted.columnNames.map((name) => {
     const column = counted.column(name);
     const isLabel = name === 'truth' || name === 'decision';
     return [name, isLabel && column.kind === 'categorical' ? canonicalColumn(column) : column] as const;
   });
-  return { ...counts, counted: Table.ofColumns(columns) };
+  return { ...counts, counted: Table.ofColumns(columns), minCell };
+}
+
+/**
+ * Returns the number below which counts were left out; undefined if all counts are there.
+ * @throws {DataValidationError} if parts were counted with different numbers, or a count occurs twice
+ */
+function minCellOf({ counted, title }: CountedRows): number | undefined {
+  if (!counted.has('min_cell') || counted.rowCount === 0) return undefined;
+  const { values } = counted.numeric('min_cell');
+  const [minCell = NaN] = values;
+  const n = counted.numeric('n').values;
+  const row = values.findIndex((value, index) => value !== minCell || (n[index] as number) < minCell);
+  if (row >= 0 || !(minCell >= 1)) {
+    throw wrongNumber(
+      title,
+      `must have the same min_cell as the other rows, and a count that is not smaller`,
+      Math.max(0, row),
+      'Count all rows with one statement. The numbers of suppressed counts cannot be added.',
+    );
+  }
+  const keys = counted.columnNames
+    .filter((name) => name === 'truth' || name === 'decision' || !Object.hasOwn(COUNT_COLUMNS, name))
+    .map((name) => counted.categorical(name).codes);
+  const seen = new Set(Array.from(n, (_, index) => keys.map((codes) => codes[index]).join(' ')));
+  if (seen.size === n.length) return minCell;
+  throw new DataValidationError(`${capital(title)} counts the same rows twice, and has counts that were left out.`, {
+    code: 'invalid-data',
+    context: { columns: counted.columnNames },
+    suggestion: 'Counts that were left out cannot be added. Count all rows with one statement.',
+  });
+}
+
+/**
+ * Checks that counts without small cells hold only the columns of one attribute. With others, each count is divided
+ * further, and the sums of what was left out have no bounds.
+ * @throws {DataValidationError} if there are further columns
+ */
+export function assertOneAttribute({ counted, minCell, title }: CountedRows, attribute: readonly string[]): void {
+  if (minCell === undefined) return;
+  const other = counted.columnNames.find((name) => !Object.hasOwn(COUNT_COLUMNS, name) && !attribute.includes(name));
+  if (other === undefined) return;
+  throw new DataValidationError(
+    `${capital(title)} leaves out counts below ${String(minCell)}, and also has the column '${other}', which is not part of '${attribute.join("', '")}'.`,
+    {
+      code: 'invalid-data',
+      context: { column: other, attribute },
+      suggestion: 'Count each attribute with a statement of its own (evenhand sql --min-cell, with one --sensitive).',
+    },
+  );
 }
 
 /** Returns a column of labels in which each number has one text. Engines write the same number as 1, 1.0 or 1.00. */

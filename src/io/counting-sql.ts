@@ -3,8 +3,9 @@ import { assertKnownOptions } from '../internal/arguments.ts';
 import { type CountingInput, type CountingRequest, countingSchema, type SqlDialect } from '../schemas/counting.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { SCORE_THRESHOLD } from '../schemas/validate-values.ts';
+import { missingOutcomes } from '../table/index.ts';
 import { COUNT_COLUMNS, type CountColumn } from './counted-rows.ts';
-import { quoteIdentifier, tableParts } from './sql-engine.ts';
+import { quoteIdentifier, quoteLiteral, tableParts } from './sql-engine.ts';
 
 /** How a dialect writes what the dialects write differently. */
 interface Dialect {
@@ -14,6 +15,11 @@ interface Dialect {
   readonly text: (value: string) => string;
   /** Converts a value to float64. */
   readonly double: (value: string) => string;
+  /**
+   * Returns a text as a string literal.
+   * @throws {DataValidationError} if the text has a character that the dialect may read in several ways
+   */
+  readonly literal: (text: string) => string;
   /**
    * Whether texts that differ are equal in GROUP BY, for example by their case. The rows are then grouped by the bytes of
    * the text.
@@ -35,9 +41,35 @@ const escaped =
   (name: string): string =>
     `${mark}${name.replaceAll('\\', '\\\\').replaceAll(mark, `\\${mark}`)}${mark}`;
 
-const STANDARD: Dialect = { quote: quoteIdentifier, text: cast('VARCHAR'), double: cast('DOUBLE') };
+/** Returns a literal of a dialect in which a backslash escapes the next character. */
+const backslashed = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
-const SPARK: Dialect = { quote: inBackticks, text: cast('STRING'), double: cast('DOUBLE') };
+/** Returns a literal of a dialect in which the meaning of a backslash depends on settings. */
+function withoutBackslash(text: string): string {
+  if (!text.includes('\\')) return quoteLiteral(text);
+  throw new DataValidationError(
+    `The label '${text}' has a backslash, which this SQL dialect may read in several ways.`,
+    {
+      code: 'invalid-value',
+      context: { value: text },
+      suggestion: 'Give a query that replaces the label.',
+    },
+  );
+}
+
+const STANDARD: Dialect = {
+  quote: quoteIdentifier,
+  text: cast('VARCHAR'),
+  double: cast('DOUBLE'),
+  literal: quoteLiteral,
+};
+
+const SPARK: Dialect = {
+  quote: inBackticks,
+  text: cast('STRING'),
+  double: cast('DOUBLE'),
+  literal: backslashed,
+};
 
 const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
   duckdb: STANDARD,
@@ -46,20 +78,32 @@ const DIALECTS: Readonly<Record<SqlDialect, Dialect>> = {
     quote: quoteIdentifier,
     text: (value) => `CAST(${value} AS TEXT) COLLATE "C"`,
     double: cast('DOUBLE PRECISION'),
+    literal: quoteLiteral,
   },
-  clickhouse: { quote: escaped('"'), text: cast('Nullable(String)'), double: cast('Nullable(Float64)') },
+  clickhouse: {
+    quote: escaped('"'),
+    text: cast('Nullable(String)'),
+    double: cast('Nullable(Float64)'),
+    literal: backslashed,
+  },
   trino: STANDARD,
   spark: SPARK,
-  bigquery: { quote: escaped('`'), text: cast('STRING'), double: cast('FLOAT64') },
-  snowflake: STANDARD,
+  bigquery: { quote: escaped('`'), text: cast('STRING'), double: cast('FLOAT64'), literal: backslashed },
+  snowflake: { ...STANDARD, literal: backslashed },
   databricks: SPARK,
   // VARCHAR without a length cuts texts after 256 bytes.
-  redshift: { quote: quoteIdentifier, text: cast('VARCHAR(65535)'), double: cast('DOUBLE PRECISION') },
+  redshift: {
+    quote: quoteIdentifier,
+    text: cast('VARCHAR(65535)'),
+    double: cast('DOUBLE PRECISION'),
+    literal: withoutBackslash,
+  },
   athena: STANDARD,
   mysql: {
     quote: inBackticks,
     text: cast('CHAR'),
     double: cast('DOUBLE'),
+    literal: withoutBackslash,
     groupsByBytes: true,
     isNoNumber: (text) => `${text} NOT REGEXP '^ *[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)? *$'`,
   },
@@ -76,6 +120,9 @@ const COUNTING_NAMES: Readonly<Record<string, true>> = Object.fromEntries(
  * Returns one SQL statement that counts rows by sensitive attributes, control features, true label and decision. Save
  * its result as a CSV, Parquet or JSON-lines file, and measure it with `evenhand validate --counts`, {@link validateCounts}
  * or `FairnessAnalyzer.fromCounts`. Only counts and sums leave the engine, never rows.
+ *
+ * With `minCell`, counts below this number are left out, so that they do not leave the engine. The metrics of such
+ * counts have bounds instead of values. Decisions and true labels are then counted as 0 and 1: give the positive label.
  *
  * Labels stay as they are: name the positive label when the counts are measured. Scores are counted in bins of width
  * 2^-14. For a regression, sums of the powers of predictions, true values and errors are computed.
@@ -97,6 +144,105 @@ export function countingSql(input: CountingInput): string {
   return countingStatement(parseBy(countingSchema, input, 'countingSql'));
 }
 
+/** The statements that read the rows of a table or a query. */
+export interface RowStatements {
+  /** Returns one row, whose types show which columns are numbers. */
+  readonly example: string;
+  readonly count: string;
+  /** Returns columns of all rows, under names of their own: numbers as float64, and all other columns as text. */
+  readonly rows: (columns: readonly { readonly name: string; readonly isNumber: boolean }[]) => string;
+}
+
+/** Returns the statements that read the rows of a table or a query. */
+export function rowStatements(name: SqlDialect, source: Pick<CountingRequest, 'table' | 'query'>): RowStatements {
+  const dialect = DIALECTS[name];
+  const from = `FROM ${sourceOf(source, dialect, 'eh_q')}`;
+  return {
+    example: `SELECT *\n${from}\nLIMIT 1`,
+    count: `SELECT ${dialect.text('COUNT(*)')} AS n\n${from}`,
+    rows: (columns) =>
+      `SELECT ${select(
+        columns.map(({ name: column, isNumber }, index) => [
+          (isNumber ? dialect.double : dialect.text)(dialect.quote(column)),
+          `eh_c${String(index)}`,
+        ]),
+      )}\n${from}`,
+  };
+}
+
+/** The weight of the rows in which columns have given texts; null is a missing value. */
+export interface WeightedCase {
+  readonly texts: readonly (string | null)[];
+  readonly weight: number;
+}
+
+/**
+ * Returns a statement that returns all rows with a further column of weights.
+ * @param columns the columns on which a weight depends
+ * @param cases the weights that are not 1
+ * @throws {DataValidationError} if a text cannot be written in the dialect
+ */
+export function weightedRowsStatement(
+  name: SqlDialect,
+  source: Pick<CountingRequest, 'table' | 'query'>,
+  columns: readonly string[],
+  cases: readonly WeightedCase[],
+  weightColumn: string,
+): string {
+  const dialect = DIALECTS[name];
+  const bytesOf = (text: string): string => (dialect.groupsByBytes === true ? `HEX(${text})` : text);
+  const conditions = cases.map(({ texts, weight }) => {
+    const equal = texts.map((text, index) => {
+      const column = dialect.quote(columns[index] as string);
+      return text === null
+        ? `${column} IS NULL`
+        : `${bytesOf(dialect.text(column))} = ${bytesOf(dialect.literal(text))}`;
+    });
+    return `  WHEN ${equal.join(' AND ')} THEN ${sqlNumber(weight)}`;
+  });
+  const one = sqlNumber(1);
+  const weight = cases.length === 0 ? one : ['CASE', ...conditions, `  ELSE ${one}`, 'END'].join('\n');
+  const from = sourceOf(source, dialect, 'eh_q') + (source.query === undefined ? ' AS eh_q' : '');
+  return `SELECT eh_q.*, ${weight} AS ${dialect.quote(weightColumn)}\nFROM ${from}`;
+}
+
+/**
+ * Returns a statement that describes columns: the number of rows, and then for each column
+ * - numbers: the number of values, of values that are not finite and of fractions, the smallest and the largest value;
+ * - texts, or numbers that may be identifiers: the number of values and of distinct values.
+ */
+export function factsStatement(
+  name: SqlDialect,
+  source: Pick<CountingRequest, 'table' | 'query'>,
+  columns: readonly { readonly name: string; readonly facts: 'numbers' | 'texts' | 'identifiers' }[],
+): string {
+  const dialect = DIALECTS[name];
+  const read = columns.map(({ name: column, facts }, index): Named => [
+    (facts === 'texts' ? dialect.text : dialect.double)(dialect.quote(column)),
+    `eh_v${String(index)}`,
+  ]);
+  const shown = columns.flatMap(({ facts }, index) => {
+    const value = `eh_v${String(index)}`;
+    if (facts !== 'numbers') {
+      const isByBytes = facts === 'texts' && dialect.groupsByBytes === true;
+      return [`COUNT(${value})`, `COUNT(DISTINCT ${isByBytes ? `HEX(${value})` : value})`];
+    }
+    const isFinite = `${value} BETWEEN ${sqlNumber(-LARGEST)} AND ${sqlNumber(LARGEST)}`;
+    const finite = `CASE WHEN ${isFinite} THEN ${value} END`;
+    return [
+      `COUNT(${finite})`,
+      `SUM(CASE WHEN ${value} IS NULL THEN 0 WHEN ${isFinite} THEN 0 ELSE 1 END)`,
+      `SUM(CASE WHEN ${isFinite} AND ${value} <> FLOOR(${value}) THEN 1 ELSE 0 END)`,
+      `MIN(${finite})`,
+      `MAX(${finite})`,
+    ];
+  });
+  return [
+    `SELECT ${select(['COUNT(*)', ...shown].map((expression, index) => [expression, `eh_f${String(index)}`]))}`,
+    `FROM (\nSELECT ${select(read)}\nFROM ${sourceOf(source, dialect, 'eh_q')}\n) AS eh_r`,
+  ].join('\n');
+}
+
 /** Returns the statement of {@link countingSql} for a parsed request. */
 export function countingStatement(request: CountingRequest): string {
   const dialect = DIALECTS[request.dialect];
@@ -111,7 +257,9 @@ export function countingStatement(request: CountingRequest): string {
   // Scores are numbers, whose bytes are not needed.
   const isByBytes = (column: string): boolean => dialect.groupsByBytes === true && column !== own('b');
   const shown = ([column, name]: Named): Named => [isByBytes(column) ? `MIN(${column})` : column, name];
-  const outputs: Named[] = [...[...keys, ...labels].map(shown), ...numbers, ['COUNT(*)', 'n'], ...sums];
+  const { minCell } = request;
+  const least: Named[] = minCell === undefined ? [] : [[String(minCell), 'min_cell']];
+  const outputs: Named[] = [...[...keys, ...labels].map(shown), ...numbers, ['COUNT(*)', 'n'], ...least, ...sums];
   const inner = `SELECT ${select([...texts, ...read])}\nFROM ${source}`;
   const rows =
     checked.length === 0
@@ -121,6 +269,7 @@ export function countingStatement(request: CountingRequest): string {
     `SELECT ${select(outputs.map(([expression, name]) => [expression, dialect.quote(name)]))}`,
     `FROM (\n${rows}\n) AS ${own('s')}`,
     `GROUP BY ${[...grouped.map((column) => (isByBytes(column) ? `HEX(${column})` : column)), ...flags].join(', ')}`,
+    ...(minCell === undefined ? [] : [`HAVING COUNT(*) >= ${String(minCell)}`]),
   ].join('\n');
 }
 
@@ -166,8 +315,12 @@ function partsOf(
   const times = sampleWeight === undefined ? '' : `${own('u')} * `;
   const writer: Writer = { dialect, own, sum: (expression) => `SUM(${times}${expression})` };
   const parts: StatementParts[] = [];
-  if (!regression && yTrue !== undefined) parts.push(labelParts(writer, yTrue, ['t', 'truth']));
-  if (!regression && yPred !== undefined) parts.push(labelParts(writer, yPred, ['d', 'decision']));
+  const { positiveLabel, yTruePositiveLabel = positiveLabel } = request;
+  const valueOf = (label: string | undefined) => (text: string) => binaryOf(text, label, request, dialect);
+  if (!regression && yTrue !== undefined)
+    parts.push(labelParts(writer, yTrue, ['t', 'truth'], valueOf(yTruePositiveLabel)));
+  if (!regression && yPred !== undefined)
+    parts.push(labelParts(writer, yPred, ['d', 'decision'], valueOf(positiveLabel)));
   if (sampleWeight !== undefined) parts.push(weightParts(writer, sampleWeight));
   if (score !== undefined) parts.push(scoreParts(writer, score, request));
   if (regression) parts.push(...regressionParts(writer, source, request));
@@ -185,11 +338,36 @@ function partsOf(
   };
 }
 
-/** Labels, which stay as they are. */
-function labelParts({ dialect, own }: Writer, column: string, [name, result]: [string, CountColumn]): StatementParts {
+/**
+ * Returns the value of a label, if small counts are left out: '1', '0' or NULL. Otherwise a label stays as it is. The
+ * number of labels with the same value would not be known if some of their counts are left out.
+ */
+function binaryOf(
+  text: string,
+  positiveLabel: string | undefined,
+  { minCell, naValues }: Pick<CountingRequest, 'minCell' | 'naValues'>,
+  { literal, groupsByBytes = false }: Dialect,
+): string {
+  if (minCell === undefined) return text;
+  const exact = (value: string): string => (groupsByBytes ? `HEX(${value})` : value);
+  const listed = Array.from(missingOutcomes(naValues, positiveLabel), (one) => exact(literal(one))).join(', ');
+  const missing = `WHEN ${exact(text)} IN (${listed}) THEN NULL`;
+  if (positiveLabel !== undefined)
+    return `CASE WHEN ${text} IS NULL THEN NULL WHEN ${exact(text)} = ${exact(literal(positiveLabel))} THEN '1' ${missing} ELSE '0' END`;
+  // A label that is neither 0 nor 1 stays as it is, and is an error later.
+  return `CASE ${missing} WHEN LOWER(${text}) IN ('1', '1.0', 'true') THEN '1' WHEN LOWER(${text}) IN ('0', '0.0', 'false') THEN '0' ELSE ${text} END`;
+}
+
+/** Labels, which stay as they are unless small counts are left out. */
+function labelParts(
+  { dialect, own }: Writer,
+  column: string,
+  [name, result]: [string, CountColumn],
+  valueOf: (text: string) => string,
+): StatementParts {
   const label = own(name);
   return {
-    read: [[dialect.text(dialect.quote(column)), label]],
+    read: [[valueOf(dialect.text(dialect.quote(column))), label]],
     checked: [[label, label]],
     labels: [[label, result]],
   };
@@ -381,7 +559,12 @@ function ownNames(
   return (name) => prefix + name;
 }
 
-function sourceOf({ table, query }: CountingRequest, { quote }: Dialect, alias: string): string {
+/** Returns the SQL expression after FROM for a table or a query. */
+function sourceOf(
+  { table, query }: Pick<CountingRequest, 'table' | 'query'>,
+  { quote }: Pick<Dialect, 'quote'>,
+  alias: string,
+): string {
   if (query !== undefined) return `(\n${query.replace(/[\s;]+$/, '')}\n) AS ${alias}`;
   return tableParts(table ?? '')
     .map(quote)

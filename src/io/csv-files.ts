@@ -3,6 +3,7 @@ import type { DataFile, DecimalSeparator } from '../schemas/data-source.ts';
 import { type CsvHeader, csvProblem, filePattern, findCsvProblem } from './csv-header.ts';
 import { FILE_COLUMN, fileList, partitionKinds, withPartitions } from './partitions.ts';
 import { describe, describeAll, type Relation, repeatedNames, type StoredKind } from './relation.ts';
+import { storageProblem } from './remote-files.ts';
 import { agreeOnKinds, assertSameNames } from './same-columns.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 import { numberOfText } from './value-sql.ts';
@@ -119,6 +120,8 @@ function typeOptions({ files }: CsvFiles, { kinds, isSameOrder }: CsvColumns, te
  */
 async function explainCsv(session: SqlSession, csv: CsvFiles, dialect: string, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
+  const lost = await storageProblem(csv.files, cause);
+  if (lost !== undefined) return lost;
   for (const [index, file] of csv.files.entries()) {
     const header = csv.headers[index] as CsvHeader;
     const problem = await findCsvProblem(session, file, header, dialect);

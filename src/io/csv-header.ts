@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
-import type { DataFile, DecimalSeparator } from '../schemas/data-source.ts';
+import { type DataFile, type DecimalSeparator, isRemote } from '../schemas/data-source.ts';
 import { splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
@@ -34,7 +34,18 @@ export async function readCsvHeader(
   gzipped: boolean,
   decimal: DecimalSeparator,
 ): Promise<CsvHeader> {
-  const line = await readFirstLine(path, name, gzipped);
+  return parseHeader(name, await readFirstLine(path, name, gzipped), decimal);
+}
+
+/**
+ * Returns the header at the start of a text table.
+ * @throws {DataValidationError} if there are more than 20,000 columns
+ */
+export function csvHeaderOf(name: string, start: string, decimal: DecimalSeparator): CsvHeader {
+  return parseHeader(name, start.slice(0, endOfLine(start, false).index), decimal);
+}
+
+function parseHeader(name: string, line: string, decimal: DecimalSeparator): CsvHeader {
   const { delimiter, count } = splitHeader(line, decimal);
   if (count > MAX_COLUMNS) throw tooManyColumns(name, count, line.length >= MAX_HEADER_LENGTH);
   return { delimiter, names: splitFields(line, delimiter) };
@@ -163,7 +174,7 @@ export async function findCsvProblem(
 
 /** Returns a pattern that matches exactly this file: wildcards are escaped, and `~` is not expanded. */
 export function filePattern(path: string): string {
-  return escapeGlob(resolve(path));
+  return escapeGlob(isRemote(path) ? path : resolve(path));
 }
 
 /** Returns a pattern that matches only the given path. */

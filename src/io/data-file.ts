@@ -1,14 +1,30 @@
 import { stat } from 'node:fs/promises';
 
 import { FairnessToolkitError } from '../exceptions/index.ts';
-import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
+import {
+  type DataFile,
+  type DataPaths,
+  type DecimalSeparator,
+  type FileSource,
+  type FoundFiles,
+  isRemote,
+} from '../schemas/data-source.ts';
 import { type CsvFiles, openCsv } from './csv-files.ts';
-import { assertCompleteGzip, cannotRead, type CsvHeader, filePattern, readCsvHeader, readStart } from './csv-header.ts';
+import {
+  assertCompleteGzip,
+  cannotRead,
+  type CsvHeader,
+  csvHeaderOf,
+  filePattern,
+  readCsvHeader,
+  readStart,
+} from './csv-header.ts';
 import { type DataFormat, formatOf } from './data-format.ts';
 import { findFiles } from './find-files.ts';
 import { explainNdjson, openNdjson } from './ndjson-file.ts';
 import { FILE_COLUMN, fileList, partitionKinds, withPartitions } from './partitions.ts';
 import { describe, describeAll, type Relation } from './relation.ts';
+import { assertRemoteFile, openRemote, readRemoteLines, storageProblem } from './remote-files.ts';
 import { agreeOnKinds, assertSameNames } from './same-columns.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
 
@@ -64,6 +80,7 @@ export async function queryDataFile<T>(
   run: (data: Relation) => Promise<T>,
 ): Promise<T> {
   const found = await findFiles(source);
+  if (found.files.some(({ path }) => isRemote(path))) await openRemote(session);
   const data = await openFiles(session, found, format);
   try {
     return await run(data);
@@ -96,7 +113,9 @@ async function openFiles(session: SqlSession, found: FoundFiles, format?: DataFo
   if (known !== undefined) return openCsv(session, known);
   const inspected: Inspected[] = [];
   for (const file of files) {
-    const next = await inspect(file, format, decimal);
+    const next = isRemote(file.path)
+      ? await inspectRemote(session, file, format, decimal)
+      : await inspect(file, format, decimal);
     if (inspected[0] !== undefined) assertSameForm(inspected[0], next);
     inspected.push(next);
   }
@@ -140,6 +159,31 @@ async function inspect(file: DataFile, format: DataFormat | undefined, decimal: 
   return { file, format: form, gzipped, header: await inspectCsv(file, gzipped ? undefined : start, decimal) };
 }
 
+/** Reads the start of a file on S3. Its format is determined by the extension. */
+async function inspectRemote(
+  session: SqlSession,
+  file: DataFile,
+  format: DataFormat | undefined,
+  decimal: DecimalSeparator,
+): Promise<Inspected> {
+  const { path, name } = file;
+  await assertRemoteFile(session, file);
+  const form = format ?? formatOf(path, '');
+  if (form !== 'csv') return { file, format: form, gzipped: false };
+  if (/\.gz$/i.test(path)) {
+    // DuckDB reads a compressed file that is cut off as a shorter one.
+    throw cannotRead(
+      name,
+      'compressed text on S3 cannot be checked for completeness',
+      'Copy the file to this computer, or store it as Parquet or without compression.',
+    );
+  }
+  const start = await readRemoteLines(session, file);
+  const problem = findEncodingProblem(Buffer.from(start.slice(0, START_BYTES)));
+  if (problem !== undefined) throw cannotRead(name, problem.reason, problem.suggestion);
+  return { file, format: form, gzipped: false, header: checkedHeader(name, csvHeaderOf(name, start, decimal)) };
+}
+
 /**
  * Reads the header of a CSV file and checks its encoding.
  * @param start the first bytes; undefined if the file is compressed
@@ -158,7 +202,10 @@ async function inspectCsv(
   }
   const problem = findEncodingProblem(start ?? (await readStart(path, true, START_BYTES)));
   if (problem !== undefined) throw cannotRead(name, problem.reason, problem.suggestion);
-  const header = await readCsvHeader(file, gzipped, decimal);
+  return checkedHeader(name, await readCsvHeader(file, gzipped, decimal));
+}
+
+function checkedHeader(name: string, header: CsvHeader): CsvHeader {
   if (header.names.every((column) => column.trim() === '')) {
     throw cannotRead(name, 'its first line is blank', 'Begin the file with a line of column names.');
   }
@@ -195,6 +242,8 @@ function quoted(delimiter = ''): string {
 async function openParquet(session: SqlSession, files: readonly [DataFile, ...DataFile[]]): Promise<Relation> {
   const each = files.map(({ path }) => `read_parquet(${quoteLiteral(filePattern(path))}, hive_partitioning=false)`);
   const described = await describeAll(session, each).catch(async (cause: unknown) => {
+    const problem = await storageProblem(files, cause);
+    if (problem !== undefined) throw problem;
     const damaged = await firstDamaged(session, files, each);
     throw cannotRead(damaged.name, 'it is not a complete Parquet file', 'Export it again.', cause);
   });
@@ -214,6 +263,7 @@ async function openParquet(session: SqlSession, files: readonly [DataFile, ...Da
     relation,
     columns: new Map([...known, ...partitions]),
     ambiguous: [],
+    hasQuickStart: true,
     csv: undefined,
   };
 }
@@ -237,6 +287,8 @@ async function firstDamaged(
 async function explain({ files }: FoundFiles, { csv, jsonLines }: Relation, cause: unknown): Promise<unknown> {
   if (FairnessToolkitError.isInstance(cause)) return cause;
   const [file] = files as readonly [DataFile];
+  const problem = await storageProblem(files, cause);
+  if (problem !== undefined) return problem;
   if (csv !== undefined) return csv.explain(cause);
   if (jsonLines !== undefined) return explainNdjson(file, cause);
   return cannotRead(file.name, 'its content cannot be read', 'Export it again.', cause);

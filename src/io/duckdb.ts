@@ -163,6 +163,8 @@ class DuckDbDatabase implements DuckDbEngine {
     );
     try {
       const options = {
+        // Nothing is downloaded without the user's knowledge.
+        autoinstall_known_extensions: 'false',
         ...(this.#readOnly ? { access_mode: 'READ_ONLY' } : {}),
         ...limitSettings(currentDuckDbLimits()),
       };
@@ -196,8 +198,13 @@ type DuckDbModule = typeof import('@duckdb/node-api');
 export interface DuckDbSession extends SqlSession {
   /** Returns the names of the columns and the rows of one statement's result. */
   result(sql: string): Promise<EngineResult>;
-  /** Yields the chunks of a query's result one by one. */
-  chunks(sql: string): AsyncIterable<DuckDBDataChunk>;
+  /** Runs a query completely, and returns its number of rows and its chunks. */
+  complete(sql: string): Promise<{ readonly rowCount: number; readonly chunks: AsyncIterable<DuckDBDataChunk> }>;
+  /**
+   * Yields the chunks of a query's result while the query runs, in the order of the rows, with little memory. If a late
+   * row is invalid, the chunks end without an error, so count the rows.
+   */
+  stream(sql: string): AsyncIterable<DuckDBDataChunk>;
   /** Creates a temporary table of columns of equal length: Int32Array as INTEGER, Float64Array as DOUBLE. */
   createTable(name: string, columns: Readonly<Record<string, Int32Array | Float64Array>>): Promise<void>;
 }
@@ -228,15 +235,11 @@ function sessionOf(
     rows: (sql, { ordered = false }: RowsOptions = {}) =>
       // The number of threads is a setting of the database, so ordered queries wait for each other.
       ordered ? takeTurn(() => onOneThread(rows, () => rows(sql))) : rows(sql),
-    async *chunks(sql) {
-      // The result is not streamed, because a stream would end without an error if a late row is invalid.
+    async complete(sql) {
       const result = await limited(() => connection.run(sql));
-      for (;;) {
-        const chunk = await result.fetchChunk();
-        if (chunk === null || chunk.rowCount === 0) return;
-        yield chunk;
-      }
+      return { rowCount: result.rowCount, chunks: chunksOf(() => Promise.resolve(result)) };
     },
+    stream: (sql) => chunksOf(() => connection.stream(sql)),
     async createTable(name, columns) {
       const entries = Object.entries(columns);
       const isInteger = entries.map(([, values]) => values instanceof Int32Array);
@@ -254,6 +257,21 @@ function sessionOf(
       });
     },
   };
+}
+
+/**
+ * Yields the chunks of a result.
+ * @yields each chunk with rows
+ */
+async function* chunksOf(
+  run: () => Promise<{ fetchChunk(): Promise<DuckDBDataChunk | null> }>,
+): AsyncGenerator<DuckDBDataChunk> {
+  const result = await limited(run);
+  for (;;) {
+    const chunk = await limited(() => result.fetchChunk());
+    if (chunk === null || chunk.rowCount === 0) return;
+    yield chunk;
+  }
 }
 
 /** Runs work. An out-of-memory error is converted to an error with a clear message. */

@@ -4,9 +4,17 @@ import { join, relative, resolve, sep } from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { counted, formatCount } from '../internal/format.ts';
-import type { DataFile, DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
+import {
+  type DataFile,
+  type DataPaths,
+  type DecimalSeparator,
+  type FileSource,
+  type FoundFiles,
+  isRemote,
+} from '../schemas/data-source.ts';
 import { cannotRead, escapeGlob } from './csv-header.ts';
 import { fileProblemOf } from './file-problem.ts';
+import { globRemote, openRemote } from './remote-files.ts';
 import { quoteLiteral } from './sql-engine.ts';
 
 /** The maximum number of files of a data set. */
@@ -22,7 +30,7 @@ const WILDCARD = /[*?[]/;
 
 /**
  * Finds the files for the paths, globs and folders of a source. An existing path is taken literally, even if it
- * contains `*`, `?` or `[`. A folder means all CSV and Parquet files in the folder and its subfolders, except hidden
+ * contains `*`, `?` or `[`. Paths on S3 begin with `s3://`; those of folders end with a slash. A folder means all CSV and Parquet files in the folder and its subfolders, except hidden
  * files (names that begin with `.` or `_`). Subfolders named `key=value` are partitions if they are below the folder,
  * or match the part of a glob from its first wildcard on.
  * @throws {DataValidationError} if a folder or glob contains no file, a file is named twice, or some files are in
@@ -62,11 +70,51 @@ interface Expanded {
 }
 
 async function expand(path: string): Promise<Expanded> {
+  if (isRemote(path)) return expandRemote(path);
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() === true) return { files: await filesInFolder(path), how: 'in' };
   if (found === undefined && WILDCARD.test(path)) return { files: await filesMatching(path), how: 'matching' };
   // A missing file is reported when it is opened.
   return { files: [{ path, name: path, partition: new Map() }] };
+}
+
+/** Expands the address of a file, a folder (with a slash at its end) or a glob on S3. */
+async function expandRemote(path: string): Promise<Expanded> {
+  if (path.includes('?')) {
+    throw cannotRead(
+      path.replace(/\?.*/s, ''),
+      'a question mark in its address begins parameters, which could contain credentials',
+      'Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL instead. In a glob, use * instead.',
+    );
+  }
+  const isFolder = path.endsWith('/');
+  const literal = { files: [{ path, name: path, partition: new Map<string, string>() }] };
+  if (!isFolder && !WILDCARD.test(path)) return literal;
+  const { withDuckDb } = await import('./duckdb.ts');
+  const found = await withDuckDb(async (session) => {
+    await openRemote(session);
+    const exact = escapeGlob(path);
+    if (isFolder) return globRemote(session, `${exact}**`);
+    return (await globRemote(session, exact)).length > 0 ? [path] : globRemote(session, path);
+  });
+  if (!isFolder && found.length === 1 && found[0] === path) return literal;
+  const base = isFolder ? path : path.slice(0, path.slice(0, path.search(WILDCARD)).lastIndexOf('/') + 1);
+  const isShown = (file: string): boolean => {
+    const parts = file.slice(base.length).split('/');
+    const name = parts.at(-1) ?? '';
+    return isFolder
+      ? DATA_FILE.test(name) && parts.every((part) => !/^[._]/.test(part))
+      : !name.startsWith('.') || /\/\.[^/]*$/.test(path);
+  };
+  const paths = found.filter(isShown).sort();
+  if (paths.length === 0) {
+    throw isFolder
+      ? cannotRead(path, 'the folder has no CSV or Parquet file', 'Check the bucket and the folder.')
+      : cannotRead(path, 'no file matches it', 'Check the bucket and the pattern.');
+  }
+  if (paths.length > MAX_FILES) throw tooManyFiles(path);
+  const files = paths.map((file) => ({ path: file, name: file, partition: partitionOf(file.slice(base.length)) }));
+  return { files, how: isFolder ? 'in' : 'matching' };
 }
 
 async function filesInFolder(folder: string): Promise<DataFile[]> {

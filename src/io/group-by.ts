@@ -112,6 +112,7 @@ export function rowsSql(relation: Relation, { names, select, checks }: RowsQuery
     ...names.map((name, index) => `${groupExpression(relation, name)} AS g${String(index)}`),
     ...Object.entries(select).map(([name, expression]) => `${expression} AS ${quoteIdentifier(name)}`),
     ...checks.map(({ condition }, index) => `(${condition}) AS f${String(index)}`),
+    ...(relation.counted === undefined ? [] : [relation.counted.column]),
   ];
   return `SELECT ${selected.join(', ')} FROM ${relation.relation}`;
 }

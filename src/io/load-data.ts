@@ -1,18 +1,19 @@
-import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { stat } from 'node:fs/promises';
 
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
+import { sumOf } from '../internal/values.ts';
 import { DataValidationError } from '../exceptions/index.ts';
 import type { DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { type Column, sortLabels, Table } from '../table/index.ts';
+import { type ColumnChunk, openColumnStream, readColumnStream, type StreamedColumn } from './column-stream.ts';
 import { cannotRead } from './csv-header.ts';
 import { queryDataFile } from './data-file.ts';
 import type { DataFormat } from './data-format.ts';
 import { type DuckDbSession, withDuckDb } from './duckdb.ts';
 import { withLoadedLabels } from './exact-labels.ts';
 import { findFiles } from './find-files.ts';
-import { columnKind, isNumeric, type Relation } from './relation.ts';
-import { quoteIdentifier } from './sql-engine.ts';
+import type { Relation } from './relation.ts';
 
 /** Options of {@link loadData}. */
 export interface LoadDataOptions {
@@ -123,7 +124,7 @@ export async function loadTexts(source: DataPaths | FileSource): Promise<Table> 
  * @throws {DataValidationError} if the file cannot be read
  */
 export async function tableSize(
-  path: DataPaths,
+  path: DataPaths | FileSource,
   format?: DataFormat,
 ): Promise<{ readonly rows: number; readonly columns: number }> {
   return withDuckDb((session) =>
@@ -132,6 +133,14 @@ export async function tableSize(
       return { rows: Number(counted?.[0]), columns: columns.size };
     }),
   );
+}
+
+/** The number of bytes up to which files are read at once. */
+const SMALL_BYTES = 8 * 2 ** 20;
+
+async function areSmall(files: FoundFiles['files']): Promise<boolean> {
+  const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
+  return sumOf(sizes) <= SMALL_BYTES;
 }
 
 /**
@@ -145,22 +154,21 @@ async function readTable(
   names: readonly string[],
   labels: readonly string[] = [],
 ): Promise<Table> {
-  const isNumber = names.map((name) => isNumeric(columnKind(file, name)));
-  const builders = isNumber.map((is) => (is ? numericBuilder() : categoricalBuilder(file.csv !== undefined)));
-  const selected = names.map(
-    (name, index) => `CAST(${quoteIdentifier(name)} AS ${isNumber[index] === true ? 'DOUBLE' : 'VARCHAR'})`,
-  );
-  let rowCount = 0;
-  for await (const chunk of session.chunks(`SELECT ${selected.join(', ')} FROM ${file.relation}`)) {
-    rowCount += chunk.rowCount;
-    builders.forEach((builder, index) => {
-      builder.append(chunk, index);
-    });
-  }
-  if (names.length > 0 && rowCount === 0) {
+  if (names.length === 0) return Table.ofColumns([]);
+  const isSmall = await areSmall(files);
+  const stream = await (isSmall ? readColumnStream : openColumnStream)(session, file, names);
+  if (stream.rowCount === 0) {
     throw files.length === 1
       ? cannotRead(title, 'it has a header and no rows', 'Check the query or filter that created the file.')
       : cannotRead(title, 'the files have headers and no rows', 'Check the query or filter that created the files.');
+  }
+  const builders = stream.columns.map((column) => builderOf(column, stream.rowCount, file.csv !== undefined));
+  let start = 0;
+  for await (const chunk of stream.chunks()) {
+    builders.forEach((builder, index) => {
+      builder.append(chunk, index, start);
+    });
+    start += chunk.rowCount;
   }
   return Table.ofColumns(
     builders.map((builder, index) => {
@@ -176,7 +184,7 @@ async function readTable(
  * expects. The numbers of a column are texts if the column also contains other texts, for example NA.
  * @throws {DataValidationError} if a number contains a point
  */
-function withPoints(name: string, column: Column): Column {
+export function withPoints(name: string, column: Column): Column {
   if (column.kind === 'numeric') return column;
   const ambiguous = column.labels.find((label) => /^\s*[-+]?\d*\.\d[\d.]*(?:,\d*)?(?:e[-+]?\d+)?\s*$/i.test(label));
   if (ambiguous !== undefined) {
@@ -195,65 +203,61 @@ function withPoints(name: string, column: Column): Column {
   return sortLabels(column.codes, labels);
 }
 
-/** Collects one column from the chunks of a result. */
+/** Collects one column from the chunks of a stream. */
 interface ColumnBuilder {
-  append(chunk: DuckDBDataChunk, index: number): void;
+  /** Adds the values of a chunk whose first row is row `start` of the table. */
+  append(chunk: ColumnChunk, index: number, start: number): void;
   finish(): Column;
 }
 
-/**
- * Returns a builder that collects numbers in typed arrays.
- * @param encode converts a value of the database to a number
- */
-function columnBuilder<Values extends Float64Array | Int32Array>(
-  create: (length: number) => Values,
-  encode: (value: unknown) => number,
-  toColumn: (values: Values) => Column,
-): ColumnBuilder {
-  const parts: Values[] = [];
-  return {
-    append(chunk, index) {
-      const vector = chunk.getColumnVector(index);
-      const part = create(chunk.rowCount);
-      for (let row = 0; row < part.length; row++) part[row] = encode(vector.getItem(row));
-      parts.push(part);
-    },
-    finish() {
-      const values = create(parts.reduce((sum, { length }) => sum + length, 0));
-      let offset = 0;
-      for (const part of parts) {
-        values.set(part, offset);
-        offset += part.length;
-      }
-      return toColumn(values);
-    },
-  };
-}
-
-function numericBuilder(): ColumnBuilder {
-  return columnBuilder(
-    (length) => new Float64Array(length),
-    (value) => (value as number | null) ?? NaN,
-    (values) => ({ kind: 'numeric', values }),
-  );
-}
-
 /** @param isText whether the file is a text file, in which cells may have an apostrophe for spreadsheets */
-function categoricalBuilder(isText: boolean): ColumnBuilder {
-  const codeOf = new Map<unknown, number>([[null, -1]]);
-  const codeOfLabel = new Map<string, number>();
-  const encode = (text: unknown): number => {
-    const known = codeOf.get(text);
-    if (known !== undefined) return known;
-    const label = isText ? unmarkCell(text as string) : (text as string);
-    const code = codeOfLabel.get(label) ?? codeOfLabel.size;
-    codeOfLabel.set(label, code);
-    codeOf.set(text, code);
-    return code;
+function builderOf(column: StreamedColumn, rowCount: number, isText: boolean): ColumnBuilder {
+  if (column.kind === 'numbers') {
+    const values = new Float64Array(rowCount);
+    return {
+      append(chunk, index, start) {
+        chunk.copyNumbers(index, values, start);
+      },
+      finish: () => ({ kind: 'numeric', values }),
+    };
+  }
+  const codes = new Int32Array(rowCount);
+  const labels = createLabels(isText);
+  if (column.kind === 'labels') {
+    const codeOf = column.labels.map(labels.codeOf);
+    const isSame = codeOf.every((code, index) => code === index);
+    return {
+      append(chunk, index, start) {
+        chunk.copyCodes(index, codes, start);
+      },
+      finish: () => sortLabels(isSame ? codes : codes.map((code) => codeOf[code] ?? -1), labels.all()),
+    };
+  }
+  return {
+    append(chunk, index, start) {
+      for (const [row, text] of chunk.texts(index).entries()) codes[start + row] = labels.codeOf(text);
+    },
+    finish: () => sortLabels(codes, labels.all()),
   };
-  return columnBuilder(
-    (length) => new Int32Array(length),
-    encode,
-    (codes) => sortLabels(codes, [...codeOfLabel.keys()]),
-  );
+}
+
+/** Numbers labels in the order of their occurrence. */
+function createLabels(isText: boolean): {
+  readonly codeOf: (text: string | null) => number;
+  readonly all: () => string[];
+} {
+  const codeOf = new Map<string | null, number>([[null, -1]]);
+  const codeOfLabel = new Map<string, number>();
+  return {
+    codeOf(text) {
+      const known = codeOf.get(text);
+      if (known !== undefined) return known;
+      const label = isText ? unmarkCell(text as string) : (text as string);
+      const code = codeOfLabel.get(label) ?? codeOfLabel.size;
+      codeOfLabel.set(label, code);
+      codeOf.set(text, code);
+      return code;
+    },
+    all: () => [...codeOfLabel.keys()],
+  };
 }

@@ -3,9 +3,10 @@ import { createReadStream } from 'node:fs';
 import type { DataValidationError } from '../exceptions/index.ts';
 import { utf8Lines } from '../internal/decode-utf8.ts';
 import { findJsonProblem } from '../internal/strict-json.ts';
-import type { DataFile } from '../schemas/data-source.ts';
+import { type DataFile, isRemote } from '../schemas/data-source.ts';
 import { cannotRead, filePattern } from './csv-header.ts';
 import { describe, type Relation } from './relation.ts';
+import { storageProblem } from './remote-files.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
 
 /**
@@ -45,7 +46,12 @@ async function ndjsonRelation(session: SqlSession, file: DataFile, pattern: stri
 }
 
 /** Reads a file again to find the invalid line. */
-export async function explainNdjson({ path, name }: DataFile, cause: unknown): Promise<DataValidationError> {
+export async function explainNdjson(file: DataFile, cause: unknown): Promise<DataValidationError> {
+  const { path, name } = file;
+  if (isRemote(path)) {
+    const lost = await storageProblem([file], cause);
+    return lost ?? cannotRead(name, 'its lines are not JSON objects', 'Write one JSON object on each line.', cause);
+  }
   let [number, objects] = [0, 0];
   for await (const line of utf8Lines(createReadStream(path), `'${name}'`)) {
     number++;

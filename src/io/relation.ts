@@ -17,8 +17,17 @@ export interface Relation {
   readonly ambiguous: readonly string[];
   /** The SQL expression after FROM for the lines of a JSON file as text; undefined for other sources. */
   readonly jsonLines?: string | undefined;
+  /** Whether the first rows can be read quickly, without the others. */
+  readonly hasQuickStart?: boolean | undefined;
+  /** If equal rows are counted already: the column of their number, and the rows themselves. */
+  readonly counted?: { readonly column: string; readonly rows: Relation } | undefined;
   /** Alternative ways to read the text files of the relation; undefined for sources that are not text files. */
   readonly csv: CsvSource | undefined;
+}
+
+/** Returns the SQL aggregate that counts the rows of a relation. */
+export function rowCount({ counted }: Pick<Relation, 'counted'>): string {
+  return counted === undefined ? 'count(*)' : `sum(${counted.column})`;
 }
 
 /** The ways to read the text files of a relation. */

@@ -27,6 +27,11 @@ export type EngineValue = string | number | bigint | boolean | null;
 /** The result of a statement. */
 export interface EngineResult {
   readonly columns: readonly string[];
+  /**
+   * Whether each column is a number in the engine. Training needs it to tell numbers from labels.
+   * @defaultValue a column is a number if its first value is a number or a bigint
+   */
+  readonly areNumbers?: readonly boolean[] | undefined;
   /** The values of each row, in the order of the columns. */
   readonly rows: readonly (readonly EngineValue[])[];
 }
@@ -57,6 +62,12 @@ export interface SqlEngine {
   readonly dialect: SqlDialect;
   /** Runs one statement that reads, and returns its result. Several statements may run at the same time. */
   query(sql: string, options?: StatementOptions): Promise<EngineResult>;
+  /**
+   * Runs one statement that reads, and yields the rows of its result in parts, so that a large result needs little
+   * memory. Only training on rows in the engine needs it.
+   * @defaultValue none: the engine cannot be trained on
+   */
+  stream?(sql: string, options?: StatementOptions): AsyncIterable<EngineResult['rows']>;
   /** Stops the running statements, or waits for them. Closing the engine again has no effect. */
   close(): Promise<void>;
 }
@@ -91,6 +102,8 @@ export interface SourceRequest {
   readonly nanPolicy: NanPolicy;
   /** Texts that count as missing, instead of the default texts. They then also count as missing in attributes. */
   readonly naValues?: readonly string[] | undefined;
+  /** The number below which counts are left out, already in the engine. */
+  readonly minCell?: number | undefined;
 }
 
 /** The columns of decisions, and options for reading their values. */

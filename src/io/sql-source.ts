@@ -2,7 +2,7 @@ import { ConfigValidationError, DataValidationError, FairnessToolkitError } from
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
 import { queryDataFile } from './data-file.ts';
-import { type DuckDbEngine, oneLine, withDuckDb } from './duckdb.ts';
+import { type DuckDbEngine, type DuckDbSession, oneLine, withDuckDb } from './duckdb.ts';
 import { withExactLabels } from './exact-labels.ts';
 import { describe, type Relation, repeatedNames } from './relation.ts';
 import { quoteIdentifier, quoteLiteral, type SqlEngine, type SqlSession, tableParts } from './sql-engine.ts';
@@ -58,12 +58,21 @@ export async function withRelation<T>(
   work: (session: SqlSession, relation: Relation) => Promise<T>,
   labels: readonly string[] = [],
 ): Promise<T> {
+  return withDuckDbRelation(source, async (session, relation) =>
+    work(session, isQuery(source) ? relation : await withExactLabels(session, relation, [...new Set(labels)])),
+  );
+}
+
+/**
+ * Opens a source, like {@link withRelation}, with the types that DuckDB finds in files.
+ * @param work reads the source; this function may be called twice
+ */
+export async function withDuckDbRelation<T>(
+  source: SqlSource,
+  work: (session: DuckDbSession, relation: Relation) => Promise<T>,
+): Promise<T> {
   if (!isQuery(source)) {
-    return withDuckDb((session) =>
-      queryDataFile(session, source, undefined, async (file) =>
-        work(session, await withExactLabels(session, file, [...new Set(labels)])),
-      ),
-    );
+    return withDuckDb((session) => queryDataFile(session, source, undefined, (file) => work(session, file)));
   }
   const { engine, signal, table = '' } = source;
   const { query = `SELECT * FROM ${tableParts(table).map(quoteIdentifier).join('.')}` } = source;

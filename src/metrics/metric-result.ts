@@ -110,6 +110,13 @@ export class MetricResult {
    */
   readonly missing!: MissingRows | null;
   readonly undefinedReason!: string | null;
+  /**
+   * The smallest and the largest value that the metric can have; present only if small counts were left out. `value` is
+   * then NaN, unless both are equal.
+   */
+  declare readonly bounds?: readonly [low: number, high: number] | undefined;
+  /** The smallest and the largest value of each group's measures; present only if small counts were left out. */
+  declare readonly perGroupBounds?: Readonly<Record<string, GroupIntervals>> | undefined;
   /** Warnings to consider before you quote the value. */
   readonly warnings!: readonly string[];
   readonly seed!: number | null;
@@ -127,6 +134,8 @@ export class MetricResult {
       value: finiteOrNull(this.value),
       ci: this.ci === null ? null : [this.ci[0], finiteOrNull(this.ci[1])],
       missing: this.missing === null ? null : snakeFields(this.missing),
+      ...(this.bounds === undefined ? {} : { bounds: this.bounds }),
+      ...(this.perGroupBounds === undefined ? {} : { per_group_bounds: this.perGroupBounds }),
     };
   }
 
@@ -218,12 +227,15 @@ function headline(result: MetricResultFields): string {
   ].join(', ');
 }
 
-function groupTable({ perGroup, perGroupCi, nPerGroup }: MetricResultFields): string[] {
+function groupTable({ perGroup, perGroupCi, perGroupBounds, nPerGroup }: MetricResultFields): string[] {
   const measures = [...new Set(Object.values(perGroup).flatMap((group) => Object.keys(group)))];
   const rows = Object.entries(perGroup).map(([label, group]) => [
     escapeMarkdown(label),
     String(nPerGroup[label] ?? 0),
     ...measures.map((measure) => {
+      const between = perGroupBounds?.[label]?.[measure];
+      if (between !== undefined && between !== null && group[measure] === null)
+        return rangeText(between, (end) => formatNumber(end, 3));
       const interval = perGroupCi?.[label]?.[measure];
       const range =
         interval === undefined || interval === null ? '' : ` (${rangeText(interval, (end) => formatNumber(end, 3))})`;

@@ -1,8 +1,7 @@
-import { FairnessToolkitError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
-import { findJsonProblem } from '../internal/strict-json.ts';
 import { requireInteger } from '../stats/parameters.ts';
 import type { EngineUpdate, FairnessDriftAndAlertEngine } from './alarms/fairness-drift-and-alert-engine.ts';
+import { LineCounter } from './line-counter.ts';
 import type { RealTimeFairnessTracker } from './tracker/real-time-fairness-tracker.ts';
 
 /**
@@ -54,6 +53,11 @@ const FOLLOW_OPTION_NAMES: OptionNames<FollowOptions> = {
   onPreview: true,
 };
 
+/** A line that cannot be read, with the reason. It is reported like an invalid line. */
+export interface UnreadableLine {
+  readonly problem: string;
+}
+
 /** The result of {@link followLines}. */
 export interface FollowResult {
   readonly lines: number;
@@ -76,14 +80,16 @@ export interface FollowResult {
  * an invalid value. A line is also invalid if a group or an id is a number with more digits than a double can
  * represent.
  */
-export async function followLines(lines: AsyncIterable<string>, options: FollowOptions): Promise<FollowResult> {
+export async function followLines(
+  lines: AsyncIterable<string | UnreadableLine>,
+  options: FollowOptions,
+): Promise<FollowResult> {
   assertKnownOptions('followLines', options, FOLLOW_OPTION_NAMES);
   const { tracker, engine, onUpdate, onCheck, onInvalidLine, onPreview } = options;
   const isPreviewing = options.extraChecks === 'previewed';
   const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
-  const counts = { lines: 0, events: 0, labels: 0, refused: 0 };
-  const { id, protected: names } = tracker.stream.options.columns;
-  const labelKeys = new Set(id === undefined ? names : [...names, id]);
+  const counts = { lines: 0, refused: 0 };
+  const counter = new LineCounter(tracker.stream);
   engine.watch(tracker);
   const checkNow = async (): Promise<EngineUpdate> => {
     const update = engine.update(tracker);
@@ -109,9 +115,9 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
       const pause = timer.settled();
       if (pause !== undefined) await pause;
       counts.lines++;
-      if (line.trim() === '') continue;
+      if (typeof line === 'string' && line.trim() === '') continue;
       const before = positionOf(tracker);
-      const reason = countLine(tracker, line, labelKeys, counts);
+      const reason = typeof line === 'string' ? counter.count(line) : line.problem;
       if (reason !== undefined) {
         counts.refused++;
         onInvalidLine?.(counts.lines, reason);
@@ -126,7 +132,7 @@ export async function followLines(lines: AsyncIterable<string>, options: FollowO
     timer.stop();
   }
   const last = await extraCheck();
-  return Object.freeze({ ...counts, last });
+  return Object.freeze({ ...counts, ...counter.counts, last });
 }
 
 /** Returns how many events and late labels a tracker has counted. */
@@ -179,38 +185,4 @@ function startTimer(millis: number | undefined, work: () => Promise<void>): Refr
       clearInterval(timer);
     },
   };
-}
-
-/** Counts a line. If the line cannot be counted, returns the reason. */
-function countLine(
-  tracker: RealTimeFairnessTracker,
-  line: string,
-  labelKeys: ReadonlySet<string>,
-  counts: { events: number; labels: number },
-): string | undefined {
-  const { yPred, yTrue, id } = tracker.stream.options.columns;
-  try {
-    const parsed: unknown = JSON.parse(line);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'it is not a JSON object';
-    const problem = findJsonProblem(line, labelKeys);
-    if (problem !== undefined) return `${problem.pointer} ${problem.reason}`;
-    const event = parsed as Record<string, unknown>;
-    const isLabel =
-      id !== undefined && yTrue !== undefined && !Object.hasOwn(event, yPred) && Object.hasOwn(event, yTrue);
-    if (!isLabel) {
-      tracker.record(event);
-      counts.events++;
-      return undefined;
-    }
-    const key = event[id];
-    if (typeof key !== 'string' && typeof key !== 'number') return `its '${id}' is neither text nor a number`;
-    // A rejected label is counted by the tracker, with its reason.
-    tracker.label(key, event[yTrue]);
-    counts.labels++;
-    return undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return 'it is not valid JSON';
-    if (error instanceof FairnessToolkitError) return error.message;
-    throw error;
-  }
 }

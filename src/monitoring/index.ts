@@ -17,5 +17,21 @@ export type { LabelCoverage, StreamProblems } from './tracker/event-block.ts';
 export type { AlertHistory } from './alarms/alert-event.ts';
 export { type SavedDashboard, saveDashboard } from './dashboard/save-dashboard.ts';
 export { takeView } from './dashboard/take-view.ts';
-export { type FollowOptions, followLines, type FollowResult } from './follow-lines.ts';
+export { type FollowOptions, followLines, type FollowResult, type UnreadableLine } from './follow-lines.ts';
+export {
+  followStream,
+  type FollowStreamOptions,
+  type FollowStreamResult,
+  type MergedStream,
+} from './streams/follow-stream.ts';
+export type {
+  AcknowledgedStream,
+  EventSource,
+  OpenSource,
+  PartitionConsumer,
+  SourceContext,
+  StreamMessage,
+} from './streams/event-source.ts';
+export { KafkaSource, type KafkaSourceOptions } from './streams/kafka-source.ts';
+export { type RedisStreamOptions, RedisStreamSource } from './streams/redis-stream-source.ts';
 export { replay, type ReplayOptions, type ReplayResult } from './replay.ts';

@@ -72,5 +72,6 @@ export {
   ReweighingTransformer,
   type ReweighingTransformerOptions,
 } from './transformers/weighting/reweighing-transformer.ts';
+export { type WeightsSql, weightsSql, type WeightsSqlOptions } from './weights-sql.ts';
 export type { Proportions } from './transformers/weighting/target-shares.ts';
 export type { PipelineConfig, PipelineStepConfig, TrainingConfig } from '../schemas/pipeline/pipeline-document.ts';

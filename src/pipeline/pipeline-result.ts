@@ -71,9 +71,17 @@ export class PipelineResult<Data = unknown> {
  */
 export function withWeights(table: Table, weights: Float64Array | null): Table {
   if (weights === null) return table;
-  const taken = new Set(table.columnNames.map((name) => name.toLowerCase()));
+  const column: Column = { kind: 'numeric', values: weights };
+  return Table.ofColumns([
+    ...table.columnNames.map((own) => [own, table.column(own)] as const),
+    [weightColumnName(table.columnNames), column],
+  ]);
+}
+
+/** Returns the name of the column of weights, which no other column has. */
+export function weightColumnName(columns: readonly string[]): string {
+  const taken = new Set(columns.map((name) => name.toLowerCase()));
   let name = 'sample_weight';
   for (let number = 2; taken.has(name); number++) name = `sample_weight_${String(number)}`;
-  const column: Column = { kind: 'numeric', values: weights };
-  return Table.ofColumns([...table.columnNames.map((own) => [own, table.column(own)] as const), [name, column]]);
+  return name;
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 
+import { VALIDATE_VALUES } from './validate-values.ts';
+
 /** The SQL dialects in which a counting statement can be written. */
 export const SQL_DIALECTS = [
   'duckdb',
@@ -36,6 +38,10 @@ export const countingSchema = z
     yTrue: name.optional(),
     sampleWeight: name.optional(),
     regression: z.boolean().default(false),
+    minCell: VALIDATE_VALUES.minCell.optional(),
+    positiveLabel: z.string().optional(),
+    yTruePositiveLabel: z.string().optional(),
+    naValues: z.array(z.string()).optional(),
   })
   .refine(({ table, query }) => (table === undefined) !== (query === undefined), {
     message: 'Give either a table ({table}) or a query ({query}).',
@@ -55,6 +61,26 @@ export const countingSchema = z
   .refine(({ exactScores, decisionsOnly }) => !exactScores || !decisionsOnly, {
     message: 'Either count each distinct score ({exactScores}), or only decisions ({decisionsOnly}).',
   })
+  .refine(
+    ({ minCell, positiveLabel, yTruePositiveLabel, naValues }) =>
+      minCell !== undefined || [positiveLabel, yTruePositiveLabel, naValues].every((value) => value === undefined),
+    {
+      message:
+        'Labels stay as they are, and are read when the counts are measured: remove {positiveLabel}, {yTruePositiveLabel} and {naValues}, or add {minCell}.',
+    },
+  )
+  .refine(({ minCell, attributes }) => minCell === undefined || attributes.length === 1, {
+    message: 'Small counts can be left out for one attribute at a time: give one of {attributes} with {minCell}.',
+  })
+  .refine(
+    ({ minCell, control, sampleWeight, regression, score, decisionsOnly }) =>
+      minCell === undefined ||
+      (control === undefined && sampleWeight === undefined && !regression && (score === undefined || decisionsOnly)),
+    {
+      message:
+        'Small counts can be left out only if decisions are counted: with {minCell}, remove {control}, {sampleWeight} and {regression}, and add {decisionsOnly} to {score}.',
+    },
+  )
   .refine(({ score, regression }) => score === undefined || !regression, {
     message: 'A regression has predicted numbers ({yPred}), not scores.',
   });

@@ -35,6 +35,11 @@ export interface FoundFiles extends FileSource {
   readonly title: string;
 }
 
+/** Returns whether a path is the address of files on S3. */
+export function isRemote(path: string): boolean {
+  return /^s3:\/\//i.test(path);
+}
+
 /** The schema of files with rows. Paths are checked when the files are opened. */
 export const dataSourceSchema = z.custom<DataPaths | FileSource>(
   (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),

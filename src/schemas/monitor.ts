@@ -13,6 +13,38 @@ interface SizesGiven {
 const windowSizeOf = ({ windowSize }: SizesGiven): number => windowSize ?? 10_000;
 const minGroupSizeOf = ({ minGroupSize }: SizesGiven): number => minGroupSize ?? DEFAULT_MIN_GROUP_SIZE;
 
+/** The longest time that an option in seconds can name. A timer in milliseconds cannot be longer. */
+const MAX_SECONDS = 2_147_483;
+
+const seconds = z.number().gt(0).max(MAX_SECONDS).optional();
+const name = z.string().min(1).optional();
+
+/** The options about a stream at a broker. */
+const BROKER_FIELDS = {
+  kafka: z.array(z.string().min(1)).min(1).optional(),
+  topic: name,
+  kafkaTls: z.boolean().optional(),
+  kafkaSasl: z.enum(['plain', 'scram-sha-256', 'scram-sha-512']).optional(),
+  redisStream: name,
+  redis: name,
+  redisPrefix: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'a prefix has 1 to 100 letters, digits, dots, dashes and underscores')
+    .optional(),
+  consumerGroup: name,
+  consumer: name,
+  from: z.enum(['beginning', 'end']).optional(),
+  untilEnd: z.boolean().optional(),
+  checkpointEvents: z.number().int().min(1).optional(),
+  checkpointSeconds: seconds,
+  checkSeconds: seconds,
+  leaseSeconds: z.number().min(0.5).max(MAX_SECONDS).optional(),
+  outageSeconds: seconds,
+};
+
+/** The options about the state of a stream that processes share. */
+const SHARED_FIELDS = ['redisPrefix', 'checkpointEvents', 'checkpointSeconds', 'checkSeconds'] as const;
+
 /** The options of `monitor`. The tracker and the engine fill in the other defaults and check names against the data. */
 export const monitorSchema = z
   .object({
@@ -49,6 +81,54 @@ export const monitorSchema = z
       .optional(),
     webhook: z.string().optional(),
     state: z.string().optional(),
+    ...BROKER_FIELDS,
+  })
+  .refine(
+    (request) => [request.csv, request.kafka, request.redisStream].filter((one) => one !== undefined).length <= 1,
+    {
+      error: 'Events come from one source: name one of {csv}, {kafka} and {redisStream}.',
+    },
+  )
+  .refine(({ kafka, topic }) => (kafka === undefined) === (topic === undefined), {
+    error: '{kafka} names the brokers and {topic} the topic: give both.',
+  })
+  .refine(({ redisStream, redis }) => redisStream === undefined || redis !== undefined, {
+    error: '{redisStream} names a key in Redis: add {redis}.',
+  })
+  .refine(({ redis, kafka, redisStream }) => redis === undefined || kafka !== undefined || redisStream !== undefined, {
+    error: '{redis} holds the state of a stream: add {redisStream}, or {kafka} and {topic}.',
+  })
+  .refine(
+    (request) =>
+      request.kafka !== undefined ||
+      request.redisStream !== undefined ||
+      Object.keys(BROKER_FIELDS).every((field) => request[field as keyof typeof BROKER_FIELDS] === undefined),
+    {
+      error: ({ input }) =>
+        `{${Object.keys(BROKER_FIELDS).find((field) => Object.hasOwn(input as object, field)) ?? 'redis'}} is about a stream at a broker: add {redisStream}, or {kafka} and {topic}.`,
+    },
+  )
+  .refine(({ consumer, redisStream }) => consumer === undefined || redisStream !== undefined, {
+    error: '{consumer} names a consumer of a stream in Redis: add {redisStream}. Kafka assigns partitions itself.',
+  })
+  .refine(({ redis, state }) => redis === undefined || state === undefined, {
+    error: 'With {redis}, the state of the stream is in Redis: leave out {state}.',
+  })
+  .refine(
+    ({ redis, detector, lookEvery }) => redis === undefined || (detector === undefined && lookEvery === undefined),
+    {
+      error:
+        'With {redis}, several processes share the stream. It is checked every {checkSeconds}, and has no drift detectors: leave out {lookEvery} and {detector}.',
+    },
+  )
+  .refine(
+    ({ kafka, redisStream, kafkaTls, kafkaSasl }) =>
+      kafka !== undefined || redisStream === undefined || (kafkaTls === undefined && kafkaSasl === undefined),
+    { error: '{kafkaTls} and {kafkaSasl} are about Kafka. For Redis with TLS, write {redis} with rediss://.' },
+  )
+  .refine((request) => request.redis !== undefined || SHARED_FIELDS.every((field) => request[field] === undefined), {
+    error: ({ input }) =>
+      `{${SHARED_FIELDS.find((field) => Object.hasOwn(input as object, field)) ?? 'redis'}} is about the state in Redis: add {redis}.`,
   })
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message:

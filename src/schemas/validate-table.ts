@@ -50,6 +50,13 @@ const VALIDATE_TABLE_FIELDS = {
     'region',
   ),
   ...QUERY_FIELDS,
+  counts: textBoolean(
+    described(
+      z.boolean().default(false),
+      'Whether the table holds counts instead of rows: the result of the statement that `evenhand sql` prints. Its columns have fixed names, so that y_pred, score, y_true and sample_weight are left out.',
+      true,
+    ),
+  ),
   positive_label: optionalField(z.string(), 'The label that counts as 1, if labels are not 0 and 1.', 'yes'),
   y_true_positive_label: optionalField(
     z.string(),
@@ -65,6 +72,7 @@ const VALIDATE_TABLE_FIELDS = {
   score_threshold: textNumber(MEASURE_WIRE_FIELDS.score_threshold),
   threshold: textNumber(MEASURE_WIRE_FIELDS.threshold),
   min_group_size: textNumber(MEASURE_WIRE_FIELDS.min_group_size),
+  min_cell: textNumber(MEASURE_WIRE_FIELDS.min_cell),
   strict_missing: textBoolean(MEASURE_WIRE_FIELDS.strict_missing),
   with_ci: textBoolean(MEASURE_WIRE_FIELDS.with_ci),
   ci_level: textNumber(MEASURE_WIRE_FIELDS.ci_level),
@@ -83,6 +91,10 @@ type TableFields = z.output<z.ZodObject<typeof VALIDATE_TABLE_FIELDS>>;
 
 function checkTable(context: z.core.ParsePayload<TableFields>): void {
   const query = context.value;
+  if (query.counts) {
+    context.issues.push(...countsRules(query).map((rule) => ruleIssue(rule)));
+    return;
+  }
   const rules = measureRules(
     { ...query, score: query.score ?? query.y_score },
     {
@@ -103,26 +115,30 @@ function checkTable(context: z.core.ParsePayload<TableFields>): void {
 /** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check(checkTable);
 
-/** The fields of a form of `POST /validate` with a table. */
-export const VALIDATE_FORM_FIELDS = { ...VALIDATE_TABLE_FIELDS, gates: textJson(gates) } as const;
+const FORM_FIELDS = { ...VALIDATE_TABLE_FIELDS, gates: textJson(gates) } as const;
+const validateFormSchema = z.strictObject(FORM_FIELDS).check(checkTable);
+const { counts: _, ...NAMED_FIELDS } = FORM_FIELDS;
 
-const {
-  y_pred: _yPred,
-  score: _score,
-  y_score: _yScore,
-  y_true: _yTrue,
-  sample_weight: _sampleWeight,
-  backend: _backend,
-  ...COUNTS_FIELDS
-} = VALIDATE_FORM_FIELDS;
-
-const validateFormSchema = z.strictObject(VALIDATE_FORM_FIELDS).check(checkTable);
-const validateCountsSchema = z.strictObject(COUNTS_FIELDS);
-
-/** What the options of a validation of a table come with: a table as the body, a form, or a form with counts. */
-export type TableOptionsSource = 'query' | 'form' | 'counts';
+/** The fields of a form of `POST /validate` with a table. Whether it holds counts follows from the name of its file. */
+export const VALIDATE_FORM_FIELDS = NAMED_FIELDS;
 
 type TextOptions = Readonly<Record<string, string | readonly string[]>>;
+
+/** The parameters of columns that have fixed names in a table of counts. */
+const ROW_COLUMNS = ['y_pred', 'score', 'y_score', 'y_true', 'sample_weight'] as const;
+
+function countsRules(query: Readonly<Record<string, unknown>>): BrokenRule[] {
+  return ROW_COLUMNS.filter((name) => query[name] !== undefined).map((name) => ({
+    path: [name],
+    message: `${name} names a column of rows, but the table holds counts, whose columns have fixed names.`,
+    suggestion: `Leave ${name} out, or leave counts out.`,
+  }));
+}
+
+/** Returns whether a query that {@link parseValidateTable} accepts says that the table holds counts. */
+export function holdsCounts({ counts }: Readonly<Record<string, string | readonly string[]>>): boolean {
+  return VALIDATE_TABLE_FIELDS.counts.parse(counts);
+}
 
 /**
  * Parses the options of `POST /validate` with a table.
@@ -149,32 +165,6 @@ function inputOf(wire: TableFields): ValidateInput {
     control: listOf(wire.control),
   };
 }
-
-/**
- * Parses the options of `POST /validate` with counts. The names of the columns of counts are fixed, except those of the
- * groups.
- * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
- */
-export function parseValidateCounts(options: TextOptions): ValidateCountsOptions {
-  const wire = parseWire(validateCountsSchema, options, 'The form cannot be validated');
-  const { backend: _, ...measured } = measureOptionsOf({
-    ...wire,
-    na_values: listOf(wire.na_values),
-    measures: listOf(wire.measures),
-    backend: 'duckdb',
-  });
-  return {
-    ...measured,
-    gates: wire.gates,
-    attributes: [wire.sensitive].flat().map(splitNames),
-    control: listOf(wire.control),
-  };
-}
-
-type ValidateCountsOptions = Omit<
-  ValidateInput,
-  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
->;
 
 function listOf(names: string | undefined): string[] | undefined {
   return names === undefined ? undefined : splitNames(names);

@@ -11,6 +11,7 @@ export const SCORE_THRESHOLD = 0.5;
 export const VALIDATE_VALUES = {
   scoreThreshold: z.number(),
   minGroupSize,
+  minCell: z.number().int().min(2).max(1_000_000),
   nanPolicy: z.enum(['exclude', 'include']),
   ciLevel: z.number().gt(0).lt(1),
   ciMethod: z.enum(['simultaneous', 'percentile', 'bca']),
@@ -47,6 +48,7 @@ const MEASURE_OPTIONS = {
   gates: gatesSchema.optional(),
   measures: z.array(z.string().min(1)).min(1).optional(),
   strictMissing: z.boolean().default(false),
+  minCell: VALIDATE_VALUES.minCell.optional(),
   positiveLabel: z.string().optional(),
   yTruePositiveLabel: z.string().optional(),
   naValues: z.array(z.string()).optional(),

@@ -80,6 +80,11 @@ export const MEASURE_WIRE_FIELDS = {
     `The minimum number of rows of a group. Smaller groups are excluded and listed. ${MIN_GROUP_SIZE_DEFAULT}`,
     DEFAULT_MIN_GROUP_SIZE,
   ),
+  min_cell: optionalField(
+    VALIDATE_VALUES.minCell,
+    'Leaves out counts below this number: no result shows them, and metrics have bounds instead of values and intervals. Only for metrics of decisions, without weights and control features.',
+    10,
+  ),
   with_ci: optionalField(
     z.boolean(),
     'Whether metrics have confidence intervals. Default: yes, unless replicates times groups exceed the limit of the service; a warning then says so. With true, such a request is rejected.',

@@ -1,3 +1,4 @@
+import { type PairExtremes, pairExtremes } from './pair-extremes.ts';
 import type { Interval } from './proportion-interval.ts';
 
 /** The inputs of the interval of a gap between groups: centres, variances and a function that draws replicates. */
@@ -53,13 +54,25 @@ export function outermostFirst(family: GapFamily): GapFamily {
 /**
  * Computes the interval of the gap of a family from the intervals of the differences between all pairs of groups. A
  * pair's interval is the difference ± `critical` standard errors. If degrees of freedom are given, Welch's t quantile
- * with the same tail probability replaces `critical`. Takes O(groups squared) time.
+ * with the same tail probability replaces `critical`. With degrees of freedom, takes O(groups squared) time; otherwise,
+ * the time is usually proportional to the number of groups.
  */
 export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degrees?: Float64Array): Interval {
-  const { centres, variances, point, ceiling, minHigh = 0, unit = 1 } = family;
+  const { point, ceiling, minHigh = 0, unit = 1 } = family;
+  const { low, high } =
+    degrees === undefined ? pairExtremes(family, critical) : welchExtremes(family, critical, degrees);
+  const top = Math.min(ceiling, Math.max(minHigh, high * unit));
+  return [Math.min(low * unit, point), Math.max(point, top)];
+}
+
+function welchExtremes(
+  { centres, variances }: Pick<GapFamily, 'centres' | 'variances'>,
+  critical: number,
+  degrees: Float64Array,
+): PairExtremes {
   // A pair has at least as many degrees of freedom as the smaller number of its two groups. This quantile is therefore
   // an upper bound for the pair.
-  const widest = degrees?.map((df) => tOfNormal(critical, df));
+  const widest = degrees.map((df) => tOfNormal(critical, df));
   let low = 0;
   let high = 0;
   for (let i = 1; i < centres.length; i++) {
@@ -71,7 +84,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       const error = Math.sqrt(vi + vj);
       // With an error of 0, the half-width is 0 for any quantile, even for an infinite quantile.
       let half = error === 0 ? 0 : critical * error;
-      if (degrees !== undefined && widest !== undefined && error > 0) {
+      if (error > 0) {
         const most = Math.max(widest[i] as number, widest[j] as number) * error;
         // Most pairs cannot change either end, so the computation of their quantile is skipped.
         if (difference - half <= low && difference + most <= high) continue;
@@ -81,8 +94,7 @@ export function gapRange(family: Omit<GapFamily, 'draw'>, critical: number, degr
       if (difference + half > high) high = difference + half;
     }
   }
-  const top = Math.min(ceiling, Math.max(minHigh, high * unit));
-  return [Math.min(low * unit, point), Math.max(point, top)];
+  return { low, high };
 }
 
 /**

@@ -35,7 +35,7 @@ import { decisionsCsv, runOptions, spool, WORKFLOW_CONFIG } from './jobs/job-fil
 /** One question in the form of every interface. */
 interface ParityCase {
   readonly title: string;
-  /** Arguments of the command; FILE is the table, CONFIG the configuration. */
+  /** Arguments of the command; FILE is the table, COUNTS its counts, CONFIG the configuration. */
   readonly cli: readonly string[];
   readonly library: () => Promise<unknown>;
   readonly job: (root: string) => Job;
@@ -113,19 +113,38 @@ function table(
   };
 }
 
-/** The number of rows with each group and decision. */
-const COUNTS = [
-  'sex,decision,n',
-  ...['f', 'm'].flatMap((group) =>
-    [0, 1].map((decision) => {
-      const n = sex.filter((one, row) => one === group && accepted[row] === decision).length;
-      return `${group},${decision},${n}`;
-    }),
-  ),
-  '',
-].join('\n');
+/** Counts of the rows by sex, true label and decision. */
+const COUNTS = (() => {
+  const counts = new Map<string, number>();
+  sex.forEach((group, row) => {
+    const key = `${group},${String(repaid[row])},${String(accepted[row])}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  });
+  return `sex,truth,decision,n\n${Array.from(counts, ([key, n]) => `${key},${String(n)}\n`).join('')}`;
+})();
 
 const CASES: readonly ParityCase[] = [
+  {
+    ...validation(
+      'counts instead of rows',
+      {},
+      { yPred: accepted, yTrue: repaid, sensitive: { sex }, metric: 'precision_ratio', threshold: 0.8 },
+      [],
+    ),
+    cli: ['validate', '--counts', 'COUNTS', '--sensitive', 'sex', '--metric', 'precision_ratio>=0.8', '--json'],
+    job: (root) => ({
+      kind: 'validate-table',
+      path: spool(root, 'counts.csv', COUNTS),
+      format: 'csv',
+      options: { counts: 'True', sensitive: 'sex', metric: 'precision_ratio>=0.8' },
+    }),
+  },
+  table(
+    'counts below a number are left out',
+    { y_pred: 'accepted', y_true: 'repaid', sensitive: 'sex', min_cell: '12', threshold: '0.3' },
+    { yPred: accepted, yTrue: repaid, sensitive: { sex }, minCell: 12, threshold: 0.3 },
+    ['--y-pred', 'accepted', '--y-true', 'repaid', '--sensitive', 'sex', '--min-cell', '12', '--metric', 'demographic_parity_difference<=0.3'], // prettier-ignore
+  ),
   validation(
     'decisions of one attribute',
     { y_pred: accepted, sensitive: { sex } },
@@ -306,7 +325,7 @@ const CASES: readonly ParityCase[] = [
     ...table(
       'a form with counts',
       { sensitive: 'sex', metric: 'demographic_parity_difference<=0.1' },
-      { yPred: accepted, sensitive: { sex }, metric: 'demographic_parity_difference<=0.1' },
+      { yPred: accepted, yTrue: repaid, sensitive: { sex }, metric: 'demographic_parity_difference<=0.1' },
       ['--sensitive', 'sex', '--metric', 'demographic_parity_difference<=0.1'],
     ),
     cli: [
@@ -557,8 +576,11 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
       return service.post('/validate', readFileSync(job.path, 'utf8'));
     case 'validate-table': {
       if (job.source !== undefined) {
-        const { path, options, source } = job;
-        return service.formData('/validate', formWith(options, { [source === 'counts' ? source : 'file']: path }));
+        const { counts, ...options } = job.options;
+        return service.formData(
+          '/validate',
+          formWith(options, { [counts === undefined ? 'file' : 'counts']: job.path }),
+        );
       }
       const query = new URLSearchParams();
       for (const [name, value] of Object.entries(job.options))
@@ -618,9 +640,9 @@ describe('the same question to library, command, job and service', function () {
     inputs = mkdtempSync(`${folder()}/inputs-`);
     tablePath = `${inputs}/table.csv`;
     writeFileSync(tablePath, TABLE);
+    writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
-    writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(
       `${inputs}/gates.yml`,
       '- { metric: demographic_parity_difference, threshold: 0.5, attributes: [sex] }\n',
@@ -639,14 +661,20 @@ describe('the same question to library, command, job and service', function () {
     const found = job(folder());
     if (found.kind !== 'validate-table' || source === undefined) return found;
     const sent = source === 'counts' ? spool(folder(), 'counts.csv', COUNTS) : found.path;
-    return { ...found, path: sent, source };
+    const options = source === 'counts' ? { ...found.options, counts: 'true' } : found.options;
+    return { ...found, path: sent, options, source: 'form' };
   };
   const byJob = async (parity: ParityCase): Promise<unknown> => {
     const { body } = await runJob(jobOf(parity), runOptions(folder()));
     return settled(JSON.parse(body));
   };
   const byCommand = async ({ cli }: ParityCase): Promise<unknown> => {
-    const indices: Readonly<Record<string, string>> = { FILE: 'table.csv', CONFIG: 'config.yml', LLM: 'llm.yml' };
+    const indices: Readonly<Record<string, string>> = {
+      FILE: 'table.csv',
+      COUNTS: 'counts.csv',
+      CONFIG: 'config.yml',
+      LLM: 'llm.yml',
+    };
     const { stdout, stderr } = await runCli(
       cli.map((argument) => indices[argument] ?? argument),
       { cwd: inputs },

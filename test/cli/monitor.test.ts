@@ -41,6 +41,8 @@ function makeCsv(name: string, rows: readonly Decision[]): string {
 
 const ndjson = (rows: readonly unknown[]): string => `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
 const COLUMNS = ['--y-pred', 'approved', '--sensitive', 'sex'];
+const TOPIC = ['--kafka', '127.0.0.1:1', '--topic', 'decisions'];
+const REDIS = ['--redis', 'redis://127.0.0.1:1'];
 
 interface MonitorJson {
   readonly alerts: readonly {
@@ -486,6 +488,45 @@ describe('evenhand monitor', () => {
     ],
     ['a detector that nobody knows', [...COLUMNS, '--detector', 'adwn'], '', 'adwin'],
     ['a webhook that is no address', [...COLUMNS, '--webhook', 'ftp://x'], '', 'http'],
+    ['brokers without a topic', [...COLUMNS, '--kafka', 'h:1'], '', '--kafka names the brokers and --topic the topic'],
+    ['a stream in Redis without Redis', [...COLUMNS, '--redis-stream', 's'], '', 'add --redis'],
+    ['Redis without a stream', [...COLUMNS, '--redis', 'redis://h'], '', '--redis holds the state of a stream'],
+    ['two sources', [...COLUMNS, ...TOPIC, '--csv', 'package.json'], '', 'one of --csv, --kafka and --redis-stream'],
+    ['an option of a broker for stdin', [...COLUMNS, '--until-end'], '', '--until-end is about a stream at a broker'],
+    ['a state file beside Redis', [...COLUMNS, ...TOPIC, ...REDIS, '--state', 's.json'], '', 'leave out --state'],
+    [
+      'a detector beside Redis',
+      [...COLUMNS, ...TOPIC, ...REDIS, '--detector', 'adwin'],
+      '',
+      'leave out --look-every and --detector',
+    ],
+    [
+      'a prefix without Redis',
+      [...COLUMNS, ...TOPIC, '--redis-prefix', 'x'],
+      '',
+      '--redis-prefix is about the state in Redis',
+    ],
+    ['TLS of Kafka for Redis', [...COLUMNS, '--redis-stream', 's', ...REDIS, '--kafka-tls'], '', 'rediss://'],
+    ['a consumer of Kafka', [...COLUMNS, ...TOPIC, '--consumer', 'c'], '', 'Kafka assigns partitions itself'],
+    [
+      'an address of Kafka with a password',
+      [...COLUMNS, '--kafka', 'ana:secret@h:1', '--topic', 't'],
+      '',
+      'Write host:port',
+    ],
+    [
+      'a URL of Redis with a password',
+      [...COLUMNS, ...TOPIC, '--redis', 'redis://ana:secret@h'],
+      '',
+      'EVENHAND_REDIS_PASSWORD',
+    ],
+    ['a Kafka that does not answer', [...COLUMNS, ...TOPIC], '', 'Kafka at 127.0.0.1:1 does not answer'],
+    [
+      'a Redis that does not answer',
+      [...COLUMNS, '--redis-stream', 's', ...REDIS],
+      '',
+      'Redis at 127.0.0.1:1 does not answer',
+    ],
     ['a file that is not a state', [...COLUMNS, '--state', 'package.json'], '', 'does not hold the state'],
   ] as const) {
     it(`rejects ${what} on one line`, async () => {
@@ -499,6 +540,7 @@ describe('evenhand monitor', () => {
         .to.include(message)
         .and.to.match(/^[^\n]+\n$/);
       expect(stdout).to.equal('');
+      expect(stderr).not.to.include('secret');
     });
   }
 });

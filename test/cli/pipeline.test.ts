@@ -52,6 +52,35 @@ describe('evenhand pipeline', () => {
     expect(parquet.toColumns()).to.deep.equal(csv.toColumns());
   });
 
+  describe('on a database', () => {
+    const query = "SELECT * FROM 'wages.csv'";
+    const onDatabase = (...args: string[]): ReturnType<typeof runCli> =>
+      runCli(['pipeline', '--config', 'weights.yml', '--sql', 'duckdb:', '--query', query, ...args], {
+        cwd: folder(),
+      });
+    before(() => {
+      writeFileSync(inFolder('weights.yml'), 'sensitive: [gender]\npipeline: [{ transformer: InstanceReweighting }]\n');
+    });
+
+    it('finds the same as in the rows of the file, and writes a statement with their weights', async () => {
+      const { code, stdout } = await onDatabase('--out-sql', 'weighted.sql', '--detector-json', 'found.json');
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/534 rows counted in the database, weights in the column sample_weight/);
+      await runWith('--config', 'weights.yml', '--detector-json', 'rows.json');
+      const findings = (name: string): unknown =>
+        (JSON.parse(readFileSync(inFolder(name), 'utf8')) as { body: { summary: unknown } }).body.summary;
+      expect(findings('found.json')).to.deep.equal(findings('rows.json'));
+      const sql = readFileSync(inFolder('weighted.sql'), 'utf8');
+      expect(sql).to.match(/WHEN CAST\("gender" AS VARCHAR\) = 'male' THEN /);
+    });
+
+    it('rejects options that need rows, and says what to do', async () => {
+      expect((await onDatabase('--out-csv', 'x.csv')).stderr).to.match(/--out-csv needs rows in files/);
+      expect((await onDatabase('--no-detectors')).stderr).to.match(/--no-detectors needs --out-sql/);
+      expect((await run('--table', 'x')).stderr).to.match(/--table needs a database: add --sql/);
+    });
+  });
+
   it('applies a saved pipeline to other rows', async () => {
     await run('--out-csv', 'all.csv', '--save-pipeline', 'fitted.json', '--no-detectors');
     const [header, ...lines] = readFileSync(inFolder('wages.csv'), 'utf8').trim().split('\n');

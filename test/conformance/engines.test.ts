@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
@@ -6,8 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { expect } from 'chai';
 
-import { validateRows, validateSql } from '../../src/integration/index.ts';
-import { builtFile } from '../../src/internal/packages.ts';
+import { validateSql } from '../../src/integration/index.ts';
 import {
   createSqlEngine,
   type EngineResult,
@@ -15,304 +13,11 @@ import {
   type QuerySource,
   type SqlEngine,
 } from '../../src/io/index.ts';
-import { FairnessAnalyzer } from '../../src/metrics/index.ts';
-import { reduceClassification } from '../../src/metrics/reduce/reduce-classification.ts';
-import { reduceRegression } from '../../src/metrics/reduce/reduce-regression.ts';
-import { reduceScores } from '../../src/metrics/reduce/reduce-scores.ts';
-import {
-  reduceClassificationSource,
-  reduceRegressionSource,
-  reduceScoreSource,
-  type SourceStats,
-} from '../../src/metrics/reduce/reduce-source.ts';
-import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
-import { Table } from '../../src/table/index.ts';
-import { countWire, describeWithEngine, ENGINE_PASSWORD, type RunningEngine } from '../helpers/engines.ts';
-import { HOSTILE_ATTRIBUTES, HOSTILE_COLUMNS, HOSTILE_LABELS, hostileRows } from '../helpers/hostile-rows.ts';
-import { joinLines, runCli } from '../helpers/run-cli.ts';
-import { assertSameStats } from '../helpers/stats.ts';
+import { reduceClassificationSource } from '../../src/metrics/reduce/reduce-source.ts';
+import { engineSuite, errorOf } from '../helpers/engine-suite.ts';
+import { CLICKHOUSE_SHARDS, describeWithEngine, ENGINE_PASSWORD, POSTGRES } from '../helpers/engines.ts';
 
-const TABLE = 'odd "rows"';
-/** How the name is written for --table: a part in double quotes, with doubled quotes inside. */
-const TABLE_NAME = '"odd ""rows"""';
-
-function same<Stats extends GroupStats>(reduced: readonly SourceStats<Stats>[], index: number, rows: Stats): void {
-  const own = reduced[index]?.stats;
-  if (own === undefined) throw new Error(`There is no attribute ${String(index)}.`);
-  assertSameStats(own, rows);
-}
-
-const PASSWORD = { EVENHAND_SQL_PASSWORD: ENGINE_PASSWORD };
-
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
-async function errorOf(work: Promise<unknown>): Promise<Error> {
-  return work.then(
-    () => {
-      throw new Error('There is no error.');
-    },
-    (error: unknown) => error as Error,
-  );
-}
-
-/** Checks that an engine gives the statistics of the same rows in arrays. */
-function engineSuite(running: () => RunningEngine): void {
-  const table = hostileRows();
-  const columns = table.toColumns();
-  const column = (name: string) => columns[name] ?? [];
-  const attributes = HOSTILE_ATTRIBUTES;
-  const sensitive = [column('eh_k0'), { known: column('known'), level: column('level') }, column('level')];
-  let engine: SqlEngine;
-  let source: QuerySource;
-
-  before(async () => {
-    const rows = table.toRecords().map((row) => Object.values<unknown>(row) as (string | number | null)[]);
-    await running().create(TABLE, HOSTILE_COLUMNS, rows);
-    engine = createSqlEngine(running().url, { password: ENGINE_PASSWORD });
-    source = { engine, table: TABLE_NAME };
-  });
-  after(() => engine.close());
-
-  for (const nanPolicy of ['exclude', 'include'] as const) {
-    for (const sampleWeight of [undefined, 'w']) {
-      const request = { attributes, nanPolicy, sampleWeight };
-      const rows = { nanPolicy, sampleWeight: sampleWeight === undefined ? undefined : column(sampleWeight) };
-      const how = `${nanPolicy} missing groups${sampleWeight === undefined ? '' : ', weighted'}`;
-
-      it(`decisions, labels, scores and numbers, ${how}`, async () => {
-        const decisions = await reduceClassificationSource(source, { ...request, yPred: 'hired', yTrue: 'y' });
-        const labels = await reduceClassificationSource(source, {
-          ...request,
-          yPred: 'class "x"',
-          positiveLabel: 'yes',
-        });
-        const decided = await reduceClassificationSource(source, { ...request, yPred: 'score', scoreThreshold: 0.3 });
-        const scores = await reduceScoreSource(source, { ...request, yScore: 'exact', yTrue: 'y' });
-        const numbers = await reduceRegressionSource(source, { ...request, yPred: 'p', yTrue: 't' });
-        const atThreshold = column('score').map((score) => (score === null ? null : Number(Number(score) >= 0.3)));
-        sensitive.forEach((own, index) => {
-          const given = { ...rows, sensitive: own };
-          same(decisions, index, reduceClassification({ ...given, yPred: column('hired'), yTrue: column('y') }));
-          const positiveLabel = 'yes';
-          same(labels, index, reduceClassification({ ...given, yPred: column('class "x"'), positiveLabel }));
-          same(decided, index, reduceClassification({ ...given, yPred: atThreshold }));
-          // The scores are multiples of 2^-14, so bins do not round them.
-          const exact = reduceScores({ ...given, yScore: column('exact'), yTrue: column('y') });
-          const own0 = scores[index]?.stats;
-          expect(own0?.labels).to.deep.equal(exact.labels);
-          expect(own0?.nDropped).to.deep.equal(exact.nDropped);
-          same(numbers, index, reduceRegression({ ...given, yPred: column('p'), yTrue: column('t') }));
-        });
-      });
-    }
-  }
-
-  it('a validation with gates, a control feature and warnings about labels equals that of the rows', async () => {
-    const given = {
-      metric: ['demographic_parity_difference<=0.5', 'equalized_odds_ratio'],
-      minGroupSize: 5,
-      seed: 3,
-      positiveLabel: 'yes',
-      yTruePositiveLabel: '1',
-    };
-    const names = { yPred: 'class "x"', yTrue: 'y', attributes: [['level']], control: ['known'] };
-    const found = await validateSql(source, { ...given, ...names });
-    const expected = await validateRows({
-      ...given,
-      yPred: column('class "x"'),
-      yTrue: column('y'),
-      sensitive: { level: column('level') },
-      control: { known: column('known') },
-    });
-    expect(plain(found)).to.deep.equal(plain(expected));
-    expect(JSON.stringify(found.labels)).to.include('YES');
-  });
-
-  it('classes of decisions, and metrics of scores', async () => {
-    const options = { sensitiveCol: 'level', minGroupSize: 5 };
-    const bound = FairnessAnalyzer.fromSql(
-      engine,
-      { table: TABLE_NAME },
-      {
-        ...options,
-        yPredCol: 'class "x"',
-        yScoreCol: 'score',
-        yTrueCol: 'y',
-      },
-    );
-    const rows = FairnessAnalyzer.fromDataFrame(table, {
-      ...options,
-      yPredCol: 'class "x"',
-      yScoreCol: 'score',
-      yTrueCol: 'y',
-    });
-    const macro = { average: 'macro' } as const;
-    const [own, expected] = await Promise.all([
-      bound.demographicParityDifference(macro),
-      rows.demographicParityDifference(macro),
-    ]);
-    expect(own.value).to.be.closeTo(expected.value, 1e-14);
-    for (const metric of ['roc_auc_difference', 'log_loss_difference']) {
-      const [binned, exact] = await Promise.all([bound.metric(metric), rows.metric(metric)]);
-      expect(binned.value, metric).to.be.closeTo(exact.value, metric.startsWith('log') ? 1e-12 : 1e-4);
-      expect(exact.value, metric).to.be.above(0);
-    }
-  });
-
-  it('a query is one statement that reads', async () => {
-    const named = { yPred: 'hired', attributes: [['known']] };
-    const query = `SELECT * FROM ${running().quoted(TABLE)} WHERE known = 'a'`;
-    const { rows } = await validateSql({ engine, query: `${query};` }, named);
-    expect(rows).to.equal(column('known').filter((value) => value === 'a').length);
-    const hostile = [
-      `${query}) AS q; DROP TABLE ${running().quoted(TABLE)}; --`,
-      `SELECT 1 AS hired, 1 AS known) AS q GROUP BY 1; CREATE TABLE made_here (x integer); SELECT (1`,
-      'DROP TABLE t',
-      'SELECT * FROM no_such_table',
-      'SELECT 1 AS other',
-      '',
-    ];
-    for (const text of hostile) {
-      const error = await errorOf(validateSql({ engine, query: text }, named));
-      expect(error.name, text).to.be.oneOf(['DataValidationError', 'ConfigValidationError']);
-    }
-    expect((await validateSql(source, named)).rows).to.equal(table.rowCount);
-    expect(String(await errorOf(engine.query('SELECT * FROM made_here')))).to.match(/made_here/);
-  });
-
-  it('hostile names of columns are names', async () => {
-    const odd = HOSTILE_LABELS.filter((name) => !name.includes('__proto__'));
-    const types = Object.fromEntries([...odd.map((name) => [name, 'text'] as const), ['hired', 'integer'] as const]);
-    const rows = Array.from({ length: 40 }, (_, row) => [
-      ...odd.map((name) => (row % 2 === 0 ? name : 'other')),
-      row % 4 < 2 ? 1 : 0,
-    ]);
-    await running().create('odd names', types, rows);
-    const given = Table.from(
-      rows.map((row) => Object.fromEntries(Object.keys(types).map((name, index) => [name, row[index] ?? null]))),
-    );
-    for (const name of odd) {
-      const reduced = await reduceClassificationSource(
-        { engine, table: 'odd names' },
-        { attributes: [[name]], yPred: 'hired', nanPolicy: 'exclude' },
-      );
-      const own = given.toColumns();
-      same(reduced, 0, reduceClassification({ yPred: own['hired'] ?? [], sensitive: own[name] ?? [] }));
-    }
-  });
-
-  it('stops a statement at a signal, and at its time limit', async () => {
-    const slow = running().slowQuery;
-    const controller = new AbortController();
-    setTimeout(() => {
-      controller.abort();
-    }, 300);
-    const start = performance.now();
-    const aborted = await errorOf(engine.query(slow, { signal: controller.signal }));
-    expect(aborted.name).to.equal('AbortError');
-    expect(performance.now() - start).to.be.below(10_000);
-    const hurried = createSqlEngine(running().url, { password: ENGINE_PASSWORD, timeoutSeconds: 1 });
-    const late = await errorOf(hurried.query(slow));
-    expect(late.message, late.stack).to.match(/did not finish counting within 1 second/);
-    await hurried.close();
-    for (let attempt = 0; attempt < 50 && (await running().running()) > 0; attempt++) await sleep(100);
-    expect(await running().running(), 'statements that still run').to.equal(0);
-  });
-
-  const measured = ['--y-pred', 'hired', '--sensitive', 'known'];
-
-  it('the command line: the result of the rows, and no password in it', async () => {
-    const data = ['--sql', running().url, '--table', TABLE_NAME, '--json', '--verbose'];
-    const { stdout, stderr, code } = await runCli(['validate', ...data, ...measured], { env: PASSWORD });
-    expect(code, stderr).to.equal(0);
-    const { attributes } = await validateSql(source, { yPred: 'hired', attributes: [['known']] });
-    const value = attributes['known']?.['demographic_parity_difference']?.value;
-    expect(stdout).to.include(`"value": ${String(value)}`);
-    expect(stdout + stderr).to.not.include('hush');
-    const wrong = await runCli(['validate', ...data, ...measured], { env: { EVENHAND_SQL_PASSWORD: 'wrong-one' } });
-    expect([wrong.code, wrong.stdout]).to.deep.equal([2, '']);
-    expect(joinLines(wrong.stderr))
-      .to.match(/does not accept the user or the password/)
-      .and.not.match(/wrong-one/);
-  });
-
-  it('the command line: Ctrl-C stops the statement', async () => {
-    const args = ['validate', '--sql', running().url, '--query', running().slowQuery, ...measured];
-    const child = spawn(process.execPath, [builtFile('cli/main.js'), ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...PASSWORD },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => (output += String(part)));
-    for (let attempt = 0; attempt < 200 && (await running().running()) === 0; attempt++) await sleep(50);
-    expect(await running().running(), output).to.equal(1);
-    child.kill('SIGINT');
-    const [code] = (await once(child, 'exit')) as [number];
-    expect([code, output]).to.satisfy(() => code === 130 && /^Interrupted|^warning: Interrupted/i.test(output), output);
-    for (let attempt = 0; attempt < 50 && (await running().running()) > 0; attempt++) await sleep(100);
-    expect(await running().running(), 'statements that still run').to.equal(0);
-  });
-
-  it('5 million rows: counts exactly, sums to 1e-12, and under 100 kB from the engine @slow', async function () {
-    this.timeout(600_000);
-    const count = 5_000_000;
-    const { literal } = running();
-    const labels = HOSTILE_LABELS.slice(0, 8);
-    const pick = (column: string, values: readonly string[]): string =>
-      `CASE ${values.map((value, code) => `WHEN ${column} = ${String(code)} THEN ${literal(value)}`).join(' ')} END`;
-    // Group 8 and level 5 are missing values, as every 101st weight is.
-    await running().createSeries(
-      'many rows',
-      { g: 'text', level: 'text', hired: 'integer', y: 'integer', w: 'double' },
-      count,
-      [
-        pick('(i * 7919 + 13) % 9', labels),
-        pick('(i * 104729 + 7) % 6', ['a', 'b', 'c', 'd', 'e']),
-        '(i * 31 + 5) % 97 % 2',
-        'CASE WHEN i % 13 = 0 THEN NULL ELSE (i * 17 + 3) % 89 % 2 END',
-        'CASE WHEN i % 101 = 0 THEN NULL ELSE (i % 997) * 0.001e0 END',
-      ],
-    );
-    const column = <T>(make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
-    const g = column((i) => labels[(i * 7919 + 13) % 9] ?? null);
-    const level = column((i) => ['a', 'b', 'c', 'd', 'e'][(i * 104729 + 7) % 6] ?? null);
-    const given = {
-      yPred: column((i) => ((i * 31 + 5) % 97) % 2),
-      yTrue: column((i) => (i % 13 === 0 ? null : ((i * 17 + 3) % 89) % 2)),
-      sampleWeight: column((i) => (i % 101 === 0 ? null : (i % 997) * 0.001)),
-    };
-    const wire = await countWire(running().url);
-    const counting = createSqlEngine(wire.url, { password: ENGINE_PASSWORD });
-    for (const sampleWeight of [undefined, 'w']) {
-      const reduced = await reduceClassificationSource(
-        { engine: counting, table: 'many rows' },
-        { attributes: [['g', 'level'], ['g']], yPred: 'hired', yTrue: 'y', sampleWeight, nanPolicy: 'exclude' },
-      );
-      const rows = { ...given, sampleWeight: sampleWeight === undefined ? undefined : given.sampleWeight };
-      same(reduced, 0, reduceClassification({ ...rows, sensitive: { g, level } }));
-      same(reduced, 1, reduceClassification({ ...rows, sensitive: g }));
-    }
-    await counting.close();
-    wire.close();
-    expect(wire.bytes()).to.be.within(1000, 100_000);
-  });
-
-  it('an engine that ends in the middle: one clear error, and no result', async () => {
-    const pending = errorOf(
-      validateSql({ engine, query: running().slowOver(TABLE) }, { yPred: 'hired', attributes: [['known']] }),
-    );
-    await sleep(700);
-    await running().kill();
-    const error = await pending;
-    expect(error.name).to.equal('DataValidationError');
-    expect(error.message).to.match(/closed the connection|does not answer|cannot count/);
-    expect(error.message).to.not.match(/undefined|\n/);
-    await running().start();
-    expect((await validateSql(source, { yPred: 'hired', attributes: [['known']] })).rows).to.equal(table.rowCount);
-  });
-}
-
-describeWithEngine('postgres', 'an engine counts', (running) => {
+describeWithEngine(POSTGRES, 'an engine counts', (running) => {
   engineSuite(running);
 
   const open = (user?: string): SqlEngine => {
@@ -380,7 +85,7 @@ describeWithEngine('postgres', 'an engine counts', (running) => {
   });
 });
 
-describeWithEngine('clickhouse', 'an engine counts', (running) => {
+describeWithEngine(CLICKHOUSE_SHARDS, 'an engine counts', (running) => {
   engineSuite(running);
 
   it('limits of the user are errors, also if the server would return a part of the rows', async () => {
@@ -406,6 +111,8 @@ describe('createSqlEngine', () => {
         .to.throw(/URL of the SQL engine is not valid/)
         .and.not.match(/secret/);
     }
+    expect(() => createSqlEngine('trino://h/c/s/t')).to.throw(/must be a catalog and a schema/);
+    expect(() => createSqlEngine('spark://h/d?ssl=true')).to.throw(/'ssl' is not supported; sparks:\/\/ uses TLS/);
     expect(() => createSqlEngine('postgres://h/d', { timeoutSeconds: 0 })).to.throw(/timeoutSeconds must be above 0/);
   });
 
@@ -416,10 +123,15 @@ describe('createSqlEngine', () => {
   });
 
   it('an address that does not answer is one clear error', async () => {
-    const engine = createSqlEngine('postgres://ana:secret-password@127.0.0.1:1/shop');
-    const error = await errorOf(engine.query('SELECT 1'));
-    expect(error.message).to.match(/^PostgreSQL at 127\.0\.0\.1:1\/shop does not answer: .*ECONNREFUSED/);
-    expect(JSON.stringify(error)).to.not.include('secret-password');
+    const cases = { postgres: 'PostgreSQL', clickhouse: 'ClickHouse', trinos: 'Trino', spark: 'Spark' };
+    for (const [scheme, title] of Object.entries(cases)) {
+      const engine = createSqlEngine(`${scheme}://ana:secret-password@127.0.0.1:1/shop`);
+      const error = await errorOf(engine.query('SELECT 1'));
+      expect(error.message).to.match(/^\w+ at 127\.0\.0\.1:1\/shop does not answer: .*ECONNREFUSED/);
+      expect(error.message).to.include(title);
+      expect(JSON.stringify(error)).to.not.include('secret-password');
+      await engine.close();
+    }
   });
 
   const ownEngine = (columns: readonly string[], rows: EngineResult['rows']): SqlEngine => ({
@@ -480,12 +192,83 @@ describe('createSqlEngine', () => {
     }
   });
 
+  /** Answers the requests of a statement in Trino with pages, one after the other. */
+  async function trinoServer(
+    answers: readonly (object | string | number)[],
+  ): Promise<{ readonly url: string; readonly asked: string[]; readonly close: () => void }> {
+    const asked: string[] = [];
+    const remaining = [...answers];
+    const server = createServer((request, response) => {
+      asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
+      const answer = request.method === 'DELETE' ? 204 : (remaining.shift() ?? 500);
+      if (typeof answer === 'number') return response.writeHead(answer).end('Some reason');
+      if (typeof answer === 'string') return response.end(answer);
+      const nextUri = remaining.length === 0 ? undefined : `http://${request.headers.host ?? ''}/next`;
+      return response.end(JSON.stringify({ id: 'query-1', nextUri, ...answer }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return { url: `trino://ana@127.0.0.1:${String(port)}/c/s`, asked, close: () => server.close() };
+  }
+  const columns = [{ name: 'n', type: 'bigint' }];
+  const [running, finished] = [{ stats: { state: 'RUNNING' } }, { stats: { state: 'FINISHED' } }];
+  const lost = { stats: { state: 'FAILED' }, error: { message: 'A worker\nis gone', errorName: 'REMOTE_HOST_GONE' } };
+  const TRINO_ANSWERS: readonly (readonly [what: string, answers: (object | string | number)[], found: unknown])[] = [
+    ['rows of several pages', [running, { ...running, columns, data: [[1]] }, { ...finished, data: [[2]] }], [[1], [2]]],
+    ['an error at once', [{ ...lost, error: { message: 'No table', errorName: 'TABLE_NOT_FOUND' } }], /cannot count: No table\.$/],
+    ['an error after the first rows', [{ ...running, columns, data: [[1]] }, { ...lost, error: { message: 'Division by zero', errorName: 'DIVISION_BY_ZERO' } }], /cannot count: Division by zero/],
+    ['a lost worker, then rows', [running, lost, running, { ...finished, columns, data: [[3]] }], [[3]]],
+    ['a lost worker, twice', [running, lost, running, lost], /lost a connection or a server .* twice: A worker is gone/],
+    ['a server that is busy, then rows', [503, { ...finished, columns, data: [[4]] }], [[4]]],
+    ['a result that is cut off', [running, { ...running, columns, data: [[1]] }].map((page) => ({ ...page, nextUri: undefined })), /not complete/],
+    ['a page without data or state', [{}], /not complete/],
+    ['no JSON', ['<html>'], /not complete/],
+    ['no JSON later', [running, '<html>', running], /not in JSON/],
+    ['an unknown user', [401], /does not accept the user or the password: HTTP 401 Some reason/],
+    ['a time limit of the server', [{ ...lost, error: { message: 'Exceeded', errorName: 'EXCEEDED_TIME_LIMIT' } }], /did not finish counting/],
+    ['large integers, and texts that look like numbers', ['{"id":"q","columns":[{"name":"n","type":"bigint"}],"stats":{"state":"FINISHED"},"data":[[9007199254740993,-9007199254740993,9007199254740991,1.2345678901234567E-5,"9007199254740993","a\\"12345678901234567,"]]}'], [['9007199254740993', '-9007199254740993', 9007199254740991, Number('1.2345678901234567E-5'), '9007199254740993', 'a"12345678901234567,']]],
+  ]; // prettier-ignore
+  for (const [what, answers, found] of TRINO_ANSWERS) {
+    it(`Trino: ${what}`, async () => {
+      const server = await trinoServer(answers);
+      const engine = createSqlEngine(server.url, { env: {} });
+      const result = engine.query('SELECT 1 AS n');
+      if (found instanceof RegExp)
+        expect((await errorOf(result)).message)
+          .to.match(found)
+          .and.not.match(/\n/);
+      else expect(await result).to.deep.equal({ columns: ['n'], areNumbers: [true], rows: found });
+      await engine.close();
+      server.close();
+    });
+  }
+
+  it('Trino: an aborted statement is stopped in the engine', async () => {
+    const server = await trinoServer(Array.from({ length: 1000 }, () => running));
+    const engine = createSqlEngine(server.url, { env: {} });
+    const error = await errorOf(engine.query('SELECT 1', { signal: AbortSignal.timeout(300) }));
+    expect(error.name).to.equal('TimeoutError');
+    await engine.close();
+    expect(server.asked.at(-1)).to.equal('DELETE /v1/query/query-1');
+    server.close();
+  });
+
+  it('Spark: a server that ends connections is one clear error', async () => {
+    const server = createTcpServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const engine = createSqlEngine(`spark://127.0.0.1:${String(port)}`);
+    expect((await errorOf(engine.query('SELECT 1'))).message).to.match(/lost a connection or a server .* twice/);
+    await engine.close();
+    server.close();
+  });
+
   it('a server that never answers does not keep the engine open', async () => {
     const sockets: Socket[] = [];
     const server = createTcpServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    for (const scheme of ['postgres', 'clickhouse']) {
+    for (const scheme of ['postgres', 'clickhouse', 'trino', 'spark']) {
       const engine = createSqlEngine(`${scheme}://127.0.0.1:${String(port)}/x`);
       const pending = errorOf(engine.query('SELECT 1', { signal: AbortSignal.timeout(200) }));
       expect((await pending).name).to.equal('TimeoutError');

@@ -6,13 +6,14 @@ import { expect } from 'chai';
 import { codeBlocks, expectedOutput, runTypeScript } from '../helpers/code-blocks.ts';
 import { filesIn, projectRoot } from '../helpers/project-files.ts';
 
-/** The examples in docstrings: blocks of ts behind the example tag. */
+/** The examples in docstrings: blocks of ts behind the example tag. Blocks of text need a server. */
 function examplesOf(file: string): string[] {
   const source = readFileSync(path.join(projectRoot, file), 'utf8');
   const comments = source.match(/\/\*\*.*?\*\//gs) ?? [];
   return comments
     .filter((comment) => comment.includes('@example'))
     .flatMap((comment) => codeBlocks(comment.replaceAll(/^ ?\s*\* ?/gm, '')))
+    .filter(({ language }) => language !== 'text')
     .map(({ code }) => code);
 }
 

@@ -27,6 +27,10 @@ export interface RunningEngine {
   readonly literal: (value: Value) => string;
   /** Returns a name as an identifier. */
   readonly quoted: (name: string) => string;
+  /** Returns the name of a table of {@link RunningEngine.create} for the option `table`. */
+  readonly named: (table: string) => string;
+  /** Whether texts may contain NUL characters. */
+  readonly storesNul: boolean;
   /** A query that takes a minute, with the columns `hired` and `known`. */
   readonly slowQuery: string;
   /** A query over a table of {@link RunningEngine.create} with the same columns, which takes seconds on each machine. */
@@ -44,17 +48,17 @@ export interface RunningEngine {
 /** The password of the databases' user. */
 export const ENGINE_PASSWORD = "hush'hush@#%:/ ü";
 
-type Value = string | number | null;
+export type Value = string | number | null;
 
 /** The types of a table's columns, by name. */
-type Columns = Readonly<Record<string, 'text' | 'double' | 'integer'>>;
+export type Columns = Readonly<Record<string, 'text' | 'double' | 'integer'>>;
 
 /** A database and the way to start it. */
-interface EngineKind {
+export interface EngineKind<Engine extends RunningEngine = RunningEngine> {
   readonly title: string;
   /** Why it cannot be started here; undefined if it can. */
   readonly lacking: () => string | undefined;
-  readonly start: (folder: string) => Promise<RunningEngine & { readonly stop: () => Promise<void> }>;
+  readonly start: (folder: string) => Promise<Engine & { readonly stop: () => Promise<void> }>;
 }
 
 /** The folder with PostgreSQL's programs; undefined if there is none. */
@@ -64,7 +68,7 @@ function postgresFolder(): string | undefined {
   return versions.map((version) => path.join(root, version, 'bin')).find((bin) => existsSync(path.join(bin, 'initdb')));
 }
 
-const POSTGRES: EngineKind = {
+export const POSTGRES: EngineKind = {
   title: 'PostgreSQL',
   lacking: () => (postgresFolder() === undefined ? 'there is no /usr/lib/postgresql/*/bin/initdb' : undefined),
   async start(folder) {
@@ -146,6 +150,8 @@ const POSTGRES: EngineKind = {
       write: query,
       literal,
       quoted: (name) => quoted(name, '"'),
+      named: inDoubleQuotes,
+      storesNul: false,
       slowQuery: "SELECT 1 AS hired, 'a' AS known FROM pg_sleep(60)",
       slowOver: (table) => `SELECT hired, known FROM ${quoted(table, '"')}, pg_sleep(20)`,
       async running() {
@@ -169,16 +175,24 @@ const POSTGRES: EngineKind = {
   },
 };
 
-/**
- * Passes the bytes of connections on to a database, and counts them.
- * @returns the database's URL with another port
- */
-export async function countWire(
-  url: string,
-): Promise<{ readonly url: string; readonly bytes: () => number; readonly close: () => void }> {
+/** Passes the bytes of connections on to a database. */
+interface Wire {
+  /** The database's URL with another port. */
+  readonly url: string;
+  /** Returns the number of bytes in both directions. */
+  readonly bytes: () => number;
+  /** Returns the number of connections that are open. */
+  readonly connections: () => number;
+  readonly close: () => void;
+}
+
+/** Passes the bytes of connections on to a database, and counts both. */
+export async function countWire(url: string): Promise<Wire> {
   const { port, hostname } = new URL(url);
-  let bytes = 0;
+  let [bytes, connections] = [0, 0];
   const server = createServer((socket) => {
+    connections += 1;
+    socket.on('close', () => (connections -= 1));
     const target = createConnection(Number(port), hostname);
     for (const side of [socket, target]) {
       side.on('data', (part) => (bytes += part.length)).on('error', () => undefined);
@@ -188,12 +202,29 @@ export async function countWire(
   await once(server, 'listening');
   const address = new URL(url);
   address.port = String((server.address() as AddressInfo).port);
-  return { url: address.href, bytes: () => bytes, close: () => server.close() };
+  return { url: address.href, bytes: () => bytes, connections: () => connections, close: () => server.close() };
 }
+
+/** Returns the name of a table for the option `table`: in double quotes, so that points are part of the name. */
+export const inDoubleQuotes = (name: string): string => quoted(name, '"');
 
 const quoted = (name: string, mark: string): string => `${mark}${name.replaceAll(mark, mark + mark)}${mark}`;
 
-const inBackticks = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+/** Returns a name as an identifier of ClickHouse. */
+export const inBackticks = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``;
+
+/** Returns a value as a literal of ClickHouse. */
+export const clickhouseLiteral = (value: Value): string =>
+  typeof value === 'string'
+    ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
+    : String(value ?? 'NULL');
+
+/** Returns the statement that creates a table of ClickHouse. */
+export function clickhouseTable(table: string, columns: Columns, engine = 'MergeTree() ORDER BY tuple()'): string {
+  const types = { text: 'Nullable(String)', double: 'Nullable(Float64)', integer: 'Nullable(Int64)' };
+  const own = Object.entries(columns).map(([name, type]) => `${inBackticks(name)} ${types[type]}`);
+  return `CREATE TABLE ${inBackticks(table)} (${own.join(', ')}) ENGINE = ${engine}`;
+}
 
 interface PgClient {
   connect(): Promise<void>;
@@ -231,7 +262,7 @@ ${Object.entries(own)
 }
 
 /** Two servers, each with half of the rows. */
-const CLICKHOUSE_SHARDS: EngineKind = {
+export const CLICKHOUSE_SHARDS: EngineKind = {
   title: 'ClickHouse, two shards',
   lacking: () => (existsSync(CLICKHOUSE) ? undefined : `there is no ${CLICKHOUSE}`),
   async start(folder) {
@@ -268,31 +299,24 @@ const CLICKHOUSE_SHARDS: EngineKind = {
       if (!response.ok) throw new Error(text);
       return text;
     };
-    const literal = (value: Value): string =>
-      typeof value === 'string'
-        ? `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-        : String(value ?? 'NULL');
-    const types = { text: 'Nullable(String)', double: 'Nullable(Float64)', integer: 'Nullable(Int64)' };
     /** Creates the table of each shard, and the table over both. */
     const define = async (table: string, columns: Columns): Promise<string> => {
-      const own = Object.entries(columns).map(([name, type]) => `${inBackticks(name)} ${types[type]}`);
       const local = `${table} local`;
       for (const index of [0, 1]) {
-        await write(
-          index,
-          `CREATE TABLE ${inBackticks(local)} (${own.join(', ')}) ENGINE = MergeTree() ORDER BY tuple()`,
-        );
-        const over = `ENGINE = Distributed(both, default, ${literal(local)}, rand())`;
-        await write(index, `CREATE TABLE ${inBackticks(table)} (${own.join(', ')}) ${over}`);
+        await write(index, clickhouseTable(local, columns));
+        const over = `Distributed(both, default, ${clickhouseLiteral(local)}, rand())`;
+        await write(index, clickhouseTable(table, columns, over));
       }
       return inBackticks(local);
     };
     return {
-      literal,
+      literal: clickhouseLiteral,
       write: async (...statements) => {
         for (const statement of statements) for (const index of [0, 1]) await write(index, statement);
       },
       quoted: inBackticks,
+      named: inDoubleQuotes,
+      storesNul: true,
       slowQuery: "SELECT toInt64(1) AS hired, 'a' AS known FROM system.numbers WHERE number % 3 = 5",
       slowOver: (table) => `SELECT hired, known FROM ${inBackticks(table)} WHERE NOT ignore(sleepEachRow(0.0015))`,
       async running() {
@@ -301,7 +325,7 @@ const CLICKHOUSE_SHARDS: EngineKind = {
       },
       async create(table, columns, rows) {
         const local = await define(table, columns);
-        const values = rows.map((row) => `(${row.map(literal).join(', ')})`);
+        const values = rows.map((row) => `(${row.map(clickhouseLiteral).join(', ')})`);
         for (const index of [0, 1]) {
           const own = values.filter((_, row) => row % 2 === index);
           await write(index, `INSERT INTO ${local} VALUES ${own.join(', ')}`);
@@ -328,18 +352,15 @@ const CLICKHOUSE_SHARDS: EngineKind = {
   },
 };
 
-export const ENGINES = { postgres: POSTGRES, clickhouse: CLICKHOUSE_SHARDS } as const;
-
 /**
  * Describes a suite that needs a database, which is started before it and ended after it. Where the database is not
  * installed, the suite is skipped with the reason, or fails if EVENHAND_REQUIRE_ENGINES is 1.
  */
-export function describeWithEngine(
-  kind: keyof typeof ENGINES,
+export function describeWithEngine<Engine extends RunningEngine>(
+  { title: name, lacking, start }: EngineKind<Engine>,
   title: string,
-  suite: (engine: () => RunningEngine) => void,
+  suite: (engine: () => Engine) => void,
 ): void {
-  const { title: name, lacking, start } = ENGINES[kind];
   const reason = lacking();
   describe(`${title}: ${name}`, () => {
     if (reason !== undefined) {
@@ -350,10 +371,10 @@ export function describeWithEngine(
       });
       return;
     }
-    let running: Awaited<ReturnType<EngineKind['start']>> | undefined;
+    let running: (Engine & { readonly stop: () => Promise<void> }) | undefined;
     let folder = '';
     before(async function () {
-      this.timeout(2000 * START_SECONDS);
+      this.timeout(6000 * START_SECONDS);
       folder = mkdtempSync(path.join(tmpdir(), 'evenhand-engine-'));
       running = await start(folder);
     });
@@ -361,6 +382,6 @@ export function describeWithEngine(
       await running?.stop();
       rmSync(folder, { recursive: true, force: true });
     });
-    suite(() => running as RunningEngine);
+    suite(() => running as Engine);
   });
 }

@@ -11,8 +11,13 @@ export const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups'];
 export const START_SECONDS = 60;
 
 /** Resolves when a server accepts connections. */
-export async function untilOpen(port: number, server: ChildProcess, log: () => string): Promise<void> {
-  const signal = AbortSignal.timeout(1000 * START_SECONDS);
+export async function untilOpen(
+  port: number,
+  server: ChildProcess,
+  log: () => string,
+  seconds = START_SECONDS,
+): Promise<void> {
+  const signal = AbortSignal.timeout(1000 * seconds);
   while (!signal.aborted && server.exitCode === null) {
     const socket = createConnection(port, '127.0.0.1');
     const isOpen = await once(socket, 'connect').then(
@@ -26,15 +31,16 @@ export async function untilOpen(port: number, server: ChildProcess, log: () => s
   throw new Error(`The server does not answer on port ${String(port)}.\n${log()}`);
 }
 
-/** Starts a program in its own process group, as `nobody` if the tests run as root. */
+/** Starts a program in its own process group, as `nobody` if the tests run as root, unless it may run as root. */
 export function startServer(
   command: string,
   args: readonly string[],
   cwd: string,
+  { asNobody = true, env = process.env } = {},
 ): { child: ChildProcess; log: () => string } {
-  const isRoot = process.getuid?.() === 0;
+  const isRoot = asNobody && process.getuid?.() === 0;
   const [program, rest] = isRoot ? ['setpriv', [...NOBODY, command, ...args]] : [command, args];
-  const child = spawn(program, rest, { cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, rest, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   const add = (part: Buffer): void => {
     text = `${text}${String(part)}`.slice(-4000);

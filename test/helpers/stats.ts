@@ -260,3 +260,18 @@ function assertClose(
     if (!same) expect.fail(`${name}[${index}] is ${actual[index]} and not ${value} (± ${tolerance})`);
   });
 }
+
+/** Asserts that two reports in JSON are equal, apart from the rounding of numbers. */
+export function assertSameReport(found: unknown, expected: unknown, place = 'report'): void {
+  if (typeof expected === 'number' && typeof found === 'number') {
+    expect(found, place).to.be.closeTo(expected, 1e-9 * Math.max(1e-3, Math.abs(expected)));
+    return;
+  }
+  if (typeof expected !== 'object' || expected === null) {
+    expect(found, place).to.deep.equal(expected);
+    return;
+  }
+  const other = found as Record<string, unknown>;
+  expect(Object.keys(other), place).to.deep.equal(Object.keys(expected));
+  for (const [key, value] of Object.entries(expected)) assertSameReport(other[key], value, `${place}.${key}`);
+}

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
-import { type MonitorOutcome, monitorToJson, runMonitor } from '../../src/integration/monitor/run-monitor.ts';
+import type { MonitorOutcome } from '../../src/integration/monitor/monitor-outcome.ts';
+import { monitorToJson, runMonitor } from '../../src/integration/monitor/run-monitor.ts';
 import { createRandom } from '../../src/internal/random.ts';
 import { monitorSchema } from '../../src/schemas/monitor.ts';
 import { useTemporaryFolder } from '../helpers/run-cli.ts';

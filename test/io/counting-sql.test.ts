@@ -4,9 +4,9 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { countingSql } from '../../src/io/counting-sql.ts';
+import { countingSql, factsStatement, weightedRowsStatement } from '../../src/io/counting-sql.ts';
 import { type DuckDbEngine, openDuckDb } from '../../src/io/index.ts';
-import { type CountingInput, SQL_DIALECTS } from '../../src/schemas/counting.ts';
+import { type CountingInput, SQL_DIALECTS, type SqlDialect } from '../../src/schemas/counting.ts';
 import { projectRoot } from '../helpers/project-files.ts';
 
 type Request = Omit<CountingInput, 'dialect'>;
@@ -30,6 +30,32 @@ const REQUESTS: Readonly<Record<string, Request>> = {
     regression: true,
     sampleWeight: 'w',
   },
+};
+
+const SOURCE = { table: 'shop.loans' };
+
+/** The statements that a database may run, by name. */
+const STATEMENTS: Readonly<Record<string, (dialect: SqlDialect) => string>> = {
+  ...Object.fromEntries(
+    Object.entries(REQUESTS).map(([name, request]) => [name, (dialect) => countingSql({ dialect, ...request })]),
+  ),
+  'facts about columns': (dialect) =>
+    factsStatement(dialect, SOURCE, [
+      { name: 'sex', facts: 'texts' },
+      { name: 't', facts: 'numbers' },
+      { name: 'w', facts: 'identifiers' },
+    ]),
+  'weighted rows': (dialect) =>
+    weightedRowsStatement(
+      dialect,
+      SOURCE,
+      ['sex', 'approved'],
+      [
+        { texts: ["it's", '1'], weight: 0.5 },
+        { texts: [null, '0'], weight: 1.25 },
+      ],
+      'sample_weight',
+    ),
 };
 
 const GOLDEN = path.join(projectRoot, 'test/golden/counting-sql.txt');
@@ -73,9 +99,7 @@ describe('counting statements', () => {
 
   it('have the golden texts in every dialect', () => {
     const text = SQL_DIALECTS.flatMap((dialect) =>
-      Object.entries(REQUESTS).map(
-        ([name, request]) => `-- ${dialect}: ${name}\n${countingSql({ dialect, ...request })}\n`,
-      ),
+      Object.entries(STATEMENTS).map(([name, write]) => `-- ${dialect}: ${name}\n${write(dialect)}\n`),
     ).join('\n');
     if (process.env['EVENHAND_WRITE_SCREENS'] === '1') writeFileSync(GOLDEN, text);
     expect(text).to.equal(readFileSync(GOLDEN, 'utf8'));
@@ -88,7 +112,7 @@ describe('counting statements', () => {
       this.skip();
     }
     const given = SQL_DIALECTS.flatMap((dialect) =>
-      Object.entries(REQUESTS).map(([name, request]) => ({ dialect, name, sql: countingSql({ dialect, ...request }) })),
+      Object.entries(STATEMENTS).map(([name, write]) => ({ dialect, name, sql: write(dialect) })),
     );
     const run = spawnSync(python, ['-c', TRANSLATE], {
       input: JSON.stringify(given),
@@ -100,7 +124,7 @@ describe('counting statements', () => {
     await engine.run(async (session) => {
       for (const [index, { dialect, name }] of given.entries()) {
         expect(translated[index], dialect).to.have.length(1);
-        const own = countingSql({ dialect: 'duckdb', ...(REQUESTS[name] as Request) });
+        const own = (STATEMENTS[name] as (dialect: SqlDialect) => string)('duckdb');
         const [expected, found] = [await session.rows(own), await session.rows(translated[index]?.[0] ?? '')];
         expect(comparable(found), `${dialect}: ${name}`).to.deep.equal(comparable(expected));
       }

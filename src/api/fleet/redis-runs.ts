@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
@@ -166,7 +167,8 @@ export class RedisRuns implements Runs {
         if (event.type === 'status' && isFinal(event.status)) end.resolve(event);
       });
       try {
-        if (unfollow === undefined || this.#isClosing) throw serviceEnds();
+        if (unfollow === undefined) throw unknownRun(runId);
+        if (this.#isClosing) throw serviceEnds();
         await (signal === undefined ? end.promise : Promise.race([end.promise, whenAborted(signal)]));
       } finally {
         unfollow?.();
@@ -199,8 +201,7 @@ export class RedisRuns implements Runs {
     if (run === undefined) return 'unknown';
     if (!(run instanceof ServiceProblem) && !isFinal(run.record.status)) {
       const end = endedRecord(run.record, 'cancelled', cancelledByClient(runId), this.#now());
-      if (await this.#ledger.end(end, [], run.isWaitedFor, `cancelled by ${this.#options.createId()}`))
-        return 'cancelled';
+      if (await this.#ledger.end(end, [], run.isWaitedFor, randomUUID())) return 'cancelled';
     }
     const removal = await this.#ledger.remove(runId);
     if (removal !== 'active') return removal;

@@ -217,6 +217,8 @@ export class RunDrivers {
       end = await this.#endOf(run, taskOutputSchema.parse(output.values));
     } catch (error) {
       if (this.#isClosing || controller.signal.aborted) return;
+      // The outcome is removed when another host has recorded the end, or a client has cancelled the run.
+      if (!(await ledger.isActive(runId))) return;
       logger.error({ err: error, runId }, 'a run failed');
       end = [this.#failed(record, problemOfQueue(runId, error)), []];
     }

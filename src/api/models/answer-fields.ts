@@ -148,6 +148,15 @@ export const METRIC_RESULT_FIELDS = {
   missing: missingRowsSchema.nullable(),
   n_dropped: count.describe('The number of rows excluded because a value that the metric needs is missing.'),
   undefined_reason: textOrNull,
+  bounds: interval
+    .optional()
+    .describe(
+      'The smallest and largest value that the metric can have; only if small counts were left out (min_cell).',
+    ),
+  per_group_bounds: z
+    .record(z.string(), z.record(z.string(), interval.nullable()))
+    .optional()
+    .describe('The smallest and largest value of each measure of each group; only if small counts were left out.'),
   warnings: notes.describe('Warnings to consider before you quote the value.'),
   seed: z.number().int().nullable().describe('The seed of random computations; null if there are none.'),
 } as const;

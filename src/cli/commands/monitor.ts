@@ -7,7 +7,7 @@ import {
   type ReportDocument,
   type ReportVerdict,
 } from '../../document/report-document.ts';
-import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/run-monitor.ts';
+import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/monitor-outcome.ts';
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
@@ -21,6 +21,7 @@ import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
+import { assertNoPassword } from '../redis-url.ts';
 
 interface MonitorOptions extends OutputOptions {
   readonly csv?: FoundFiles;
@@ -39,7 +40,7 @@ export function monitorCommand(): Command {
     name: 'monitor',
     isOpenEnded: true,
     options: `
---csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line)
+--csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line, if neither --kafka nor --redis-stream is given)
 ${OPTION.decimal}
 --y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
 --y-true <column>  column of true labels; adds equalized odds
@@ -67,8 +68,28 @@ ${OPTION.naValues}
 --alerts <path>  append alert events to this file: .ndjson
 --webhook <url>  send alert events to this URL by POST, with retries
 ${OPTION.junit}
---state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors`,
-    parsers: { sensitive: repeatable(parseNames) },
+--state <path>  resume from this file if it exists, and write it at the end and at each refresh; needs the same columns, metrics, sizes, alpha, limit and detectors
+--kafka <names>  read events from Kafka: its brokers as host:port, comma-separated; needs --topic and the package kafkajs
+--topic <name>  topic of Kafka; each message is a JSON object
+--kafka-tls  encrypt the connections to Kafka
+--kafka-sasl <mechanism>  how EVENHAND_KAFKA_USERNAME and EVENHAND_KAFKA_PASSWORD (or EVENHAND_KAFKA_PASSWORD_FILE) are sent: plain, scram-sha-256 or scram-sha-512 (default: plain)
+--redis-stream <key>  read events from this stream in Redis; each entry has a field event, a JSON object
+--redis <url>  Redis that holds the counts of a stream, so that several processes can share it, such as redis://user@host:6379 (password: EVENHAND_REDIS_PASSWORD, or EVENHAND_REDIS_PASSWORD_FILE); needs the package ioredis
+--redis-prefix <name>  first part of all keys in Redis (default: evenhand)
+--consumer-group <name>  consumer group: processes with the same group share the work (default: evenhand)
+--consumer <name>  name of this process in the group of a Redis stream (default: the first free one of consumer-1, consumer-2, …)
+--from <place>  where a new group begins: beginning or end (default: beginning)
+--until-end  stop when everything is counted that was in the stream at the start (default: go on until Ctrl-C)
+--checkpoint-events <n>  maximum number of messages of a partition between two saves of its counts in Redis (default: 10000)
+--checkpoint-seconds <number>  longest time between two saves of counts in Redis (default: 2)
+--check-seconds <number>  seconds between two checks of the merged stream (default: 1)
+--lease-seconds <number>  time after which another process takes over the partitions of a process that does not answer (default: 10)
+--outage-seconds <number>  how long to wait for Kafka or Redis to answer again (default: 300)`,
+    parsers: {
+      sensitive: repeatable(parseNames),
+      kafkaSasl: ['plain', 'scram-sha-256', 'scram-sha-512'],
+      from: ['beginning', 'end'],
+    },
     required: ['yPred', 'sensitive'],
     schema: async () => (await import('../../schemas/monitor.ts')).monitorSchema,
     help: `
@@ -88,10 +109,21 @@ Examples:
   True labels that arrive later: {"case": 7, "approved": 1, "sex": "f"}, and some days later {"case": 7, "repaid": 0}
   $ evenhand monitor --y-pred approved --y-true repaid --id case --sensitive sex --output-dir monitoring < events.ndjson
 
+  A topic of Kafka, counted by this process alone; the state also keeps the offsets:
+  $ evenhand monitor --kafka kafka.example:9092 --topic decisions --y-pred approved --sensitive sex --state monitor.json
+
+  The same topic, shared by several processes: start the same command on several machines. Every message counts
+  exactly once, also if processes are killed, and one of them raises the alarms for all:
+  $ evenhand monitor --kafka kafka.example:9092 --topic decisions --redis redis://redis.example:6379 \\
+      --y-pred approved --sensitive sex --alerts alerts.ndjson --output-dir monitoring
+
+  A stream in Redis (XADD decisions * event '{"approved": 1, "sex": "f"}'), until its end:
+  $ evenhand monitor --redis-stream decisions --redis redis://redis.example:6379 --y-pred approved --sensitive sex --until-end
+
 A watch is an early hint from an ordinary interval. It may be wrong, and does not change the exit code.
 Exit codes: 0 no alarm, 1 an alarm was raised or is open, 2 invalid options or data (also if no input could
-be counted, or an output could not be written at the end), 130 stopped by Ctrl-C (the dashboard and the
-state are written first).`,
+be counted, or an output could not be written at the end), 3 Kafka or Redis was away for too long, 130 stopped
+by Ctrl-C (the dashboard and the state are written first).`,
     run: runMonitorCommand,
   });
 }
@@ -99,6 +131,7 @@ state are written first).`,
 async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
   const { csv, junit } = options;
   await assertPaths(request, csv, junit);
+  if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const [{ runMonitor, monitorToJson }, { MAX_GROUPS }] = await Promise.all([
     import('../../integration/monitor/run-monitor.ts'),
     import('../../monitoring/tracker/group-codes.ts'),
@@ -132,22 +165,26 @@ async function assertPaths(
 interface Input {
   readonly openLines: () => AsyncIterable<string>;
   readonly isStopped: () => boolean;
+  /** Ends a stream at a broker. */
+  readonly signal: AbortSignal;
   /** Closes stdin, so that the process can end even if the writer keeps the pipe open. */
   readonly close: () => void;
 }
 
 /** Returns the lines of stdin. Ctrl-C has the same effect as the end of the input. */
-async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
+async function prepareInput({ csv, kafka, redisStream }: MonitorRequest): Promise<Input> {
+  const isAtBroker = kafka !== undefined || redisStream !== undefined;
   const [{ utf8Lines }, { DataValidationError }] = await Promise.all([
     import('../../internal/decode-utf8.ts'),
     import('../../exceptions/index.ts'),
   ]);
-  if (csv === undefined && process.stdin.isTTY) {
+  if (csv === undefined && !isAtBroker && process.stdin.isTTY) {
     throw new DataValidationError('There is no input: --csv is not given, and stdin is a terminal.', {
       code: 'empty-data',
       suggestion: 'Give a file with --csv, or pipe events to stdin, one JSON object per line.',
     });
   }
+  const ending = new AbortController();
   let isOpen = false;
   let isStopped = false;
   const close = (): void => {
@@ -156,15 +193,18 @@ async function prepareInput({ csv }: MonitorRequest): Promise<Input> {
   const stop = (): void => {
     if (isStopped) process.exit(INTERRUPTED);
     isStopped = true;
+    ending.abort();
     close();
   };
+  // The counts are saved before the process ends.
+  if (isAtBroker) onInterrupt(stop);
   const openLines = (): AsyncIterable<string> => {
     isOpen = true;
     // The state and outputs are written before the process ends.
     onInterrupt(stop);
     return untilStopped(utf8Lines(process.stdin, 'The input'), () => isStopped);
   };
-  return { openLines, isStopped: () => isStopped, close };
+  return { openLines, isStopped: () => isStopped, signal: ending.signal, close };
 }
 
 /**
@@ -179,8 +219,14 @@ async function* untilStopped(lines: AsyncIterable<string>, isStopped: () => bool
   }
 }
 
-function hooksOf(options: OutputOptions): Omit<MonitorHooks, 'openLines' | 'isStopped'> {
+function hooksOf(options: OutputOptions): Omit<MonitorHooks, 'openLines' | 'isStopped' | 'signal'> {
   let problems = 0;
+  const refuse = (what: string, sentence: string): void => {
+    problems++;
+    if (problems <= MAX_REPORTED_PROBLEMS) warn(sentence);
+    if (problems === MAX_REPORTED_PROBLEMS)
+      warn(`Further ${what} that could not be counted are not listed. Their number is reported at the end.`);
+  };
   return {
     onProgress: progressBar(options),
     onAlarm: (alert, isRepeat) => {
@@ -193,11 +239,12 @@ function hooksOf(options: OutputOptions): Omit<MonitorHooks, 'openLines' | 'isSt
       warn(`${problem} Monitoring continues. evenhand tries to write again at each refresh.`);
     },
     onInvalidLine: (line, reason) => {
-      problems++;
-      if (problems <= MAX_REPORTED_PROBLEMS) warn(`Line ${formatCount(line)} was not counted: ${reason}`);
-      if (problems === MAX_REPORTED_PROBLEMS)
-        warn('Further lines that could not be counted are not listed. Their number is reported at the end.');
+      refuse('lines', `Line ${formatCount(line)} was not counted: ${reason}`);
     },
+    onInvalidMessage: (partition, position, reason) => {
+      refuse('messages', `Message ${position} of partition ${partition} was not counted: ${reason}`);
+    },
+    onWarning: warn,
   };
 }
 

@@ -22,7 +22,11 @@ ${OPTION.scoreThreshold}
 --regression  --y-pred and --y-true hold numbers, for metrics such as mae_parity_difference
 ${OPTION.sensitive}
 --control <columns>  control features
---sample-weight <column>  column of row weights`,
+--sample-weight <column>  column of row weights
+--min-cell <n>  leave out counts below this number, so that they do not leave the engine; metrics then have bounds instead of values. One --sensitive, without --control and --sample-weight
+--positive-label <label>  with --min-cell: label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
+${OPTION.yTruePositiveLabel}
+${OPTION.naValues}`,
     parsers: { dialect: [...SQL_DIALECTS], sensitive: repeatable(parseNames) },
     required: ['dialect', 'sensitive'],
     schema: async () => (await import('../../schemas/counting.ts')).countingSchema,
@@ -36,6 +40,9 @@ Examples:
   Count rows that a query selects, on BigQuery:
   $ evenhand sql --dialect bigquery --query "SELECT * FROM shop.loans WHERE year = 2025" \\
       --y-pred approved --sensitive sex
+
+  Leave out counts below 10. Each attribute needs a statement of its own:
+  $ evenhand sql --dialect postgres --table loans --y-pred approved --sensitive sex --min-cell 10
 
 Labels stay as they are: name the positive label for 'evenhand validate'. The file must contain the result
 with its column names, as CSV, TSV, Parquet or one JSON object per line.`,

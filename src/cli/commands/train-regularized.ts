@@ -14,6 +14,7 @@ export function trainRegularizedCommand(): Command {
   return trainingCommand({
     name: 'train-regularized',
     title: 'Training sweep',
+    takesStreams: true,
     options: `--etas <numbers>  penalty weights, comma-separated, or auto: from no effect to the last weight before a constant model (default: 0,0.2,0.5,1)
 --penalty <name>  penalty: covariance, mean_gap, equalized_odds, mmd, correlation or adversarial (default: covariance)
 --epochs <n>  passes over the rows (default: 20)
@@ -43,6 +44,11 @@ Examples:
 
   $ evenhand train-regularized --csv adult.csv --target income --sensitive sex,race \\
       --penalty mean_gap --etas 0,1,2,4 --save-model models/adult --out-json pareto.json
+
+  Rows in a database, or in files that do not fit into memory:
+  $ EVENHAND_SQL_PASSWORD=… evenhand train-regularized --sql postgres://ana@db.example/shop --table loans \\
+      --target repaid --sensitive sex --batch-size 4096
+  $ evenhand train-regularized --csv loans.parquet --target repaid --sensitive sex --in-blocks
 
 The useful range of eta depends on the penalty and the data. A large eta gives a constant model, which makes
 the same decision for all rows. The last eta before that, on three data sets (wages, German credit, COMPAS):

@@ -50,6 +50,7 @@ ${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
 --control <columns>  control features: also compare groups within each level of these columns; warns if a gap changes its sign
 --min-group-size <n>  minimum rows of a group; smaller groups are excluded and listed (default: ${String(DEFAULT_MIN_GROUP_SIZE)})
+--min-cell <n>  leave out counts below this number: no report shows them, and metrics have bounds instead of values and intervals; with --sql, they do not leave the database
 --nan-policy <policy>  rows without a group: exclude, or include as group "(missing)" (default: exclude)
 --with-ci  add confidence intervals (default: yes)
 --no-with-ci  omit confidence intervals

@@ -6,7 +6,7 @@ import type { MetricFrame } from '../../metrics/frame/index.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
 import { own } from '../../internal/values.ts';
-import { factsOf, intervalName, measuresOf } from '../metric-facts.ts';
+import { boundsOfGroup, factsOf, intervalName, measuresOf } from '../metric-facts.ts';
 import { measureTable } from '../validation-document.ts';
 
 /**
@@ -52,8 +52,13 @@ function groupTable(result: MetricResult): Html | false {
     ...measures.flatMap((measure) => {
       const unit = unitOf(measure);
       const ci = own(own(result.perGroupCi, label), measure) ?? null;
+      const bounds = boundsOfGroup(result, label, measure);
+      const value =
+        bounds === undefined
+          ? tableValue(own(own(result.perGroup, label), measure), unit)
+          : rangeText(bounds, (end) => tableValue(end, unit));
       return [
-        cell(tableValue(own(own(result.perGroup, label), measure), unit), 'number'),
+        cell(value, 'number'),
         ...(hasIntervals ? [cell(ci === null ? 'none' : rangeText(ci, (end) => tableValue(end, unit)), 'number')] : []),
       ];
     }),

@@ -16,6 +16,7 @@ import { webhookSink } from '../../monitoring/sinks/webhook-sink.ts';
 import { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../monitoring/tracker/tracker-options.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
+import type { KafkaLines } from './kafka-lines.ts';
 import { type MonitorPolicy, type MonitorState, readState } from './monitor-state.ts';
 
 /** The maximum size of an alert file that is searched. Alert files are usually much smaller, since alerts are rare. */
@@ -111,6 +112,8 @@ export interface MonitorParts extends MonitorPaths {
   readonly tracker: RealTimeFairnessTracker;
   readonly engine: FairnessDriftAndAlertEngine;
   readonly policy: MonitorPolicy;
+  /** The topic that this process reads alone; undefined if events come from elsewhere. */
+  readonly kafka?: KafkaLines | undefined;
 }
 
 /** The default timestamp column. It is used if the request names no column and the data contain this column. */
@@ -122,11 +125,12 @@ const MINUTE_MILLIS = 60_000;
 export async function openPaths(request: MonitorRequest): Promise<MonitorPaths> {
   const { state, alerts, webhook, records } = request;
   const saved = state === undefined ? undefined : await readState(state);
+  saved?.assertTopic(request.topic);
   // Invalid options must be rejected before files are opened.
   const none = { saved, store: undefined, file: undefined, sinks: [], close: () => Promise.resolve() };
   makeParts(request, none, savedTimestamp(request, saved));
   const post = webhook === undefined ? [] : [webhookSink({ url: webhook })];
-  const file = alerts === undefined ? undefined : await openAlerts(alerts, state);
+  const file = alerts === undefined ? undefined : await openAlerts(alerts, state ?? request.redis);
   const store = records === undefined ? undefined : await openRecords(records, state, saved);
   const sinks = file === undefined ? post : [file, ...post];
   let closing: Promise<void> | undefined;
@@ -135,6 +139,7 @@ export async function openPaths(request: MonitorRequest): Promise<MonitorPaths> 
 
 /**
  * Opens the alert file. With a saved state, alert changes that a killed run has already written are not written again.
+ * @param state the place of the state: a file or Redis
  */
 async function openAlerts(path: string, state: string | undefined): Promise<AlertSink> {
   const sink = ndjsonSink(path);
@@ -195,7 +200,7 @@ export function makeParts(
   };
 }
 
-/** Returns the options of the tracker of a request. */
+/** Returns the options of the tracker that counts the events of a request. */
 export function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined): TrackerOptions {
   const { attributes, yPred, yTrue, id, sampleWeight } = request;
   return {
@@ -221,7 +226,8 @@ export function trackerOptionsOf(request: MonitorRequest, timestamp: string | un
   };
 }
 
-function engineOptionsOf(
+/** Returns the options of the engine that raises the alarms of a request. */
+export function engineOptionsOf(
   request: MonitorRequest,
   { stream }: RealTimeFairnessTracker,
   sinks: readonly AlertSink[],
@@ -252,7 +258,7 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
 /**
  * Rejects a limit that no gap can exceed. Such a limit allows no alarm, so the run would seem to show that all is well.
  */
-function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
+export function assertReachable({ limit }: MonitorRequest, { stream }: RealTimeFairnessTracker): void {
   if (limit === undefined) return;
   for (const { metric } of stream.options.metrics) {
     const range = rangeOfName(metric, { isSize: true });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 
+import { optionChanges } from '../../internal/option-changes.ts';
 import { isMapping } from '../../internal/values.ts';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { parseStrictJson } from '../../internal/strict-json.ts';
@@ -28,11 +29,20 @@ export interface MonitorPolicy {
   readonly windows: 'restarted' | 'cumulative';
 }
 
+/** How far a topic of Kafka has been counted. */
+export interface TopicState {
+  readonly topic: string;
+  /** The next offset of each partition. */
+  readonly positions: Readonly<Record<string, string>>;
+}
+
 /** The content of a state file. */
 interface SavedState {
   readonly tracker: TrackerSnapshot;
   readonly engine: EngineSnapshot;
   readonly policy: MonitorPolicy;
+  /** The positions in the stream, if it was read from Kafka. */
+  readonly kafka?: TopicState | undefined;
 }
 
 /** The saved state of a monitoring run. */
@@ -42,6 +52,12 @@ export interface MonitorState extends SavedState {
    * @throws {DataValidationError} if an option differs
    */
   assertSame(tracker: RealTimeFairnessTracker, policy: MonitorPolicy): void;
+  /**
+   * Checks that the run reads from the same place as the saved run.
+   * @param topic the topic of Kafka; undefined if events come from standard input or a file
+   * @throws {DataValidationError} if it does not
+   */
+  assertTopic(topic: string | undefined): void;
 }
 
 /**
@@ -66,7 +82,7 @@ export async function readState(path: string): Promise<MonitorState | undefined>
     ...saved,
     assertSame: (tracker, policy) => {
       const now = { ...tracker.snapshot().options, ...policy };
-      const others = differences({ ...saved.tracker.options, ...saved.policy }, now);
+      const others = optionChanges({ ...saved.tracker.options, ...saved.policy }, now);
       if (others.length === 0) return;
       throw new DataValidationError(
         `The state in '${path}' is from a run with other options, so this run cannot continue it: ${others.join('; ')}.`,
@@ -77,30 +93,18 @@ export async function readState(path: string): Promise<MonitorState | undefined>
         },
       );
     },
+    assertTopic: (topic) => {
+      if (saved.kafka?.topic === topic) return;
+      const [was, is] = [saved.kafka?.topic, topic].map((one) =>
+        one === undefined ? 'standard input or a file' : `the topic '${one}'`,
+      ) as [string, string];
+      throw new DataValidationError(`The state in '${path}' is from a run that read ${was}; this run reads ${is}.`, {
+        code: 'invalid-state',
+        context: { path, expected: saved.kafka?.topic, received: topic },
+        suggestion: 'Continue with the same source, or name another state file.',
+      });
+    },
   };
-}
-
-/**
- * Describes each option that changed between two runs, as in "alpha was 0.05 and is 0.01". Nested fields of an option
- * are described separately.
- */
-function differences(before: object, now: object): string[] {
-  const [old, present] = [before, now].map(plainOf) as [Record<string, unknown>, Record<string, unknown>];
-  return [...new Set([...Object.keys(old), ...Object.keys(present)])].flatMap((name) => {
-    const [was, is] = [old[name], present[name]];
-    if (JSON.stringify(was) === JSON.stringify(is)) return [];
-    if (isMapping(was) && isMapping(is)) return differences(was, is);
-    return [`${name} was ${textOf(was)} and is ${textOf(is)}`];
-  });
-}
-
-function textOf(value: unknown): string {
-  return value === undefined ? 'not given' : JSON.stringify(value);
-}
-
-/** Returns a copy of the value as JSON preserves it, without undefined properties. */
-function plainOf(value: object): unknown {
-  return JSON.parse(JSON.stringify(value));
 }
 
 /** Writes the state of a run atomically: the file is written completely or stays unchanged. */
@@ -109,8 +113,9 @@ export async function writeState(
   tracker: RealTimeFairnessTracker,
   engine: FairnessDriftAndAlertEngine,
   policy: MonitorPolicy,
+  kafka?: TopicState,
 ): Promise<void> {
-  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy };
+  const state: SavedState = { tracker: tracker.snapshot(), engine: engine.snapshot(), policy, kafka };
   await writeFileAtomic(path, withChecksum(JSON.stringify(state)));
 }
 
@@ -118,13 +123,21 @@ function parse(text: string, path: string): SavedState {
   const state = parseJson(text);
   if (isMapping(state) && PARTS.every((part) => isMapping(state[part]))) {
     const saved = state as unknown as SavedState;
-    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns)) return saved;
+    if (isMapping(saved.tracker.options) && isMapping(saved.tracker.options.columns) && isTopicState(saved.kafka)) {
+      return saved;
+    }
   }
   throw new DataValidationError(`'${path}' does not hold the state of a monitoring run.`, {
     code: 'invalid-state',
     context: { path },
     suggestion: 'Name a file that an earlier run wrote, or a new file.',
   });
+}
+
+function isTopicState(given: unknown): boolean {
+  if (given === undefined) return true;
+  if (!isMapping(given) || typeof given['topic'] !== 'string' || !isMapping(given['positions'])) return false;
+  return Object.values(given['positions']).every((offset) => typeof offset === 'string' && /^\d{1,19}$/.test(offset));
 }
 
 const PARTS = ['tracker', 'engine', 'policy'];

@@ -96,7 +96,8 @@ export class MonitoredStream {
   constructor({ request, timestamp }: MonitoredStreamOptions, saved?: SavedStream) {
     this.request = request;
     this.timestamp = timestamp;
-    const state = saved === undefined ? undefined : { ...saved, assertSame: () => undefined };
+    const state =
+      saved === undefined ? undefined : { ...saved, assertSame: () => undefined, assertTopic: () => undefined };
     const paths = { saved: state, store: undefined, file: undefined, sinks: [], close: () => Promise.resolve() };
     this.#parts = makeParts(request, paths, timestamp, () => this.#now);
     this.#alerts = [...(saved?.alerts ?? [])];

@@ -1,22 +1,21 @@
 import { parseObject } from '../../internal/values.ts';
-import type { OnProgress } from '../../internal/progress.ts';
 import { findFiles } from '../../io/find-files.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
 import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
 import { withRelation } from '../../io/sql-source.ts';
-import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
-import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
-import { takeGaps, type WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
-import { takeView } from '../../monitoring/dashboard/take-view.ts';
-import { type ExtraChecks, followLines } from '../../monitoring/follow-lines.ts';
-import { replay, type ReplayResult } from '../../monitoring/replay.ts';
+import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
+import type { WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
+import { type ExtraChecks, followLines, type UnreadableLine } from '../../monitoring/follow-lines.ts';
+import { replay } from '../../monitoring/replay.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
 import type { MonitorRequest } from '../../schemas/monitor.ts';
 import { countLabels, labelValue, readLabels, readTexts, type Table } from '../../table/index.ts';
+import { KafkaLines } from './kafka-lines.ts';
 import { assertLinesCounted, assertRowsCounted, countedSoFar, type FirstLine } from './assert-counted.ts';
+import { type Found, idsOf, type MonitorHooks, type MonitorOutcome, outcomeOf } from './monitor-outcome.ts';
 import {
   makeParts,
   type MonitorParts,
@@ -25,6 +24,7 @@ import {
   savedTimestamp,
   USUAL_TIMESTAMP,
 } from './monitor-parts.ts';
+import { followShared, kafkaSourceOf, leaseMillisOf, outageMillisOf } from './shared-stream.ts';
 import { refresher, shownEngine, writeOutputs } from './write-outputs.ts';
 
 /** Returns the label that counts as 1 in the true labels. */
@@ -108,51 +108,6 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-/** The source of events of a monitoring run, and its callbacks. */
-export interface MonitorHooks {
-  /**
-   * Opens the stream of JSON lines, each with one event. The function is called only if the request names no file,
-   * after all other checks.
-   */
-  readonly openLines: () => AsyncIterable<string>;
-  /** Returns whether the input ended because the user stopped the run. */
-  readonly isStopped?: (() => boolean) | undefined;
-  /** Called for each alarm of a stream. `isRepeat` is true if the alarm was reported before. */
-  readonly onAlarm?: ((alert: AlertEvent, isRepeat: boolean) => void) | undefined;
-  readonly onWatch?: ((alert: AlertEvent) => void) | undefined;
-  /** Called for each line that could not be counted, with the reason. */
-  readonly onInvalidLine?: ((line: number, reason: string) => void) | undefined;
-  /**
-   * Called if outputs cannot be written at a refresh. The callback is not called again until a refresh has succeeded.
-   */
-  readonly onProblem?: ((problem: string) => void) | undefined;
-  readonly onProgress?: OnProgress | undefined;
-}
-
-/** The outcome of a monitoring run. */
-export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' | 'states' | 'preview'> {
-  /** The alarms raised in this run. Each alarm has its state at the time when it was raised. */
-  readonly raised: readonly AlertEvent[];
-  /** Alarms of earlier runs that are open at the end. */
-  readonly stillOpen: readonly AlertHistory[];
-  /** Whether the run raised an alarm, or an alarm is open at the end of the run. */
-  readonly isAlarmed: boolean;
-  /** The gap of each metric in the sliding window, at the end. */
-  readonly gaps: readonly WatchedGap[];
-  /** The content of the dashboard. */
-  readonly view: MonitoringView;
-  /** The number of events in the sliding window. */
-  readonly windowEvents: number;
-  /** The number of lines that could not be counted. */
-  readonly refusedLines: number;
-  /** The files that were written. */
-  readonly written: readonly string[];
-  /** Warnings about lost outputs and suspicious input. Each warning is a sentence. */
-  readonly warnings: readonly string[];
-  /** Errors of outputs that could not be written at the end. */
-  readonly problems: readonly unknown[];
-}
-
 /**
  * Monitors the events of a request: replays a file, or reads lines with events until the input ends. The dashboard and
  * the state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
@@ -163,9 +118,9 @@ export interface MonitorOutcome extends Pick<ReplayResult, 'alerts' | 'watches' 
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
   const paths = await openPaths(request);
   try {
-    return await (request.csv === undefined
-      ? followStream(request, paths, hooks)
-      : replayFile(request, paths, request.csv, hooks));
+    if (request.csv !== undefined) return await replayFile(request, paths, request.csv, hooks);
+    if (request.redis !== undefined) return await followShared(request, paths, hooks);
+    return await followStream(request, paths, hooks);
   } finally {
     await paths.close();
   }
@@ -199,7 +154,7 @@ async function replayFile(
   const parts = makeParts(request, paths, timestamp ?? (hasUsual ? USUAL_TIMESTAMP : undefined));
   const { tracker, engine } = parts;
   const before = countedSoFar(tracker);
-  const known = idsOf(parts);
+  const known = idsOf(parts.engine);
   const extraChecks = extraChecksOf(request);
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
   assertRowsCounted(request, tracker, before, files.title);
@@ -211,10 +166,14 @@ async function followStream(
   paths: MonitorPaths,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
-  const { lines, timestamp } = await openStream(request, paths, hooks);
-  const parts = makeParts(request, paths, timestamp);
+  const kafka = kafkaLinesOf(request, paths, hooks);
+  const { lines, timestamp } =
+    kafka === undefined
+      ? await openStream(request, paths, hooks)
+      : { lines: kafka.lines(), timestamp: savedTimestamp(request, paths.saved) };
+  const parts = { ...makeParts(request, paths, timestamp), kafka };
   const before = countedSoFar(parts.tracker);
-  const known = idsOf(parts);
+  const known = idsOf(parts.engine);
   const reported = new Set(known);
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
@@ -226,7 +185,10 @@ async function followStream(
       engine: parts.engine,
       lookEvery: request.lookEvery,
       extraChecks: extraChecksOf(request),
-      onInvalidLine: hooks.onInvalidLine,
+      onInvalidLine: (line, reason) => {
+        if (kafka === undefined) hooks.onInvalidLine?.(line, reason);
+        else hooks.onInvalidMessage?.(kafka.place.partition, kafka.place.position, reason);
+      },
       onPreview: (update) => {
         // The alarm is reported here for the first time. The counted check reports the same alarm again as a repeat.
         for (const alert of update.alerts) if (!reported.has(alert.id)) hooks.onAlarm?.(alert, false);
@@ -247,11 +209,42 @@ async function followStream(
   );
   const isPreview = extraChecksOf(request) === 'previewed';
   if (!isPreview) parts.tracker.flush();
-  if (hooks.isStopped?.() !== true) assertLinesCounted(request, parts.tracker, before, first);
+  if (hooks.isStopped?.() !== true && kafka?.failure === undefined)
+    assertLinesCounted(request, parts.tracker, before, first);
   const remarks = strangeLabels(request, parts.tracker);
   const preview = isPreview ? last : null;
   const { states } = last;
-  return finish(request, parts, { alerts, watches, states, preview, known, refusedLines: refused, remarks });
+  const found = { alerts, watches, states, preview, known, refusedLines: refused, remarks };
+  return finish(request, parts, found, kafka?.failure === undefined ? [] : [kafka.failure.cause]);
+}
+
+/** Returns the topic that this process reads alone; undefined if events come from standard input. */
+function kafkaLinesOf(
+  request: MonitorRequest,
+  { saved }: MonitorPaths,
+  { signal = new AbortController().signal, onWarning }: MonitorHooks,
+): KafkaLines | undefined {
+  if (request.kafka === undefined) return undefined;
+  return new KafkaLines(kafkaSourceOf(request), {
+    leaseMillis: leaseMillisOf(request),
+    outageMillis: outageMillisOf(request),
+    untilEnd: request.untilEnd ?? false,
+    positions: saved?.kafka?.positions ?? {},
+    signal,
+    onWarning: (warning) => onWarning?.(warning),
+  });
+}
+
+async function finish(
+  request: MonitorRequest,
+  parts: MonitorParts,
+  found: Found,
+  failures: readonly unknown[] = [],
+): Promise<MonitorOutcome> {
+  const { written, problems } = await writeOutputs(request, parts);
+  const { tracker, engine } = parts;
+  const ended = { tracker, engine, shownEngine: shownEngine(request, parts) };
+  return outcomeOf(request, parts, ended, found, { written, problems: [...failures, ...problems] });
 }
 
 /**
@@ -283,71 +276,16 @@ async function openStream(
  * Yields the lines unchanged and calls `note` with each non-blank line.
  * @yields each line
  */
-async function* noting(lines: AsyncIterable<string>, note: (line: FirstLine) => void): AsyncGenerator<string> {
+async function* noting<Line extends string | UnreadableLine>(
+  lines: AsyncIterable<Line>,
+  note: (line: FirstLine) => void,
+): AsyncGenerator<Line> {
   let number = 0;
-  for await (const text of lines) {
+  for await (const line of lines) {
     number++;
-    if (text.trim() !== '') note({ number, text });
-    yield text;
+    if (typeof line === 'string' && line.trim() !== '') note({ number, text: line });
+    yield line;
   }
-}
-
-const idsOf = ({ engine }: MonitorParts): ReadonlySet<string> => new Set(engine.alerts.map(({ alert }) => alert.id));
-
-interface Found extends Pick<MonitorOutcome, 'alerts' | 'watches' | 'states' | 'preview' | 'refusedLines'> {
-  /** Identifiers of the alarms that were known before the run. */
-  readonly known: ReadonlySet<string>;
-  readonly remarks: readonly string[];
-}
-
-async function finish(
-  request: MonitorRequest,
-  parts: MonitorParts,
-  { known, remarks, ...found }: Found,
-): Promise<MonitorOutcome> {
-  const { written, problems } = await writeOutputs(request, parts);
-  // The outputs are closed here too, since the number of failed deliveries is known only afterwards.
-  await parts.close();
-  const { alerts, states, preview } = found;
-  const isNew = ({ id }: AlertEvent): boolean => !known.has(id);
-  const open = parts.engine.alerts.filter(({ isOpen }) => isOpen);
-  return {
-    ...found,
-    raised: alerts.filter((alert, index) => isNew(alert) && alerts.findIndex(({ id }) => id === alert.id) === index),
-    stillOpen: open.filter(({ alert }) => known.has(alert.id)),
-    isAlarmed: [alerts, open, preview?.alerts ?? []].some(({ length }) => length > 0),
-    view: takeView(parts.tracker, shownEngine(request, parts)),
-    gaps: takeGaps(parts.tracker, parts.engine, states),
-    windowEvents: parts.tracker.stream.window.length,
-    written: [...written, ...appended(request, parts)],
-    warnings: [...remarks, ...lossesOf(parts)],
-    problems,
-  };
-}
-
-/** Returns the record file and the alert file. A file is omitted if any of its entries were lost. */
-function appended({ records, alerts }: MonitorRequest, parts: MonitorParts): string[] {
-  return [
-    ...(records === undefined || lostRecords(parts) > 0 ? [] : [records]),
-    ...(alerts === undefined || (parts.file?.failures ?? 0) > 0 ? [] : [alerts]),
-  ];
-}
-
-function lostRecords({ store }: MonitorPaths): number {
-  const status = store?.status();
-  return (status?.pending ?? 0) + (status?.dropped ?? 0);
-}
-
-function lossesOf(parts: MonitorParts): string[] {
-  const lost = lostRecords(parts);
-  return [
-    ...(lost > 0
-      ? [`${String(lost)} records could not be written: ${parts.store?.status().problem ?? 'unknown'}.`]
-      : []),
-    ...parts.sinks
-      .filter(({ failures }) => failures > 0)
-      .map(({ name, failures }) => `${String(failures)} messages could not be delivered by ${name}.`),
-  ];
 }
 
 /**

@@ -26,7 +26,11 @@ export async function writeOutputs(request: MonitorRequest, parts: MonitorParts)
   }
   if (state !== undefined && tracker.nEvents > 0) {
     tasks.push(async () => {
-      await writeState(state, tracker, engine, policy);
+      // The counts and the positions of a state belong together: nothing is counted while it is encoded.
+      const positions = parts.kafka?.positions;
+      const topic = request.topic ?? '';
+      await writeState(state, tracker, engine, policy, positions === undefined ? undefined : { topic, positions });
+      if (positions !== undefined) parts.kafka?.noteSaved(positions);
       return [state];
     });
   }

@@ -12,12 +12,24 @@ interface ClickHouseModule {
 
 interface ClickHouseClient {
   command(request: object): Promise<unknown>;
-  query(request: object): Promise<{ json: () => Promise<ClickHouseResult> }>;
+  query(request: object): Promise<ClickHouseResponse>;
   close(): Promise<void>;
 }
 
+interface ClickHouseResponse {
+  json(): Promise<ClickHouseResult>;
+  /** Returns parts of the result, as rows of text. */
+  stream(): AsyncIterable<readonly { readonly text: string }[]>;
+}
+
+/** A client for one statement. */
+interface OpenStatement {
+  readonly query: (sql: string, format: string) => Promise<ClickHouseResponse>;
+  readonly close: () => Promise<void>;
+}
+
 interface ClickHouseResult {
-  readonly meta: readonly { readonly name: string }[];
+  readonly meta: readonly { readonly name: string; readonly type: string }[];
   readonly data: EngineValue[][];
   readonly rows: number;
   readonly exception?: string;
@@ -40,53 +52,92 @@ export function clickhouseDriver(url: URL, name: string, { timeoutSeconds, user,
   const database = decodeURIComponent(url.pathname.slice(1));
   const isSecure = url.protocol === 'clickhouses:';
   const port = url.port === '' ? (isSecure ? '8443' : '8123') : url.port;
+
+  /** Opens a client for one statement. Closing it stops the statement if the signal is aborted. */
+  async function open(signal: AbortSignal, maxSeconds: number): Promise<OpenStatement> {
+    const { ClickHouseLogLevel, createClient } = (await importOptional(
+      '@clickhouse/client',
+      'to count in ClickHouse',
+      () => import('@clickhouse/client'),
+    )) as ClickHouseModule;
+    const settings = {
+      url: `${isSecure ? 'https' : 'http'}://${url.hostname}:${port}`,
+      username: user ?? 'default',
+      password: password ?? '',
+      ...(database === '' ? {} : { database }),
+      application: 'evenhand',
+      log: { level: ClickHouseLogLevel.OFF },
+    };
+    const client = createClient({
+      ...settings,
+      request_timeout: Math.ceil((timeoutSeconds + 5) * 1000),
+      clickhouse_settings: { ...SETTINGS, max_execution_time: Math.ceil(maxSeconds) },
+    });
+    const query_id = randomUUID();
+    return {
+      query: async (sql, format) =>
+        client.query({
+          query: sql,
+          format,
+          clickhouse_settings: await throwing(client, signal),
+          query_id,
+          abort_signal: signal,
+        }),
+      async close() {
+        // A statement may go on after its connection has ended.
+        if (signal.aborted) await kill(createClient({ ...settings, request_timeout: KILL_MS }), query_id);
+        await client.close();
+      },
+    };
+  }
+
   return {
     name,
     dialect: 'clickhouse',
     async run(sql, signal): Promise<EngineResult> {
-      const { ClickHouseLogLevel, createClient } = (await importOptional(
-        '@clickhouse/client',
-        'to count in ClickHouse',
-        () => import('@clickhouse/client'),
-      )) as ClickHouseModule;
-      const settings = {
-        url: `${isSecure ? 'https' : 'http'}://${url.hostname}:${port}`,
-        username: user ?? 'default',
-        password: password ?? '',
-        ...(database === '' ? {} : { database }),
-        application: 'evenhand',
-        log: { level: ClickHouseLogLevel.OFF },
-      };
-      const client = createClient({
-        ...settings,
-        request_timeout: Math.ceil((timeoutSeconds + 5) * 1000),
-        clickhouse_settings: { ...SETTINGS, max_execution_time: Math.ceil(timeoutSeconds) },
-      });
-      const queryId = randomUUID();
+      const { query, close } = await open(signal, timeoutSeconds);
       try {
-        const result = await client.query({
-          query: sql,
-          format: 'JSONCompact',
-          clickhouse_settings: await throwing(client, signal),
-          query_id: queryId,
-          abort_signal: signal,
-        });
+        const result = await query(sql, 'JSONCompact');
         // eslint-disable-next-line no-restricted-syntax -- bytes that are not UTF-8 become U+FFFD, which is an error later
         const { meta, data, rows, exception } = await result.json();
         // An error after the first rows is part of an otherwise valid result.
         if (exception !== undefined || rows !== data.length)
           throw new Error(exception ?? 'The result is not complete.');
-        return { columns: meta.map((column) => column.name), rows: data };
-      } catch (error) {
-        // A statement may go on after its connection has ended.
-        if (signal.aborted) await kill(createClient({ ...settings, request_timeout: KILL_MS }), queryId);
-        throw error;
+        return {
+          columns: meta.map((column) => column.name),
+          areNumbers: meta.map(({ type }) => NUMBER_TYPE.test(type)),
+          rows: data,
+        };
       } finally {
-        await client.close();
+        await close();
+      }
+    },
+    async *stream(sql, signal) {
+      // The server's limit would apply to all rows together.
+      const { query, close } = await open(signal, 0);
+      try {
+        // Older servers do not know a format with arrays.
+        const result = await query(sql, 'JSONEachRow');
+        // An error after the first rows is a line that is not JSON.
+        for await (const rows of result.stream()) yield rows.map(({ text }) => parseRow(text));
+      } finally {
+        await close();
       }
     },
     explain,
   };
+}
+
+/** The types of numbers, of which Decimal has parameters. */
+const NUMBER_TYPE = /^(Nullable\(|LowCardinality\()*(U?Int\d+|Float\d+|Decimal)/;
+
+/** Returns the values of a row, whose columns have different names that are not numbers. */
+function parseRow(text: string): EngineValue[] {
+  try {
+    return Object.values(JSON.parse(text) as Record<string, EngineValue>);
+  } catch {
+    throw new Error(text);
+  }
 }
 
 /**
@@ -127,8 +178,9 @@ function explain(cause: unknown): Failure {
   if (/^(19[2-4]|516)$/.test(code)) return { kind: 'denied', message };
   // 159 and 160: the server stopped the statement at its time limit.
   if (/^(159|160)$/.test(code) || /^Timeout error/.test(message)) return { kind: 'slow', message };
-  // 210 and 279: the connection to a shard was lost.
-  if (/^(210|279|E(CONNRESET|PIPE))$/.test(code) || /socket hang up|aborted/i.test(message))
+  // 210 and 279: the connection to a shard was lost. 32: it was lost while the shard answered.
+  const isCutOff = code === '32' && message.includes('while receiving packet');
+  if (isCutOff || /^(210|279|E(CONNRESET|PIPE))$/.test(code) || /socket hang up|aborted/i.test(message))
     return { kind: 'lost', message };
   return { kind: 'statement', message };
 }

@@ -3,13 +3,30 @@ import { formatCount } from '../../internal/format.ts';
 import type { CountingRequest } from '../../schemas/counting.ts';
 import { Table } from '../../table/index.ts';
 import { COUNT_COLUMNS, type CountedRows, countedRows } from '../counted-rows.ts';
-import { countingStatement } from '../counting-sql.ts';
+import { countingStatement, rowStatements } from '../counting-sql.ts';
 import type { EngineResult, EngineValue } from '../sql-engine.ts';
 import type { QuerySource } from '../sql-source.ts';
 
 /** What to count. */
 export interface EngineRequest extends Partial<Omit<CountingRequest, 'dialect' | 'table' | 'query' | 'attributes'>> {
   readonly attributes: readonly (readonly string[])[];
+}
+
+/** A column of a source on an engine. */
+export interface EngineColumn {
+  readonly name: string;
+  /** Whether the column is a column of numbers in the engine. */
+  readonly isNumber: boolean;
+}
+
+/** Returns the columns of a source. */
+export async function columnsOnEngine({ engine, table, query, signal }: QuerySource): Promise<readonly EngineColumn[]> {
+  const { example } = rowStatements(engine.dialect, { table, query });
+  const { columns, areNumbers, rows } = await engine.query(example, { signal });
+  return columns.map((name, index) => {
+    const value = rows[0]?.[index];
+    return { name, isNumber: areNumbers?.[index] ?? (typeof value === 'number' || typeof value === 'bigint') };
+  });
 }
 
 /** Counts of some attributes. */
@@ -33,10 +50,11 @@ const results = new WeakMap<QuerySource, Map<string, Promise<CountedRows | undef
  * @throws {DataValidationError} if the engine does not return a result, or a result that is too large
  */
 export async function countOnEngine(source: QuerySource, request: EngineRequest): Promise<readonly EngineCounts[]> {
-  const { attributes, score, decisionsOnly } = request;
+  const { attributes, score, decisionsOnly, minCell } = request;
   // The bins of scores are many rows for one attribute.
   const isSmall = score === undefined || decisionsOnly === true;
-  if (attributes.length <= 1 || isSmall) {
+  // Crossed counts are smaller than those of each attribute.
+  if (attributes.length <= 1 || (isSmall && minCell === undefined)) {
     const limit = attributes.length <= 1 ? MAX_ROWS : MAX_CROSSED_ROWS;
     const counts = await counted(source, request, limit);
     if (counts !== undefined) return [{ attributes, counts }];
@@ -123,12 +141,14 @@ function labelOf(engine: string, column: string, value: EngineValue | undefined)
   });
 }
 
-/** Engines return large integers and decimals as texts or bigint. */
-function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
+/**
+ * Returns a number of a result. Engines return large integers and decimals as texts or bigint.
+ * @throws {DataValidationError} if the value is not a number
+ */
+export function numberOf(engine: string, column: string, value: EngineValue | undefined): number | null {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'number') return value;
   const text = String(value).trim();
-  // A sum that is not finite is an error later.
+  // A sum that is not finite is an error later, but NaN would mean that there is no sum.
   const number = /^[-+]?(inf(inity)?|nan)$/i.test(text) ? Infinity : Number(text === '' ? NaN : text);
   if (!Number.isNaN(number)) return number;
   throw new DataValidationError(`${engine} returned '${text}' where a number was expected, in column '${column}'.`, {

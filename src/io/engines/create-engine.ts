@@ -6,6 +6,8 @@ import type { SqlEngine } from '../sql-engine.ts';
 import { clickhouseDriver } from './clickhouse.ts';
 import { type Driver, type EngineSettings, openEngine } from './open-engine.ts';
 import { postgresDriver } from './postgres.ts';
+import { sparkDriver } from './spark.ts';
+import { trinoDriver } from './trino.ts';
 
 /** Options of {@link createSqlEngine}. */
 export interface SqlEngineOptions {
@@ -43,6 +45,10 @@ const ENGINES: Readonly<
   'postgresql:': { title: 'PostgreSQL', open: postgresDriver },
   'clickhouse:': { title: 'ClickHouse', open: clickhouseDriver },
   'clickhouses:': { title: 'ClickHouse', open: clickhouseDriver },
+  'trino:': { title: 'Trino', open: trinoDriver },
+  'trinos:': { title: 'Trino', open: trinoDriver },
+  'spark:': { title: 'Spark', open: sparkDriver },
+  'sparks:': { title: 'Spark', open: sparkDriver },
 };
 
 /**
@@ -55,6 +61,8 @@ const ENGINES: Readonly<
  * | `duckdb:file.duckdb` | DuckDB | none |
  * | `postgres://user@host:5432/database` | PostgreSQL | pg |
  * | `clickhouse://user@host:8123/database`, `clickhouses://` with TLS | ClickHouse | `@clickhouse/client` |
+ * | `trino://user@host:8080/catalog/schema`, `trinos://` with TLS | Trino | `trino-client` |
+ * | `spark://user@host:10000/database`, `sparks://` with TLS | Spark's Thrift server | `hive-driver` |
  * @param url the address. Do not write passwords into programs: use EVENHAND_SQL_PASSWORD
  * @throws {ConfigValidationError} if the URL is not valid, or the engine is not known
  * @throws {DependencyError} with the first statement, if the package of the engine is not installed
@@ -132,7 +140,7 @@ function assertParameters({ searchParams, protocol }: URL): void {
   const isPostgres = protocol.startsWith('postgres');
   const odd = [...searchParams.keys()].find((name) => !isPostgres || IN_ADDRESS.has(name));
   if (odd === undefined) return;
-  const more = isPostgres ? ', because the URL names it already' : '; clickhouses:// uses TLS';
+  const more = isPostgres ? ', because the URL names it already' : `; ${protocol.replace(/s?:$/, 's:')}// uses TLS`;
   throw invalidUrl(`the parameter '${odd}' is not supported${more}`);
 }
 
@@ -144,7 +152,7 @@ function invalidUrl(problem: string): ConfigValidationError {
   return new ConfigValidationError(`The URL of the SQL engine is not valid: ${problem}.`, {
     context: { parameter: 'url', expected: ['duckdb:', ...Object.keys(ENGINES)] },
     suggestion:
-      'Write postgres://user@host:5432/database, clickhouse://user@host:8123/database or duckdb:file.duckdb. Characters such as @ and # in names are percent-encoded.',
+      'Write postgres://user@host:5432/database, clickhouse://user@host:8123/database, trino://user@host:8080/catalog/schema, spark://user@host:10000/database or duckdb:file.duckdb. Characters such as @ and # in names are percent-encoded.',
   });
 }
 

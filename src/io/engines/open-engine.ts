@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
+import { ConfigValidationError, DataValidationError, FairnessToolkitError } from '../../exceptions/index.ts';
 import { counted } from '../../internal/format.ts';
 import type { SqlDialect } from '../../schemas/counting.ts';
 import { oneLine } from '../duckdb.ts';
@@ -35,13 +35,32 @@ export interface Driver {
    * @param signal stops the statement, also in the engine
    */
   run(sql: string, signal: AbortSignal): Promise<EngineResult>;
+  /**
+   * Runs one statement that reads, on a connection of its own, and yields the rows of its result in parts. The time
+   * limit applies to each part.
+   * @param signal stops the statement, also in the engine
+   */
+  stream?(sql: string, signal: AbortSignal): AsyncIterable<EngineResult['rows']>;
   /** Returns why {@link Driver.run} failed. */
   explain(cause: unknown): Failure;
 }
 
-/** Returns whether a code of Node.js means that nothing answers at an address. */
+/** Returns whether a code of Node.js means that nothing answers at an address, or not with a certificate that is valid. */
 export function isUnreachable(code: string): boolean {
-  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/.test(code);
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EPROTO)$|CERT|TLS|SSL/.test(code);
+}
+
+/**
+ * Checks that a statement only reads, for engines without a session that is read-only. In Trino and Spark, a statement
+ * that begins with SELECT is a query, and only one statement is run.
+ * @throws {ConfigValidationError} if the statement does not begin with SELECT
+ */
+export function assertSelect(name: string, sql: string): void {
+  if (/^\s*SELECT\b/i.test(sql)) return;
+  throw new ConfigValidationError(`${name} runs only statements that begin with SELECT, because they only read.`, {
+    context: { parameter: 'sql', expected: 'SELECT' },
+    suggestion: 'Write SELECT * FROM (…) around a query that begins with WITH, VALUES or a comment.',
+  });
 }
 
 /** Limits and secrets of an engine. */
@@ -67,6 +86,39 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
   const hide = (text: string): string =>
     password === undefined || password === '' ? text : text.replaceAll(password, '[password]');
 
+  /** Returns why work has failed, or throws what is not a failure of the engine. */
+  function failureOf(cause: unknown, given: AbortSignal | undefined, late?: AbortSignal): Failure {
+    given?.throwIfAborted();
+    if (stop.signal.aborted) throw closed(driver.name);
+    if (FairnessToolkitError.isInstance(cause)) throw cause;
+    if (late?.aborted === true) return { kind: 'slow', message: '' };
+    const { kind, message } = driver.explain(cause);
+    return { kind, message: hide(oneLine(message)) };
+  }
+
+  async function* stream(sql: string, { signal }: StatementOptions = {}): AsyncGenerator<EngineResult['rows']> {
+    signal?.throwIfAborted();
+    if (stop.signal.aborted) throw closed(driver.name);
+    const signals = [signal, stop.signal].filter((one) => one !== undefined);
+    const ended = new AbortController();
+    const parts = driver.stream?.(sql, AbortSignal.any([...signals, ended.signal]))[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const late = AbortSignal.timeout(Math.ceil((timeoutSeconds + GRACE_SECONDS) * 1000));
+        const next = await settled(Promise.resolve(parts?.next()), [...signals, late]).catch((cause: unknown) => {
+          // Rows that were read already cannot be taken back, so that a lost statement is not repeated.
+          throw failed(driver.name, failureOf(cause, signal, late), timeoutSeconds, 'reading');
+        });
+        if (next === undefined || next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      ended.abort();
+      // If not all rows were read, this ends the connection.
+      void parts?.return?.().catch(() => undefined);
+    }
+  }
+
   async function attempt(sql: string, given: AbortSignal | undefined): Promise<EngineResult | Failure> {
     const late = AbortSignal.timeout(Math.ceil((timeoutSeconds + GRACE_SECONDS) * 1000));
     const signals = [given, stop.signal, late].filter((signal) => signal !== undefined);
@@ -77,12 +129,7 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
       work.then(done, done);
       return await settled(work, signals);
     } catch (cause) {
-      given?.throwIfAborted();
-      if (stop.signal.aborted) throw closed(driver.name);
-      if (FairnessToolkitError.isInstance(cause)) throw cause;
-      if (late.aborted) return { kind: 'slow', message: '' };
-      const { kind, message } = driver.explain(cause);
-      return { kind, message: hide(oneLine(message)) };
+      return failureOf(cause, given, late);
     }
   }
 
@@ -101,6 +148,7 @@ export function openEngine(driver: Driver, { timeoutSeconds, password }: EngineS
       if ('kind' in second) throw failed(driver.name, second, timeoutSeconds);
       return second;
     },
+    ...(driver.stream === undefined ? {} : { stream }),
     async close(): Promise<void> {
       stop.abort();
       // The drivers stop their statements in the engine.
@@ -129,7 +177,15 @@ async function settled<T>(work: Promise<T>, signals: readonly AbortSignal[]): Pr
   }
 }
 
-function failed(name: string, { kind, message }: Failure, timeoutSeconds: number): DataValidationError {
+/** @param work what the statement was for */
+function failed(
+  name: string,
+  { kind, message }: Failure,
+  timeoutSeconds: number,
+  work: 'counting' | 'reading' = 'counting',
+): DataValidationError {
+  const isReading = work === 'reading';
+  const nothing = isReading ? 'Nothing was trained.' : 'Nothing was measured.';
   const [problem, suggestion] = {
     unreachable: [
       `${name} does not answer: ${message}`,
@@ -137,19 +193,21 @@ function failed(name: string, { kind, message }: Failure, timeoutSeconds: number
     ],
     denied: [
       `${name} does not accept the user or the password: ${message}`,
-      'Name the user in the URL (postgres://USER@host/db), and the password in EVENHAND_SQL_PASSWORD.',
+      'Name the user in the URL (…://USER@host/database), and the password in EVENHAND_SQL_PASSWORD.',
     ],
     lost: [
-      `${name} closed the connection before the result arrived, twice: ${message}`,
-      'Nothing was measured. Check the log of the engine (it may have been stopped, or out of memory), and try again.',
+      isReading
+        ? `${name} lost a connection or a server before the last row arrived: ${message}`
+        : `${name} lost a connection or a server before the result arrived, twice: ${message}`,
+      `${nothing} Check the log of the engine (it may have been stopped, or out of memory), and try again.`,
     ],
     slow: [
-      `${name} did not finish counting within ${counted(timeoutSeconds, 'second')}.`,
-      'Nothing was measured. Raise the time limit, or count fewer rows or columns.',
+      `${name} did not ${isReading ? 'return rows' : 'finish counting'} within ${counted(timeoutSeconds, 'second')}.`,
+      `${nothing} Raise the time limit, or ${isReading ? 'read' : 'count'} fewer rows or columns.`,
     ],
     statement: [
-      `${name} cannot count: ${message}`,
-      'Nothing was measured. Check the names of the table and its columns (upper and lower case matter), and the rights of the user.',
+      `${name} cannot ${isReading ? 'return the rows' : 'count'}: ${message}`,
+      `${nothing} Check the names of the table and its columns (upper and lower case matter), and the rights of the user.`,
     ],
   }[kind] as [string, string];
   return new DataValidationError(problem, {

@@ -17,12 +17,21 @@ interface PgClient {
   readonly secretKey: number | null;
   readonly connection: { readonly stream: { destroy(): void } };
   connect(): Promise<void>;
-  query(
-    query: string | object,
-  ): Promise<{ readonly fields: readonly { name: string }[]; readonly rows: EngineValue[][] }>;
+  query(query: string | object): Promise<{ readonly fields: readonly PgField[]; readonly rows: EngineValue[][] }>;
   end(): Promise<void>;
   on(event: 'error', listener: () => void): void;
 }
+
+interface PgField {
+  readonly name: string;
+  readonly dataTypeID: number;
+}
+
+/** The object identifiers of PostgreSQL's types of numbers: int2, int4, int8, float4, float8 and numeric. */
+const NUMBERS = new Set([21, 23, 20, 700, 701, 1700]);
+
+/** The number of rows that one FETCH returns. */
+const ROWS_AT_ONCE = 10_000;
 
 /** The time to connect. */
 const CONNECT_MS = 15_000;
@@ -50,26 +59,61 @@ export function postgresDriver(url: URL, name: string, { timeoutSeconds, user, p
     return client;
   }
 
+  /** Opens a transaction that reads only. Its statements are stopped if the signal is aborted. */
+  async function open(
+    signal: AbortSignal,
+  ): Promise<{ readonly client: PgClient; readonly close: () => Promise<void> }> {
+    const client = await connect();
+    const stop = (): void => {
+      cancel(client);
+    };
+    const close = async (): Promise<void> => {
+      signal.removeEventListener('abort', stop);
+      await client.end().catch(() => undefined);
+    };
+    try {
+      signal.throwIfAborted();
+      signal.addEventListener('abort', stop, { once: true });
+      // In a transaction that reads only, the statement cannot write, even if the user may write.
+      await client.query('BEGIN TRANSACTION READ ONLY');
+      await client.query(`SET LOCAL statement_timeout = ${String(Math.ceil(timeoutSeconds * 1000))}; ${TEXTS}`);
+      return { client, close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  // The extended protocol runs one statement only. A query that ends this statement and adds another is an error.
+  const single = (text: string): object => ({ text, queryMode: 'extended', rowMode: 'array' });
+
   return {
     name,
     dialect: 'postgres',
     async run(sql, signal): Promise<EngineResult> {
-      const client = await connect();
-      const stop = (): void => {
-        cancel(client);
-      };
+      const { client, close } = await open(signal);
       try {
-        signal.throwIfAborted();
-        signal.addEventListener('abort', stop, { once: true });
-        // In a transaction that reads only, the statement cannot write, even if the user may write.
-        await client.query('BEGIN TRANSACTION READ ONLY');
-        await client.query(`SET LOCAL statement_timeout = ${String(Math.ceil(timeoutSeconds * 1000))}; ${TEXTS}`);
-        // The extended protocol runs one statement only. A query that ends this statement and adds another is an error.
-        const { fields, rows } = await client.query({ text: sql, queryMode: 'extended', rowMode: 'array' });
-        return { columns: fields.map((field) => field.name), rows };
+        const { fields, rows } = await client.query(single(sql));
+        return {
+          columns: fields.map((field) => field.name),
+          areNumbers: fields.map((field) => NUMBERS.has(field.dataTypeID)),
+          rows,
+        };
       } finally {
-        signal.removeEventListener('abort', stop);
-        await client.end().catch(() => undefined);
+        await close();
+      }
+    },
+    async *stream(sql, signal) {
+      const { client, close } = await open(signal);
+      try {
+        await client.query(single(`DECLARE evenhand_rows NO SCROLL CURSOR FOR ${sql}`));
+        for (;;) {
+          const { rows } = await client.query(single(`FETCH ${String(ROWS_AT_ONCE)} FROM evenhand_rows`));
+          if (rows.length === 0) return;
+          yield rows;
+        }
+      } finally {
+        await close();
       }
     },
     explain,

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { LLMClientError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { createRandom, type Random } from '../../internal/random.ts';
+import { messageOf } from '../../internal/values.ts';
 import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, Completion, FailureKind } from '../client/llm-client.ts';
 import { redactSecrets } from '../client/secrets.ts';
@@ -11,7 +12,7 @@ import type { LLMRequest } from '../plan/planned-prompt.ts';
 import { attemptOnce } from './attempt.ts';
 import { Budget, requireAmount, type StopReason, type TokenCeiling } from './budget.ts';
 import { Pace } from './pace.ts';
-import { asksTooLong, problemOf, inSeconds, messageOf, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
+import { asksTooLong, problemOf, inSeconds, RetryPolicy, sentenceOf, withLongWait } from './retry-policy.ts';
 import type { RunSettings, RunSummary } from './run-options.ts';
 
 /** The minimum length of a wait that is logged. */

@@ -2,6 +2,7 @@ import { FairnessToolkitError, LLMClientError } from '../../exceptions/index.ts'
 import { invalidParameter, type OptionNames } from '../../internal/arguments.ts';
 import type { Random } from '../../internal/random.ts';
 import { backoffMillis } from '../../internal/retry.ts';
+import { messageOf } from '../../internal/values.ts';
 import { requireInteger } from '../../stats/parameters.ts';
 import { clientError } from '../client/client-error.ts';
 import type { ClientFailure, FailureKind } from '../client/llm-client.ts';
@@ -118,11 +119,6 @@ export function problemOf(error: unknown): ClientFailure | undefined {
     return { ...failureOfKind('function'), ...error.context };
   }
   return undefined;
-}
-
-/** Returns the message of a thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Returns the message of a thrown value with a full stop. */

@@ -9,6 +9,7 @@ import type { FilledMetricOptions } from '../options.ts';
 import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
 import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
+import { compareSuppressed, isSuppressed } from './compare-suppressed.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
 import { detectableGap, pairOfMeasure, pairOfMetric } from './gap-evidence.ts';
@@ -28,6 +29,11 @@ export function compareGroups(
   options: FilledMetricOptions,
 ): MetricResult {
   for (const { stats: own } of classes) assertKind(own, definition);
+  const [only] = classes;
+  if (only !== undefined && isSuppressed(only.stats)) {
+    assertTruth([only.stats], definition.metric, definition.measures);
+    return compareSuppressed(only.stats, definition, options);
+  }
   assertTruth(
     classes.map(({ stats: own }) => own),
     definition.metric,

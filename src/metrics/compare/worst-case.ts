@@ -3,6 +3,7 @@ import { isDecisionRate, measureDefinition, rateCells } from '../measures/index.
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import {
+  ALL_CELLS,
   cellIndex,
   CELLS_PER_GROUP,
   cellsWith,
@@ -54,13 +55,35 @@ export function worstCaseOf(
   if (stats.kind !== 'classification' || stats.lacksWeights) return null;
   if (options.compat === 'aif360' || options.method === 'to_overall') return null;
   const ranges = compared.map((one) => {
-    const bounds = boundsOfGroups(stats, one.measure.name);
+    const bounds = boundsOfGroups(stats, one.measure.name, incompleteRows);
     return bounds === undefined || one.className !== undefined ? undefined : gapBounds(one, bounds, definition);
   });
   const known = ranges.filter((range) => range !== undefined);
   if (known.length < compared.length || known.length < definition.measures.length) return null;
   const joined = joinBounds(known, definition, options);
   return joined.every(Number.isFinite) ? joined : null;
+}
+
+/**
+ * Computes bounds on a metric of statistics without small cells (`minCell`), over all counts that these cells could have.
+ * @param groups the groups to compare
+ * @param anchorGroup the group with which all others are compared, if there is one
+ * @returns the bounds of each group by measure, and of the metric; null if bounds are not available
+ */
+export function suppressedBounds(
+  stats: ClassificationStats,
+  groups: readonly number[],
+  anchorGroup: number | undefined,
+  definition: MetricDefinition,
+  options: FilledMetricOptions,
+): { readonly byMeasure: readonly (readonly Bounds[])[]; readonly metric: Bounds } | null {
+  if (options.compat === 'aif360' || options.method === 'to_overall') return null;
+  const byMeasure = definition.measures
+    .map((name) => boundsOfGroups(stats, name, hiddenRows))
+    .filter((own) => own !== undefined);
+  if (byMeasure.length < definition.measures.length) return null;
+  const gaps = byMeasure.map((bounds) => gapBounds({ groups, anchorGroup }, bounds, definition));
+  return { byMeasure, metric: joinBounds(gaps, definition, options) };
 }
 
 /** Combines the bounds of several gaps in the same way as the gaps: by their mean or by the worst case. */
@@ -80,7 +103,7 @@ function worstOf({ comparison }: Pick<MetricDefinition, 'comparison'>): typeof l
 }
 
 function gapBounds(
-  { groups, anchorGroup }: ComparedMeasure,
+  { groups, anchorGroup }: Pick<ComparedMeasure, 'groups' | 'anchorGroup'>,
   bounds: readonly Bounds[],
   definition: MetricDefinition,
 ): Bounds {
@@ -126,34 +149,41 @@ function overPairs(
  * Returns the smallest and largest possible value of a measure in every group, or undefined if bounds are not available
  * for the measure.
  */
-function boundsOfGroups(stats: ClassificationStats, name: string): Bounds[] | undefined {
+function boundsOfGroups(stats: ClassificationStats, name: string, findUnknown: FindUnknown): Bounds[] | undefined {
   if (name === 'f1') {
     const toF1 = (share: number): number => (2 * share) / (1 + share);
-    return shareBounds(stats, F1_SHARE, true).map(([low, high]) => [toF1(low), toF1(high)]);
+    return shareBounds(stats, F1_SHARE, true, findUnknown).map(([low, high]) => [toF1(low), toF1(high)]);
   }
   if (!isDecisionRate(name)) return undefined;
-  return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth);
+  return shareBounds(stats, rateCells(name), measureDefinition(name).needsTruth, findUnknown);
 }
 
-/** Rows with a missing value: their total weight, and the cells to which they could belong. */
-interface IncompleteRows {
+/** Rows whose cell or number is not known: their total weight, and the cells to which they could belong. */
+interface UnknownRows {
   readonly weight: number;
   readonly cells: readonly number[];
+  /** Whether there may also be fewer such rows, or none. */
+  readonly isOptional: boolean;
 }
+
+/** Returns the rows of a group of which something is not known. */
+type FindUnknown = (stats: ClassificationStats, group: number, needsTruth: boolean) => readonly UnknownRows[];
 
 function shareBounds(
   stats: ClassificationStats,
   { above, below }: { readonly above: readonly number[]; readonly below: readonly number[] },
   needsTruth: boolean,
+  findUnknown: FindUnknown,
 ): Bounds[] {
   const inCells = (group: number, cells: readonly number[]): number =>
     cells.reduce((sum, cell) => sum + (stats.weights[group * CELLS_PER_GROUP + cell] as number), 0);
   return stats.labels.map((_, group) => {
-    const rows = incompleteRows(stats, group, needsTruth);
+    const rows = findUnknown(stats, group, needsTruth);
     const share = (prefers: 'numerator' | 'denominator'): number => {
       let [part, complete] = [inCells(group, above), inCells(group, below)];
-      for (const { weight, cells } of rows) {
+      for (const { weight, cells, isOptional } of rows) {
         const effect = effectOf(cells, above, below, prefers);
+        if (isOptional && effect !== prefers) continue;
         if (effect === 'numerator') part += weight;
         if (effect !== 'none') complete += weight;
       }
@@ -181,15 +211,26 @@ function effectOf(
   return prefers === 'numerator' ? 'denominator' : 'numerator';
 }
 
-function incompleteRows(stats: ClassificationStats, group: number, needsTruth: boolean): IncompleteRows[] {
+/** Returns the rows of a group whose counts were left out because they are small. */
+function hiddenRows({ counts, minCell = 1, hasTruth }: ClassificationStats, group: number): readonly UnknownRows[] {
+  // Without true labels, all rows are in the cells of rows without a label.
+  const cells = hasTruth ? ALL_CELLS : cellsWith([2]);
+  const hidden = cells.filter((cell) => counts[group * CELLS_PER_GROUP + cell] === 0);
+  return hidden.map((cell) => ({ weight: minCell - 1, cells: [cell], isOptional: true }));
+}
+
+/** Returns the rows of a group that lack a decision or, if the metric needs it, a true label. */
+function incompleteRows(stats: ClassificationStats, group: number, needsTruth: boolean): UnknownRows[] {
   const undecided = [cellsWith([0]), cellsWith([1]), LABELLED_CELLS].map((cells, truth) => ({
     weight: stats.undecided.weights[group * UNDECIDED_PER_GROUP + truth] as number,
     cells,
+    isOptional: false,
   }));
   if (!needsTruth) return undecided;
   const unlabelled = ([0, 1] as const).map((decision) => ({
     weight: stats.weights[group * CELLS_PER_GROUP + cellIndex(2, decision)] as number,
     cells: cellsWith([0, 1], [decision]),
+    isOptional: false,
   }));
   return [...undecided, ...unlabelled];
 }

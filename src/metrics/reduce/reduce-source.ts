@@ -1,6 +1,7 @@
 import { countDecisions, type DecisionCell } from '../../io/count-decisions.ts';
 import { countScores } from '../../io/count-scores.ts';
 import {
+  assertOneAttribute,
   countedDecisions,
   countedLabels,
   countedMoments,
@@ -26,6 +27,7 @@ import {
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
 import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { withoutSmallCells } from '../statistics/small-cells.ts';
 import { lostRows } from './reduce-scores.ts';
 import { countDropped } from './row-arguments.ts';
 import { fillTables, lossesOfCells, regressionOfSums } from './stats-of-sums.ts';
@@ -55,11 +57,31 @@ async function reduceCountable<Request extends SourceRequest, Reduction>(
   request: Request,
   { onEngine, ofCounts, ofRows }: Reducers<Request, Reduction>,
 ): Promise<readonly Reduction[]> {
-  if (isCounted(source)) return ofCounts(source, request);
+  if (isCounted(source)) {
+    for (const attribute of request.attributes) assertOneAttribute(source, attribute);
+    return ofCounts(source, request);
+  }
   if (!isOnEngine(source)) return ofRows(source, request);
-  const { attributes, sampleWeight } = request;
-  const counted = await countOnEngine(source, { attributes, sampleWeight, ...onEngine(request) });
-  return counted.flatMap((part) => ofCounts(part.counts, { ...request, attributes: part.attributes }));
+  const { attributes, sampleWeight, minCell } = request;
+  const counted = await countOnEngine(source, { attributes, sampleWeight, ...onEngine(request), minCell });
+  // If small counts are left out, the engine has read the labels.
+  const read =
+    minCell === undefined ? request : { ...request, positiveLabel: undefined, yTruePositiveLabel: undefined };
+  return counted.flatMap((part) => ofCounts(part.counts, { ...read, attributes: part.attributes }));
+}
+
+/**
+ * Returns a request that includes the true labels by which counts were divided before small ones were left out: what was
+ * left out of their sums has no bounds.
+ */
+function withCountedTruth(source: CountableSource, request: DecisionRequest): DecisionRequest {
+  const isDivided = isCounted(source) && source.minCell !== undefined && source.counted.has('truth');
+  return isDivided ? { ...request, yTrue: 'truth' } : request;
+}
+
+/** Returns the number below which counts were left out, of a source and of a request for an engine. */
+function minCellOf(source: CountableSource, { minCell }: SourceRequest): number | undefined {
+  return isCounted(source) ? source.minCell : minCell;
 }
 
 /** The statistics of one attribute of a source. */
@@ -77,11 +99,16 @@ export interface SourceStats<Stats extends GroupStats> {
  */
 export async function reduceClassificationSource(
   source: CountableSource,
-  request: DecisionRequest,
+  given: DecisionRequest,
 ): Promise<readonly SourceStats<ClassificationStats>[]> {
+  const request = withCountedTruth(source, given);
   const reductions = await reduceCountable(source, request, {
-    onEngine: ({ yPred, yTrue, scoreThreshold }) =>
-      scoreThreshold === undefined ? { yPred, yTrue } : { score: yPred, scoreThreshold, decisionsOnly: true, yTrue },
+    onEngine: ({ yPred, yTrue, scoreThreshold, minCell, positiveLabel, yTruePositiveLabel, naValues }) => ({
+      ...(scoreThreshold === undefined
+        ? { yPred, yTrue }
+        : { score: yPred, scoreThreshold, decisionsOnly: true, yTrue }),
+      ...(minCell === undefined ? {} : { positiveLabel, yTruePositiveLabel, naValues: naValues && [...naValues] }),
+    }),
     ofCounts: countedDecisions,
     ofRows: countDecisions,
   });
@@ -110,7 +137,10 @@ export async function reduceClassificationSource(
       nDropped: countDropped(tables.counts, rowCount),
       readings,
     };
-    return { stats, parts: partsOf(groups) };
+    const minCell = minCellOf(source, request);
+    if (minCell === undefined) return { stats, parts: partsOf(groups) };
+    const kept = withoutSmallCells(stats, minCell);
+    return { stats: kept, parts: partsOf(groups.filter(({ label }) => kept.labels.includes(label))) };
   });
 }
 

@@ -46,6 +46,12 @@ export function removeStats<Stats extends GroupStats>(complete: Stats, part: Sta
   return combine(complete, align(part, complete.labels), -1) as Stats;
 }
 
+function suppressed(): DataValidationError {
+  return new DataValidationError('Statistics without small cells cannot be combined.', {
+    suggestion: 'Combine the complete statistics first, and leave out small cells afterwards.',
+  });
+}
+
 type Sign = 1 | -1;
 
 /** Returns the statistics with the given list of groups. Groups without rows are added as empty groups. */
@@ -62,6 +68,7 @@ function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
   const nDropped = a.nDropped + sign * b.nDropped;
   if (nDropped < 0) throw notPart('more rows that lack a value');
   if (a.kind === 'classification' && b.kind === 'classification') {
+    if (a.minCell !== undefined || b.minCell !== undefined) throw suppressed();
     const ungrouped = addTables(a.ungrouped, b.ungrouped, sign);
     const undecided = addTables(a.undecided, b.undecided, sign);
     const hasTruth = a.hasTruth || b.hasTruth;

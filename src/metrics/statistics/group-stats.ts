@@ -26,6 +26,11 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly hasTruth: boolean;
   /** The number of rows without a decision, a group or a weight. */
   readonly nDropped: number;
+  /**
+   * The smallest count of a cell that is not left out. A cell with a count of 0 may then have up to `minCell` - 1 rows,
+   * and further groups may exist. Undefined if all counts are known.
+   */
+  readonly minCell?: number | undefined;
 }
 
 /** Statistics with a record of how the labels and texts of their columns were interpreted. */

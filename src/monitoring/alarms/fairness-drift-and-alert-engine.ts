@@ -352,12 +352,12 @@ export class FairnessDriftAndAlertEngine {
     const showing = this.#options.sinks.filter((sink) => sink.read !== undefined);
     if (showing.length === 0) return;
     const readings = combinations.map((combination, index): MonitorReading => {
-      const { state, outcome } = last[index] as CheckOutcome;
+      const { state, reading } = last[index] as CheckOutcome;
       return {
         attribute: combination.name,
         metric: combination.metric.metric,
         state,
-        value: 'reading' in outcome ? outcome.reading.value : null,
+        value: reading?.value ?? null,
         low: combination.bestBound(stream)?.low ?? null,
         limit: combination.limit,
         n: stream.window.length,

@@ -4,11 +4,12 @@ import { emptySums, measureValue, sumMeasure } from '../tracker/measure-interval
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
 import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
 import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
-import { type AnytimeBound, type BoundQuestion, strongestBound } from './anytime-bound.ts';
+import { type AlphaBudget, type AnytimeBound, BoundFinder } from './anytime-bound.ts';
 import { type DetectorBank, markAt } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
 import type { CombinationMemory } from './engine-snapshot.ts';
-import { readWindow, type WatchOutcome, type WatchReading, windowState } from './watch-tier.ts';
+import { type WatchReading, windowState } from './watch-tier.ts';
+import { WindowReader } from './window-reader.ts';
 
 /** The lower bounds of the severity bands. The most severe band comes first. */
 const BANDS: readonly (readonly [severity: Severity, from: number])[] = [
@@ -42,7 +43,8 @@ function isWorse(severity: Severity, than: Severity): boolean {
 /** The result of one check of one combination. */
 export interface CheckOutcome {
   readonly state: MonitorState;
-  readonly outcome: WatchOutcome;
+  /** The gap in the sliding window; null if there is none. */
+  readonly reading: WatchReading | null;
   /** The transition of the alarm of this combination; null if there is none. */
   readonly change: Extract<AlertChange, 'raised' | 'repeated' | 'cleared'> | null;
   readonly alert: AlertEvent | null;
@@ -56,7 +58,7 @@ export class WatchedCombination {
   readonly name: string;
   readonly metric: WatchedMetric;
   readonly limit: number;
-  readonly alpha: BoundQuestion['alpha'];
+  readonly alpha: AlphaBudget;
   memory: CombinationMemory = {
     open: null,
     isAcknowledged: false,
@@ -71,11 +73,13 @@ export class WatchedCombination {
     closed: 0,
   };
   readonly #options: FilledEngineOptions;
+  readonly #bounds: BoundFinder;
+  readonly #window: WindowReader;
 
   constructor(
     index: { readonly attribute: number; readonly name: string; readonly metric: WatchedMetric },
     limit: number,
-    alpha: BoundQuestion['alpha'],
+    alpha: AlphaBudget,
     options: FilledEngineOptions,
   ) {
     this.attribute = index.attribute;
@@ -84,20 +88,22 @@ export class WatchedCombination {
     this.limit = limit;
     this.alpha = alpha;
     this.#options = options;
+    this.#bounds = new BoundFinder(index.attribute, index.metric, alpha);
+    this.#window = new WindowReader(index.attribute, index.metric);
   }
 
   /** Checks the current stream. */
   look(stream: EventStream, bank: DetectorBank): CheckOutcome {
-    const outcome = readWindow(stream, this.attribute, this.metric);
-    const state = 'missing' in outcome ? 'unknown' : windowState(outcome.reading, this.limit);
+    const reading = this.#window.read(stream);
+    const state = reading === null ? 'unknown' : windowState(reading, this.limit);
     const reported = this.memory.open === null ? this.#raise(stream, bank) : this.#follow(stream, bank, state);
     const isOpen = this.memory.open !== null;
     return {
       state: isOpen ? 'breach' : state,
-      outcome,
+      reading,
       change: reported?.change ?? null,
       alert: reported?.alert ?? null,
-      watch: this.#watch(stream, bank, outcome, !isOpen && state === 'watch'),
+      watch: this.#watch(stream, bank, reading, !isOpen && state === 'watch'),
     };
   }
 
@@ -122,13 +128,8 @@ export class WatchedCombination {
   }
 
   #bound(stream: EventStream, limit: number): AnytimeBound | undefined {
-    const { attribute, metric, alpha } = this;
     const { firstStart, closed } = this.memory;
-    return strongestBound(
-      stream,
-      { attribute, metric, alpha, isRestarted: this.#options.isRestarted, firstStart, closed },
-      limit,
-    );
+    return this.#bounds.strongest(stream, { isRestarted: this.#options.isRestarted, firstStart, closed }, limit);
   }
 
   #raise(stream: EventStream, bank: DetectorBank): { change: 'raised'; alert: AlertEvent } | undefined {
@@ -174,13 +175,13 @@ export class WatchedCombination {
     this.memory.reportedAt = stream.time;
   }
 
-  #watch(stream: EventStream, bank: DetectorBank, outcome: WatchOutcome, holds: boolean): AlertEvent | null {
+  #watch(stream: EventStream, bank: DetectorBank, reading: WatchReading | null, holds: boolean): AlertEvent | null {
     const { memory } = this;
     memory.watchLooks = holds ? memory.watchLooks + 1 : 0;
     if (!holds) memory.watch = null;
-    if (memory.watchLooks !== this.#options.persistence || !('reading' in outcome)) return null;
+    if (memory.watchLooks !== this.#options.persistence || reading === null) return null;
     memory.watches++;
-    memory.watch = this.#watchEvent(stream, bank, outcome.reading);
+    memory.watch = this.#watchEvent(stream, bank, reading);
     return memory.watch;
   }
 

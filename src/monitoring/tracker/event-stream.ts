@@ -19,6 +19,26 @@ const WARM_UP = 100;
 /** The minimum number of events between two records. The beginning of a stream uses this number. */
 const MIN_RECORD_STEP = 100;
 
+/** Returns the largest power of ten that does not exceed a number of events; 1 before the first event. */
+function decadeOf(events: number): number {
+  return 10 ** Math.floor(Math.log10(Math.max(1, events)));
+}
+
+/**
+ * Returns the number of events between records: a tenth of the largest power of ten up to the event count. The result is
+ * at least 100 and at most `recordEvery`.
+ */
+function stepOf(events: number, decade: number, recordEvery: number): number {
+  if (recordEvery <= MIN_RECORD_STEP || events >= 100 * recordEvery) return recordEvery;
+  return Math.min(recordEvery, Math.max(MIN_RECORD_STEP, decade / 10));
+}
+
+/** Returns whether a record is due after some further events. */
+export function isRecordDue(before: number, events: number, recordEvery: number): boolean {
+  const step = stepOf(before, decadeOf(before), recordEvery);
+  return Math.floor(events / step) > Math.floor(before / step);
+}
+
 /** The numbers of true labels that were accepted and rejected. */
 export interface LabelOutcome {
   readonly taken: number;
@@ -65,7 +85,7 @@ export class EventStream {
       hasErrors: measures.some(({ kind }) => kind === 'error'),
     };
     const attributes = options.attributes.length;
-    this.tables = options.attributes.map(() => new GroupTable(this.shape));
+    this.tables = options.attributes.map(() => GroupTable.withChanges(this.shape));
     this.window = new SlidingWindow(options.windowSize, attributes, this.shape);
     this.labels = options.columns.id === undefined ? null : new LateLabels(options.labelHorizon, attributes);
     this.early = options.attributes.map(({ declared }) => declared?.length ?? 0);
@@ -181,18 +201,11 @@ export class EventStream {
     return Math.min(warmUp, restartEvery - (this.events % restartEvery), recordStep - (this.events % recordStep));
   }
 
-  /**
-   * Returns the number of events between records: a tenth of the largest power of ten up to the event count. The result
-   * is at least 100 and at most `recordEvery`.
-   */
+  /** Returns the number of events between records. */
   #recordStep(): number {
-    const { recordEvery } = this.options;
-    if (recordEvery <= MIN_RECORD_STEP || this.events >= 100 * recordEvery) return recordEvery;
     // Computing a logarithm for every event is slow, so the power of ten is updated only when it changes.
-    if (this.events < this.#decade || this.events >= 10 * this.#decade) {
-      this.#decade = 10 ** Math.floor(Math.log10(Math.max(1, this.events)));
-    }
-    return Math.min(recordEvery, Math.max(MIN_RECORD_STEP, this.#decade / 10));
+    if (this.events < this.#decade || this.events >= 10 * this.#decade) this.#decade = decadeOf(this.events);
+    return stepOf(this.events, this.#decade, this.options.recordEvery);
   }
 
   #countRows(block: EventBlock, from: number, to: number): void {
@@ -220,10 +233,11 @@ export class EventStream {
   #addRows(table: GroupTable, block: EventBlock, codes: Int32Array, from: number, to: number): void {
     const { cells, weights, errors } = block;
     if (weights === null && errors === null) {
-      const { data, stride } = table;
+      const { data, stride, changes } = table;
       for (let row = from; row < to; row++) {
         const code = codes[row] as number;
         if (code < 0) continue;
+        changes?.note(code);
         const at = code * stride + (cells[row] as number);
         data[at] = (data[at] as number) + 1;
       }

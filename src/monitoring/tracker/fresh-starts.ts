@@ -50,6 +50,19 @@ export class FreshStarts {
     this.#kept.push({ index, events, time, tables: tables.map((table) => table.copy()) });
   }
 
+  /**
+   * Starts all windows with an index up to `index` that have not started yet. They start now, and share their sums. Of
+   * many windows, only those are stored that would still be kept.
+   */
+  beginUpTo(index: number, events: number, time: number, tables: readonly GroupTable[]): void {
+    if (index < this.#next) return;
+    const began = keptIndexes(this.#next, index);
+    const copies = tables.map((table) => table.copy());
+    this.#next = index + 1;
+    this.#kept = this.#kept.filter((start) => this.#isKept(start.index, index));
+    this.#kept.push(...began.map((one) => ({ index: one, events, time, tables: copies })));
+  }
+
   /** Keeps an existing or future start until the same holder calls this method with another start. */
   hold(holder: object, index: number): void {
     this.#held.set(holder, index);
@@ -117,6 +130,17 @@ function largest(codes: ArrayLike<number>, count: number): number {
   let most = -1;
   for (let index = 0; index < count; index++) most = Math.max(most, codes[index] as number);
   return most;
+}
+
+/** Returns the indexes from `first` to `latest` that are still kept when the latest start has the index `latest`. */
+function keptIndexes(first: number, latest: number): number[] {
+  const found = new Set<number>();
+  for (let doublings = 0; doublings <= MAX_DOUBLINGS; doublings++) {
+    const step = 2 ** doublings;
+    const last = latest - (latest % step);
+    for (let index = last; index >= first && latest - index < KEPT_SPACINGS * step; index -= step) found.add(index);
+  }
+  return [...found].sort((a, b) => a - b);
 }
 
 /** Returns whether a start is still kept when the latest start has a given index. */

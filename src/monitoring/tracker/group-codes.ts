@@ -30,6 +30,11 @@ export class GroupCodes {
     for (const label of new Set(declared?.map(canonicalLabel))) this.#add(label);
   }
 
+  /** Returns whether a group with this label is known. */
+  has(label: string): boolean {
+    return this.#codes.has(label);
+  }
+
   /** Returns the code of a group. A new group gets a new code. */
   codeOf(label: string): number {
     return this.#codes.get(label) ?? this.#find(canonicalLabel(label));
@@ -124,9 +129,7 @@ export class CrossedCodes {
         (this.#parts[depth] as GroupCodes).labels[(codes[index] as Int32Array)[row] as number] as string,
     );
     const joined = parts.join(INTERSECTION_SEPARATOR);
-    return this.labels.includes(joined)
-      ? parts.map((part) => JSON.stringify(part)).join(INTERSECTION_SEPARATOR)
-      : joined;
+    return this.#codes.has(joined) ? parts.map((part) => JSON.stringify(part)).join(INTERSECTION_SEPARATOR) : joined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { CELLS_PER_GROUP } from '../../metrics/statistics/group-stats.ts';
+import { GroupChanges } from './group-changes.ts';
 
 /** Determines which numbers a table stores for every group. */
 export interface TableShape {
@@ -23,14 +24,22 @@ export class GroupTable {
   /** The index of a group's first error field. */
   readonly errorsAt: number;
   data: Float64Array;
+  /** The groups whose sums have changed; null if nobody reads them. */
+  readonly changes: GroupChanges | null;
   /** The allocated buffer; `data` is a view of its beginning. */
   #room = new Float64Array(0);
 
-  constructor(shape: TableShape, data?: Float64Array) {
+  constructor(shape: TableShape, data?: Float64Array, changes: GroupChanges | null = null) {
     this.shape = shape;
+    this.changes = changes;
     this.errorsAt = CELLS_PER_GROUP * (shape.hasWeights ? 3 : 1);
     this.stride = this.errorsAt + (shape.hasErrors ? ERROR_FIELDS : 0);
     this.data = data ?? new Float64Array(0);
+  }
+
+  /** Returns an empty table that lists the groups whose sums have changed. */
+  static withChanges(shape: TableShape): GroupTable {
+    return new GroupTable(shape, undefined, new GroupChanges());
   }
 
   get groups(): number {
@@ -51,6 +60,7 @@ export class GroupTable {
 
   /** Adds an event, or removes it if `sign` is -1. */
   addCell(code: number, cell: number, weight: number, sign: 1 | -1): void {
+    this.changes?.note(code);
     const at = code * this.stride + cell;
     const data = this.data;
     data[at] = (data[at] as number) + sign;
@@ -66,11 +76,13 @@ export class GroupTable {
 
   /** Adds counts to a group's six cells. */
   addCells(code: number, counts: ArrayLike<number>): void {
+    this.changes?.note(code);
     for (let cell = 0; cell < CELLS_PER_GROUP; cell++) this.#add(code * this.stride + cell, counts[cell] as number);
   }
 
   /** Adds an error, or removes it if `sign` is -1. */
   addError(code: number, error: number, weight: number, sign: 1 | -1): void {
+    this.changes?.note(code);
     const at = code * this.stride + this.errorsAt;
     this.#add(at + ERROR.count, sign);
     this.#add(at + ERROR.weight, sign * weight);
@@ -85,6 +97,7 @@ export class GroupTable {
    * prediction of an error is the mean of one half and all earlier errors (Howard et al. 2021, section 3.2).
    */
   addScaledError(code: number, scaled: number): void {
+    this.changes?.note(code);
     const at = code * this.stride + this.errorsAt;
     // The count already includes this error.
     const earlier = (this.data[at + ERROR.count] as number) - 1;
@@ -100,10 +113,17 @@ export class GroupTable {
   merge(other: GroupTable, codeOf: ArrayLike<number>): void {
     for (let group = 0; group < other.groups; group++) {
       if ((codeOf[group] as number) < 0) continue;
+      this.changes?.note(codeOf[group] as number);
       const from = group * this.stride;
       const to = (codeOf[group] as number) * this.stride;
       for (let field = 0; field < this.stride; field++) this.#add(to + field, other.data[from + field] as number);
     }
+  }
+
+  /** Sets all sums to 0. */
+  clear(): void {
+    this.data.fill(0);
+    this.changes?.noteAll();
   }
 
   /** Returns a copy of the table. */

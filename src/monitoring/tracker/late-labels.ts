@@ -11,6 +11,17 @@ export interface WaitingEvent {
   readonly codes: readonly number[];
 }
 
+/** Stored events as columns, oldest first. */
+export interface WaitingColumns {
+  readonly ids: readonly string[];
+  readonly events: Float64Array;
+  readonly cells: Uint8Array;
+  readonly weights: Float64Array;
+  readonly predictions: Float64Array;
+  /** The group code of each event, in one array per attribute. */
+  readonly codes: readonly Int32Array[];
+}
+
 /**
  * Returns an event's id as a key. A number and the same number as text are the same id, because CSV does not
  * distinguish them.
@@ -30,22 +41,30 @@ export class LateLabels {
   readonly horizon: number;
   readonly #ids: (string | null)[];
   readonly #slotOf = new Map<string, number>();
-  readonly #events: Float64Array;
-  readonly #cells: Uint8Array;
-  readonly #weights: Float64Array;
-  readonly #predictions: Float64Array;
-  readonly #codes: readonly Int32Array[];
+  readonly #attributes: number;
+  #events = new Float64Array(0);
+  #cells = new Uint8Array(0);
+  #weights = new Float64Array(0);
+  #predictions = new Float64Array(0);
+  #codes: readonly Int32Array[] = [];
   /** The total number of events with ids added so far. */
   #added = 0;
 
   constructor(horizon: number, attributes: number) {
     this.horizon = horizon;
     this.#ids = [];
+    this.#attributes = attributes;
+  }
+
+  /** Allocates the buffer with the first event, because streams that are only merged need none. */
+  #makeRoom(): void {
+    if (this.#events.length > 0) return;
+    const { horizon } = this;
     this.#events = new Float64Array(horizon);
     this.#cells = new Uint8Array(horizon);
     this.#weights = new Float64Array(horizon);
     this.#predictions = new Float64Array(horizon);
-    this.#codes = Array.from({ length: attributes }, () => new Int32Array(horizon));
+    this.#codes = Array.from({ length: this.#attributes }, () => new Int32Array(horizon));
   }
 
   /** Returns whether the buffer contains an event with this id. */
@@ -59,6 +78,7 @@ export class LateLabels {
    * @returns whether the oldest event was removed without a label
    */
   add(id: string | number, event: number, block: EventBlock, row: number): boolean {
+    this.#makeRoom();
     const slot = this.#added % this.horizon;
     const hasExpired = this.#forget(slot);
     const key = keyOf(id);
@@ -97,6 +117,45 @@ export class LateLabels {
       const id = this.#ids[slot];
       if (id !== undefined && id !== null) yield { id, ...this.#eventAt(slot) };
     }
+  }
+
+  /** Returns all stored events as columns, oldest first. */
+  columns(): WaitingColumns {
+    const first = Math.max(0, this.#added - this.horizon);
+    const count = this.#added - first;
+    const take = <Values extends Float64Array | Uint8Array | Int32Array>(values: Values): Values => {
+      const taken = values.slice(0, count) as Values;
+      // The ring begins at the slot of the oldest event.
+      const start = first % this.horizon;
+      taken.set(values.subarray(start, Math.min(this.horizon, start + count)));
+      taken.set(values.subarray(0, Math.max(0, start + count - this.horizon)), Math.min(count, this.horizon - start));
+      return taken;
+    };
+    return {
+      ids: Array.from({ length: count }, (_, index) => this.#ids[(first + index) % this.horizon] as string),
+      events: take(this.#events),
+      cells: take(this.#cells),
+      weights: take(this.#weights),
+      predictions: take(this.#predictions),
+      codes: this.#codes.map(take),
+    };
+  }
+
+  /** Restores columns that {@link LateLabels.columns} returned. */
+  restoreColumns({ ids, ...columns }: WaitingColumns): void {
+    this.clear();
+    if (ids.length === 0) return;
+    this.#makeRoom();
+    this.#events.set(columns.events);
+    this.#cells.set(columns.cells);
+    this.#weights.set(columns.weights);
+    this.#predictions.set(columns.predictions);
+    columns.codes.forEach((codes, attribute) => this.#codes[attribute]?.set(codes));
+    ids.forEach((id, slot) => {
+      this.#ids[slot] = id;
+      this.#slotOf.set(id, slot);
+    });
+    this.#added = ids.length;
   }
 
   /** Removes all events. */

@@ -139,10 +139,51 @@ export function ordinaryInterval(measure: WatchedMeasure, sums: MeasureSums, lev
   return [Math.max(0, value - half), value + half];
 }
 
+/** A group's part in the ordinary interval of a gap. */
+export interface GapTerm {
+  readonly value: number;
+  /** The centre and the variance of the group in the intervals of pairs. */
+  readonly centre: number;
+  readonly variance: number;
+}
+
+/**
+ * Returns a group's part in the ordinary interval of a gap. For rates, the interval of a pair is that of Agresti and
+ * Caffo (2000). The variance is NaN if the group has too few events for a variance.
+ */
+export function gapTerm(measure: WatchedMeasure, sums: MeasureSums): GapTerm {
+  const value = measureValue(sums);
+  const size = effectiveEvents(sums);
+  if (measure.kind === 'error') {
+    return { value, centre: value, variance: size > 1 ? meanVariance(sums, value, size) : NaN };
+  }
+  const centre = (value * size + 1) / (size + 2);
+  return { value, centre, variance: (centre * (1 - centre)) / (size + 2) };
+}
+
+/** The parts of several groups in the interval of their largest gap, as columns. */
+export interface GapTerms {
+  readonly centres: Float64Array;
+  readonly variances: Float64Array;
+  /** The largest gap between the values of the groups. */
+  readonly point: number;
+}
+
 /**
  * Returns an ordinary interval of the largest gap between groups, valid for one check. The interval has a Bonferroni
- * correction over all pairs of groups. For rates, the interval of a pair is that of Agresti and Caffo (2000). Returns
- * null if a group has too few events for a variance.
+ * correction over all pairs of groups.
+ * @param level the confidence level of this interval
+ */
+export function gapIntervalOf(measure: WatchedMeasure, terms: GapTerms, level: number): Interval {
+  const groups = terms.centres.length;
+  const pairs = (groups * (groups - 1)) / 2;
+  const ceiling = measure.kind === 'rate' ? 1 : Infinity;
+  return gapRange({ ...terms, ceiling }, criticalValue(1 - (1 - level) / pairs));
+}
+
+/**
+ * Returns an ordinary interval of the largest gap between groups, valid for one check. Returns null if a group has too
+ * few events for a variance.
  * @param groups the sums of at least two groups
  * @param level the confidence level of this interval
  */
@@ -156,23 +197,14 @@ export function ordinaryGapInterval(
   let largest = -Infinity;
   let smallest = Infinity;
   for (const [index, { sums }] of groups.entries()) {
-    const value = measureValue(sums);
-    const size = effectiveEvents(sums);
+    const { value, centre, variance } = gapTerm(measure, sums);
+    if (measure.kind === 'error' && Number.isNaN(variance)) return null;
     largest = Math.max(largest, value);
     smallest = Math.min(smallest, value);
-    if (measure.kind === 'rate') {
-      const steady = (value * size + 1) / (size + 2);
-      centres[index] = steady;
-      variances[index] = (steady * (1 - steady)) / (size + 2);
-    } else {
-      if (!(size > 1)) return null;
-      centres[index] = value;
-      variances[index] = meanVariance(sums, value, size);
-    }
+    centres[index] = centre;
+    variances[index] = variance;
   }
-  const pairs = (groups.length * (groups.length - 1)) / 2;
-  const ceiling = measure.kind === 'rate' ? 1 : Infinity;
-  return gapRange({ centres, variances, point: largest - smallest, ceiling }, criticalValue(1 - (1 - level) / pairs));
+  return gapIntervalOf(measure, { centres, variances, point: largest - smallest }, level);
 }
 
 /** Returns the squared standard error of a weighted mean, from sums. */

@@ -18,17 +18,26 @@ export function mergeStreams(stream: EventStream, other: EventStream): void {
   assertAlike(stream, other);
   const codesOf = translateGroups(stream, other);
   const counts = stream.reader.groups.map(({ labels }) => labels.length);
-  const present = { own: presentOf(stream), other: presentOf(other) };
-  stream.starts.merge(other.starts, present, codesOf);
-  countLost(stream, other, codesOf);
-  stream.tables.forEach((table, index) => {
-    table.grow(counts[index] as number);
-    table.merge(other.tables[index] as (typeof stream.tables)[number], codesOf[index] as Int32Array);
-  });
   const numbers = joinWindows(stream.window, other.window, codesOf, stream.events + other.events, counts);
   joinLabels(stream, other, codesOf, numbers);
   // Shares of the error budget are final once assigned, so groups added by a merge share the reserve, like late groups.
   if (!stream.isWarm) counts.forEach((count, index) => (stream.early[index] = count));
+  addSums(stream, other, codesOf);
+}
+
+/**
+ * Adds the sums of another stream, at each start and now, and its numbers of events, labels and problems. The sliding
+ * window does not change.
+ * @param codesOf the result of {@link translateGroups}
+ */
+export function addSums(stream: EventStream, other: EventStream, codesOf: readonly Int32Array[]): void {
+  const present = { own: presentOf(stream), other: presentOf(other) };
+  stream.starts.merge(other.starts, present, codesOf);
+  countLost(stream, other, codesOf);
+  stream.tables.forEach((table, index) => {
+    table.grow(stream.reader.groups[index]?.labels.length ?? 0);
+    table.merge(other.tables[index] as (typeof stream.tables)[number], codesOf[index] as Int32Array);
+  });
   stream.events += other.events;
   stream.lateLabels += other.lateLabels;
   stream.faults.merge(other.faults.toJSON());
@@ -74,8 +83,11 @@ function assertAlike(stream: EventStream, other: EventStream): void {
   });
 }
 
-/** Returns, for each attribute, a map from the other stream's group codes to this stream's group codes. */
-function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
+/**
+ * Returns, for each attribute, a map from the other stream's group codes to this stream's group codes. New groups get new
+ * codes.
+ */
+export function translateGroups(stream: EventStream, other: EventStream): Int32Array[] {
   const codesOf: Int32Array[] = [];
   stream.reader.groups.forEach((groups, index) => {
     const theirs = other.reader.groups[index];
@@ -133,7 +145,7 @@ function joinWindows(
   });
   const numbers = { own: new Map<number, number>(), other: new Map<number, number>() };
   window.grow(groups);
-  for (const table of window.tables) table.data.fill(0);
+  for (const table of window.tables) table.clear();
   window.added = events - held.length;
   // Resets the ring as if it had held only the merged events, so that nothing is subtracted for the old events.
   window.codes.forEach((codes) => codes.fill(-1));

@@ -123,6 +123,21 @@ export class RealTimeFairnessTracker {
     });
   }
 
+  /**
+   * Creates a tracker whose stream is filled by a function. Internal to this module.
+   * @param history the records so far; the tracker adds records only with {@link RealTimeFairnessTracker.flush}
+   */
+  static filled(
+    options: TrackerOptions,
+    history: RecordLog,
+    fill: (stream: EventStream) => void,
+  ): RealTimeFairnessTracker {
+    const tracker = new RealTimeFairnessTracker(options);
+    fill(tracker.stream);
+    tracker.#restoreHistory(history);
+    return tracker;
+  }
+
   /** The number of events counted so far. */
   get nEvents(): number {
     return this.stream.events;
@@ -260,8 +275,7 @@ export class RealTimeFairnessTracker {
       const read = readSnapshot(SNAPSHOT_SCHEMA, snapshot);
       const tracker = new RealTimeFairnessTracker({ ...read.options, ...parts });
       restoreSnapshot(tracker.stream, read);
-      tracker.#history = RecordLog.restore(read.history);
-      tracker.#lastRecordTime = tracker.#history.length === 0 ? -Infinity : (tracker.#history.index.at(-1) as number);
+      tracker.#restoreHistory(RecordLog.restore(read.history));
       return tracker;
     });
   }
@@ -279,6 +293,11 @@ export class RealTimeFairnessTracker {
     this.#history.append(other.history.toRecords());
     this.#lastRecordTime = Math.max(this.#lastRecordTime, other.#lastRecordTime);
     return this;
+  }
+
+  #restoreHistory(history: RecordLog): void {
+    this.#history = history;
+    this.#lastRecordTime = history.length === 0 ? -Infinity : (history.index.at(-1) as number);
   }
 
   #record(): void {

@@ -21,7 +21,7 @@ export class SlidingWindow {
   constructor(size: number, attributes: number, shape: TableShape) {
     this.size = size;
     this.#shape = shape;
-    this.tables = Array.from({ length: attributes }, () => new GroupTable(shape));
+    this.tables = Array.from({ length: attributes }, () => GroupTable.withChanges(shape));
     // An empty slot has no group, so nothing is subtracted for it.
     this.codes = Array.from({ length: attributes }, () => new Int32Array(size).fill(-1));
     this.cells = new Uint8Array(size);
@@ -92,12 +92,13 @@ export class SlidingWindow {
     const filled = this.length;
     codes.forEach((column, index) => {
       const ring = this.codes[index] as Int32Array;
-      const { data, stride } = this.tables[index] as GroupTable;
+      const { data, stride, changes } = this.tables[index] as GroupTable;
       let slot = (added + first - from) % size;
       for (let row = first; row < to; row++) {
         if (slot < filled) {
           const old = ring[slot] as number;
           if (old >= 0) {
+            changes?.note(old);
             const at = old * stride + (this.cells[slot] as number);
             data[at] = (data[at] as number) - 1;
           }
@@ -105,6 +106,7 @@ export class SlidingWindow {
         const code = column[row] as number;
         ring[slot] = code;
         if (code >= 0) {
+          changes?.note(code);
           const at = code * stride + (cells[row] as number);
           data[at] = (data[at] as number) + 1;
         }
@@ -153,7 +155,7 @@ export class SlidingWindow {
   }
 
   #recount(): void {
-    for (const table of this.tables) table.data.fill(0);
+    for (const table of this.tables) table.clear();
     for (let slot = 0; slot < this.size; slot++) this.#count(slot, 1);
   }
 }

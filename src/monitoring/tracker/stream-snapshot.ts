@@ -178,8 +178,21 @@ function checkInWindow({ window }: EventStream, { event, cell, codes }: WaitingE
   if (!isSame) throw badSnapshot('a waiting event differs from the same event in the window');
 }
 
+/** What a snapshot contains. */
+export interface SnapshotParts {
+  /**
+   * Whether it contains the events that wait for their labels.
+   * @defaultValue true
+   */
+  readonly withWaiting?: boolean | undefined;
+}
+
 /** Returns a snapshot of a stream. */
-export function takeSnapshot(stream: EventStream, options: StreamSnapshot['options']): StreamSnapshot {
+export function takeSnapshot(
+  stream: EventStream,
+  options: StreamSnapshot['options'],
+  { withWaiting = true }: SnapshotParts = {},
+): StreamSnapshot {
   const { window } = stream;
   return {
     version: SNAPSHOT_VERSION,
@@ -189,9 +202,7 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
     firstTime: finiteOrNull(stream.firstTime),
     latestTime: finiteOrNull(stream.latestTime),
     faults: stream.faults.toJSON(),
-    groups: stream.reader.groups.map((groups) =>
-      groups instanceof CrossedCodes ? groups.parts() : [...groups.labels],
-    ),
+    groups: groupsOf(stream),
     early: [...stream.early],
     tables: encodeTables(stream.tables),
     starts: {
@@ -212,7 +223,7 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
       errors: window.errors === null ? null : encode(window.errors.subarray(0, window.length)),
     },
     waiting:
-      stream.labels === null
+      stream.labels === null || !withWaiting
         ? null
         : Array.from(stream.labels.entries(), ({ id, event, cell, weight, prediction, codes }) => ({
             id,
@@ -225,21 +236,38 @@ export function takeSnapshot(stream: EventStream, options: StreamSnapshot['optio
   };
 }
 
+/** Returns the groups of each attribute, in the order of their codes, for {@link restoreGroups}. */
+export function groupsOf({ reader }: EventStream): StreamSnapshot['groups'] {
+  return reader.groups.map((groups) => (groups instanceof CrossedCodes ? groups.parts() : [...groups.labels]));
+}
+
+/**
+ * Gives the groups of a new stream the codes that they have in a snapshot.
+ * @throws {DataValidationError} if the groups do not fit the attributes of the stream
+ */
+export function restoreGroups(stream: EventStream, known: StreamSnapshot['groups']): void {
+  requireLength('groups', known, stream.tables.length);
+  stream.reader.groups.forEach((groups, index) => {
+    fillGroups(groups, known[index] ?? [], index);
+  });
+}
+
 /**
  * Fills a new stream from a snapshot that was parsed by its schema.
  * @throws {DataValidationError} if the parts of the snapshot are inconsistent
  */
-export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): void {
+export function restoreSnapshot(
+  stream: EventStream,
+  snapshot: StreamSnapshot,
+  { withWaiting = true }: SnapshotParts = {},
+): void {
   const attributes = stream.tables.length;
-  requireLength('groups', snapshot.groups, attributes);
   stream.events = snapshot.events;
   stream.lateLabels = snapshot.lateLabels;
   stream.firstTime = snapshot.firstTime ?? NaN;
   stream.latestTime = snapshot.latestTime ?? NaN;
   stream.faults.merge(snapshot.faults);
-  stream.reader.groups.forEach((groups, index) => {
-    fillGroups(groups, snapshot.groups[index] ?? [], index);
-  });
+  restoreGroups(stream, snapshot.groups);
   requireLength('early', snapshot.early, attributes);
   snapshot.early.forEach((count, index) => (stream.early[index] = count));
   fillTables(stream.tables, snapshot.tables, stream);
@@ -248,7 +276,7 @@ export function restoreSnapshot(stream: EventStream, snapshot: StreamSnapshot): 
     snapshot.starts.next,
   );
   fillWindow(stream, stream.window, snapshot.window);
-  fillWaiting(stream, snapshot.waiting);
+  if (withWaiting) fillWaiting(stream, snapshot.waiting);
   checkStream(stream);
 }
 
@@ -344,12 +372,13 @@ function encodeTables(tables: readonly GroupTable[]): string[] {
   return tables.map(({ data }) => encode(data));
 }
 
-function encode(values: Float64Array | Int32Array | Uint8Array): string {
+/** Returns the base64 of a column of numbers. */
+export function encode(values: Float64Array | Int32Array | Uint8Array): string {
   return Buffer.from(values.buffer, values.byteOffset, values.byteLength).toString('base64');
 }
 
 /** Decodes base64 into a new typed array. */
-function decode<Values>(text: string | null | undefined, Kind: new (buffer: ArrayBuffer) => Values): Values {
+export function decode<Values>(text: string | null | undefined, Kind: new (buffer: ArrayBuffer) => Values): Values {
   if (typeof text !== 'string') throw badSnapshot('a column of numbers is missing');
   const bytes = Buffer.from(text, 'base64');
   const buffer = new ArrayBuffer(bytes.length);

@@ -16,7 +16,9 @@ import type { WatchedMeasure, WatchedMetric } from './watched-metric.ts';
 /** One measure, with its values and intervals for all groups of an attribute. */
 interface MeasuredAttribute {
   readonly measure: WatchedMeasure;
-  readonly groups: readonly (MeasuredGroup & { readonly interval: Interval | null })[];
+  readonly groups: readonly MeasuredGroup[];
+  /** The interval of each group, in the same order. */
+  readonly intervals: readonly (Interval | null)[];
 }
 
 /**
@@ -28,9 +30,10 @@ export function takeRecords(stream: EventStream, kind: MonitoringWindow, time: n
   stream.options.attributes.forEach((_, attribute) => {
     const seen = new Set<string>();
     for (const metric of stream.options.metrics) {
-      const own = takeAttribute(stream, kind, time, attribute, metric);
       // Two metrics may share a measure. The groups of a shared measure are recorded once.
-      records.push(...own.filter((record) => record.group === null || !seen.has(record.metric)));
+      for (const record of takeAttribute(stream, kind, time, attribute, metric)) {
+        if (record.group === null || !seen.has(record.metric)) records.push(record);
+      }
       for (const { name } of metric.measures) seen.add(name);
     }
   });
@@ -52,26 +55,30 @@ export function takeAttribute(
   const timestamp = formatTime(time);
   const name = stream.options.attributes[attribute]?.name ?? '';
   const labels = stream.reader.groups[attribute]?.labels ?? [];
-  const groups = measured.flatMap(({ measure, groups: found }) =>
-    found.map(({ code, value, sums, interval }) =>
-      Object.freeze({
-        timestamp,
-        metric: measure.name,
-        attribute: name,
-        group: labels[code] ?? '',
-        window: kind,
-        value,
-        n: sums.n,
-        low: interval?.[0] ?? null,
-        high: interval?.[1] ?? null,
-      }),
-    ),
-  );
+  const records: MonitoringRecord[] = [];
+  // A loop without intermediate lists, because there can be thousands of groups.
+  for (const { measure, groups, intervals } of measured) {
+    for (let index = 0; index < groups.length; index++) {
+      const { code, value, sums } = groups[index] as MeasuredGroup;
+      const interval = intervals[index] ?? null;
+      records.push(
+        Object.freeze({
+          timestamp,
+          metric: measure.name,
+          attribute: name,
+          group: labels[code] ?? '',
+          window: kind,
+          value,
+          n: sums.n,
+          low: interval === null ? null : interval[0],
+          high: interval === null ? null : interval[1],
+        }),
+      );
+    }
+  }
   const gap = gapOf(stream, window, kind, metric, measured, alpha);
-  return [
-    ...groups,
-    Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }),
-  ];
+  records.push(Object.freeze({ timestamp, metric: metric.metric, attribute: name, group: null, window: kind, ...gap }));
+  return records;
 }
 
 function measureAttribute(
@@ -87,8 +94,8 @@ function measureAttribute(
     kind === 'sliding'
       ? ordinaryInterval(measure, sums, stream.options.level)
       : anytimeInterval(measure, sums, groupAlpha(stream, attribute, code, alpha), basis);
-  const groups = measureGroups(window, attribute, measure).map((group) => ({ ...group, interval: intervalOf(group) }));
-  return { measure, groups };
+  const groups = measureGroups(window, attribute, measure);
+  return { measure, groups, intervals: groups.map(intervalOf) };
 }
 
 /** Returns the largest gap over a metric's measures, among groups that are large enough. */
@@ -102,8 +109,9 @@ function gapOf(
 ): Pick<MonitoringRecord, 'value' | 'n' | 'low' | 'high'> {
   let value: number | null = null;
   let ends: Interval | null = [0, 0];
-  for (const { measure, groups } of measured) {
-    const large = groups.filter(({ sums }) => sums.n >= stream.options.minGroupSize);
+  for (const { measure, groups, intervals } of measured) {
+    const isLarge = ({ sums }: MeasuredGroup): boolean => sums.n >= stream.options.minGroupSize;
+    const large = groups.filter(isLarge);
     if (large.length < 2) {
       value = null;
       ends = null;
@@ -114,7 +122,7 @@ function gapOf(
     const interval =
       kind === 'sliding'
         ? ordinaryGapInterval(measure, large, 1 - alpha)
-        : anytimeGap(large.map(({ interval: own }) => own));
+        : anytimeGap(intervals.filter((_, index) => isLarge(groups[index] as MeasuredGroup)));
     ends = ends === null || interval === null ? null : [Math.max(ends[0], interval[0]), Math.max(ends[1], interval[1])];
   }
   const rate = metric.measures.every((measure) => measure.kind === 'rate');

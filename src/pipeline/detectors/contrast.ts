@@ -1,6 +1,5 @@
 import type { CrossCounts } from '../../stats/association/cross-counts.ts';
 import { formatShare, formatStatistic } from '../../internal/format.ts';
-import type { CategoricalColumn } from '../../table/index.ts';
 
 /**
  * The minimum number of rows of a group. Smaller groups are ignored when the groups that differ most are determined.
@@ -35,7 +34,7 @@ export function shareContrast(
 ): Contrast | null {
   const large = Array.from(table.rowTotals.keys()).filter((group) => (table.rowTotals[group] as number) >= MIN_ROWS);
   if (large.length < 2) return null;
-  const level = only ?? widestLevel(table, large.length);
+  const level = only ?? widestLevel(table, levels, large.length);
   const inLevel = new Float64Array(groups.length);
   table.cells.forEach((cell, index) => {
     if (cell % levels.length === level) inLevel[Math.floor(cell / levels.length)] = table.counts[index] as number;
@@ -48,7 +47,12 @@ export function shareContrast(
   return { level: levels[level] as string, ...extremes(ends) };
 }
 
-function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, large: number): number {
+/** Returns the level whose shares differ most. Of levels with the same difference, it is the first in the alphabet. */
+function widestLevel(
+  { cells, counts, rowTotals, columnTotals }: CrossCounts,
+  levels: readonly string[],
+  large: number,
+): number {
   const lowest = new Float64Array(columnTotals.length).fill(Infinity);
   const highest = new Float64Array(columnTotals.length);
   const met = new Float64Array(columnTotals.length);
@@ -63,22 +67,23 @@ function widestLevel({ cells, counts, rowTotals, columnTotals }: CrossCounts, la
   });
   // If a group has no rows with the level, its share is 0.
   const gaps = highest.map((high, level) => high - ((met[level] as number) < large ? 0 : (lowest[level] as number)));
-  return gaps.reduce((widest, gap, level) => (gap > (gaps[widest] as number) ? level : widest), 0);
+  return gaps.reduce((widest, gap, level) => {
+    const lead = gap - (gaps[widest] as number);
+    const isFirst = (levels[level] as string) < (levels[widest] as string);
+    return lead > ROUNDING || (lead >= -ROUNDING && isFirst) ? level : widest;
+  }, 0);
 }
 
-/** Finds the groups with the smallest and the largest mean. */
-export function meanContrast(values: Float64Array, { codes, labels }: CategoricalColumn): Contrast | null {
-  const n = new Float64Array(labels.length);
-  const means = new Float64Array(labels.length);
-  for (let row = 0; row < values.length; row++) {
-    const value = values[row] as number;
-    const group = codes[row] as number;
-    if (group < 0 || Number.isNaN(value)) continue;
-    (n[group] as number) += 1;
-    // A running mean is used, because a sum may overflow.
-    (means[group] as number) += value / (n[group] as number) - (means[group] as number) / (n[group] as number);
-  }
-  const ends = labels
+/**
+ * Finds the groups with the smallest and the largest mean.
+ * @param groups the labels of the groups
+ * @param moments the number of values of each group, and their mean
+ */
+export function meanContrast(
+  groups: readonly string[],
+  { n, means }: { readonly n: ArrayLike<number>; readonly means: ArrayLike<number> },
+): Contrast | null {
+  const ends = groups
     .map((group, code) => ({ group, value: means[code] as number, n: n[code] as number }))
     .filter((end) => end.n >= MIN_ROWS);
   return ends.length < 2 ? null : { level: null, ...extremes(ends) };
@@ -86,15 +91,24 @@ export function meanContrast(values: Float64Array, { codes, labels }: Categorica
 
 /**
  * Finds the groups with the lowest and the highest value. Ties are resolved by the size of the group, then by its
- * label, and never by row order.
+ * label, and never by row order. Values that differ only in the last digits are ties, because sums of the same numbers
+ * differ there if they are added in another order.
  */
 function extremes(ends: readonly ContrastEnd[]): { readonly lowest: ContrastEnd; readonly highest: ContrastEnd } {
   const bySize = [...ends].sort((a, b) => b.n - a.n || (a.group < b.group ? -1 : 1));
+  const first = (isTied: (end: ContrastEnd) => boolean): ContrastEnd =>
+    bySize.find(isTied) ?? (bySize[0] as ContrastEnd);
+  const values = ends.map(({ value }) => value);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const rounding = ROUNDING * Math.max(Math.abs(low), Math.abs(high));
   return {
-    lowest: bySize.reduce((min, end) => (end.value < min.value ? end : min)),
-    highest: bySize.reduce((most, end) => (end.value > most.value ? end : most)),
+    lowest: first(({ value }) => value - low <= rounding),
+    highest: first(({ value }) => high - value <= rounding),
   };
 }
+
+/** The share of a value by which rounding may change it. */
+const ROUNDING = 1e-12;
 
 /** Describes a contrast: "'Wife' from 0.0% (Male) to 14.6% (Female)", "mean from 36.4 (Female) to 42.4 (Male)". */
 export function contrastPhrase({ level, lowest, highest }: Contrast): string {

@@ -2,7 +2,8 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
 import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-document.ts';
 import { requireLevel, requireRate } from '../../stats/parameters.ts';
-import type { Table } from '../../table/index.ts';
+import { unknownColumn } from '../../table/index.ts';
+import type { DetectorData } from './detector-data.ts';
 import type { DetectorSettings } from './detector.ts';
 
 /** Proportions of groups, by attribute. */
@@ -35,6 +36,11 @@ export interface DetectorConfig {
   readonly proxyThreshold?: number | undefined;
   /** The training section. The `target` of this section is not validated here. */
   readonly training?: Pick<TrainingConfig, 'targetColumn'> | undefined;
+  /**
+   * Texts that mean a missing value in a database. In rows in memory, `runPipeline` replaces these texts.
+   * @defaultValue the usual texts, such as NA and null
+   */
+  readonly naValues?: PipelineConfig['naValues'];
 }
 
 /** The configuration in which every default has been filled in. */
@@ -50,15 +56,19 @@ export interface ParsedDetectorConfig extends DetectorSettings {
  * @throws {ValueError} if a value is out of its range, or there is no attribute
  * @throws {DataValidationError} if there are no rows, or a column does not exist
  */
-export function parseDetectorConfig(config: DetectorConfig, table: Table): ParsedDetectorConfig {
+export function parseDetectorConfig(
+  config: DetectorConfig,
+  data: Pick<DetectorData, 'title' | 'columnNames' | 'rowCount'>,
+): ParsedDetectorConfig {
   const crossed = (config.intersections ?? []).map((columns) => [...new Set(columns)]);
   const attributes = [...config.sensitive.map((name) => [name]), ...crossed];
   if (attributes.length === 0 || attributes.some(({ length }) => length === 0)) {
     throw invalidParameter('sensitive', 'name at least one column', JSON.stringify(config.sensitive));
   }
   const target = config.training?.targetColumn;
-  for (const name of [...attributes.flat(), ...(target === undefined ? [] : [target])]) table.column(name);
-  if (table.rowCount === 0) {
+  for (const name of [...attributes.flat(), ...(target === undefined ? [] : [target])])
+    if (!data.columnNames.includes(name)) throw unknownColumn(name, data.columnNames, data.title);
+  if (data.rowCount === 0) {
     throw new DataValidationError('The data have no rows, so there is nothing to analyse.', {
       code: 'empty-data',
       context: { argument: 'data' },

@@ -1,13 +1,12 @@
 import { occupied } from '../../stats/association/pearson-statistic.ts';
 import { cramersVOf } from '../../stats/association/cramers-v.ts';
-import { type CrossCounts, crossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
-import { etaSquaredOf, type VarianceParts, varianceParts } from '../../stats/association/variance-parts.ts';
+import { type CrossCounts, crossCountsOf } from '../../stats/association/cross-counts.ts';
+import { etaSquaredOf, type VarianceParts } from '../../stats/association/variance-parts.ts';
 import { chiSquareIndependence, type ChiSquareTest, MIN_EXPECTED_COUNT } from '../../stats/tests/chi-square-test.ts';
 import { oneWayAnova, type TestResult } from '../../stats/tests/one-way-anova.ts';
-import type { CategoricalColumn, Column, NumericColumn } from '../../table/index.ts';
 import type { AssociationMeasure } from '../association.ts';
-import type { AttributeGroups } from './attribute-groups.ts';
 import { type Contrast, meanContrast, shareContrast } from './contrast.ts';
+import type { AttributeGroups, NumberSpread, Spread, TextSpread } from './detector-data.ts';
 
 /** The relation between a column and the groups of an attribute. */
 export interface Relation {
@@ -43,16 +42,15 @@ interface MissingValues {
 /** If chance alone would give at least this eta squared, a note is added. */
 const CHANCE_WORTH_A_NOTE = 0.05;
 
-/** Computes the counts and tests for one column and one attribute. */
-export function relate(name: string, column: Column, attribute: AttributeGroups): Relation {
-  const own = column.kind === 'numeric' ? relateNumbers(column, attribute) : relateText(column, attribute);
-  return { column: name, ...own, missing: relateMissing(column, attribute) };
+/** Computes the tests for one column and one attribute. */
+export function relate(name: string, spread: Spread, attribute: AttributeGroups): Relation {
+  const own = spread.kind === 'numbers' ? relateNumbers(spread, attribute) : relateText(spread, attribute);
+  return { column: name, ...own, missing: relateMissing(spread, attribute) };
 }
 
 type OwnRelation = Omit<Relation, 'column' | 'missing'>;
 
-function relateText(column: CategoricalColumn, { groups, counts }: AttributeGroups): OwnRelation {
-  const table = crossCounts(groups.codes, column.codes, counts.length, column.labels.length);
+function relateText({ table, levels }: TextSpread, { labels }: AttributeGroups): OwnRelation {
   const result = chiSquareIndependence(table);
   return {
     n: table.n,
@@ -60,15 +58,14 @@ function relateText(column: CategoricalColumn, { groups, counts }: AttributeGrou
     result,
     measure: 'cramers_v',
     association: cramersVOf(table),
-    contrast: shareContrast(table, groups.labels, column.labels),
+    contrast: shareContrast(table, labels, levels),
     reason: tableReason(table),
     notes: expectedNotes(result),
     associationNotes: [],
   };
 }
 
-function relateNumbers({ values }: NumericColumn, { groups, counts }: AttributeGroups): OwnRelation {
-  const parts = varianceParts(values, groups.codes, counts.length);
+function relateNumbers({ parts, means, present }: NumberSpread, { labels }: AttributeGroups): OwnRelation {
   const result = oneWayAnova(parts);
   return {
     n: parts.n,
@@ -76,7 +73,7 @@ function relateNumbers({ values }: NumericColumn, { groups, counts }: AttributeG
     result,
     measure: 'eta_squared',
     association: etaSquaredOf(parts),
-    contrast: meanContrast(values, groups),
+    contrast: meanContrast(labels, { n: present, means }),
     reason: numbersReason(parts),
     notes: result.statistic === Infinity ? ['no group has any spread, so F is infinite'] : [],
     associationNotes: chanceNotes(parts),
@@ -91,27 +88,13 @@ function chanceNotes({ groups, n }: VarianceParts): string[] {
   return [`by chance alone, eta squared would be about ${chance.toFixed(2)}: ${sizes}`];
 }
 
-function relateMissing(column: Column, { groups, counts }: AttributeGroups): MissingValues | null {
-  const table = crossCountsOf(countMissing(column, groups.codes, counts), counts.length, 2);
-  const [present = 0, missing = 0] = table.columnTotals;
-  if (present === 0 || missing === 0) return null;
-  const contrast = shareContrast(table, groups.labels, ['present', 'missing'], 1);
+function relateMissing({ present }: Spread, { labels, counts }: AttributeGroups): MissingValues | null {
+  const cells = Array.from(present, (n, group) => [n, (counts[group] as number) - n]).flat();
+  const table = crossCountsOf(cells, counts.length, 2);
+  const [known = 0, missing = 0] = table.columnTotals;
+  if (known === 0 || missing === 0) return null;
+  const contrast = shareContrast(table, labels, ['present', 'missing'], 1);
   return { n: missing, result: chiSquareIndependence(table), association: cramersVOf(table), contrast };
-}
-
-/** Counts the rows with and without a value in each group: [groups x 2]. */
-function countMissing(column: Column, codes: Int32Array, counts: Float64Array): Float64Array {
-  const table = new Float64Array(2 * counts.length);
-  const isNumeric = column.kind === 'numeric';
-  const given: ArrayLike<number> = isNumeric ? column.values : column.codes;
-  for (let row = 0; row < given.length; row++) {
-    const group = codes[row] as number;
-    const value = given[row] as number;
-    const isMissing = isNumeric ? Number.isNaN(value) : value < 0;
-    if (group >= 0 && isMissing) (table[2 * group + 1] as number) += 1;
-  }
-  counts.forEach((n, group) => (table[2 * group] = n - (table[2 * group + 1] as number)));
-  return table;
 }
 
 function tableReason({ n, rowTotals, columnTotals }: CrossCounts): string | null {
@@ -137,6 +120,8 @@ export function expectedNotes({ minExpected }: Pick<ChiSquareTest, 'minExpected'
 
 /** An attribute, and its relations to all columns that are tested. */
 export interface AnalysedAttribute extends AttributeGroups {
+  /** Expected proportions by group; undefined if the configuration has no benchmark for the attribute. */
+  readonly benchmark: ReadonlyMap<string, number> | undefined;
   /** One relation per column, in the order of the table. */
   readonly relations: readonly Relation[];
 }

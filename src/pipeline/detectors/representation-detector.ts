@@ -87,13 +87,13 @@ export const representationDetector: Detector<RepresentationFinding> = {
 const NO_TEST = { statistic: NaN, degrees: [], pValue: NaN, adjustedPValue: NaN, flagged: false } as const;
 
 /** Returns the groups that occur in the data, and the groups that occur only in the benchmark. */
-function representationOf({ groups, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
+function representationOf({ labels, counts, n, benchmark }: AnalysedAttribute): GroupRepresentation[] {
   const total = sumOf(benchmark);
   const shareOf = (group: string): number | null => {
     const share = benchmark?.get(group);
     return share === undefined ? null : share / total;
   };
-  const occurring = groups.labels.flatMap((group, code) => {
+  const occurring = labels.flatMap((group, code) => {
     const rows = counts[code] as number;
     return rows > 0 ? [{ group, n: rows, share: rows / n, benchmarkShare: shareOf(group) }] : [];
   });

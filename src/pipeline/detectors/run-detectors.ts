@@ -3,88 +3,16 @@ import { setImmediate } from 'node:timers/promises';
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { VERSION } from '../../internal/version.ts';
-import {
-  type CategoricalColumn,
-  type Column,
-  type NumericColumn,
-  readTable,
-  type Table,
-  type TableSource,
-} from '../../table/index.ts';
-import { type AttributeGroups, readAttribute } from './attribute-groups.ts';
+import type { QuerySource } from '../../io/sql-source.ts';
+import { readTable, type TableSource } from '../../table/index.ts';
 import { type DetectorConfig, type ParsedDetectorConfig, parseDetectorConfig } from './detector-config.ts';
+import { attributeName, type AttributeGroups, type DetectorData, detectorDataOfTable } from './detector-data.ts';
 import type { AssociationCell, DetectorFindings, DetectorReportMeta, SkippedColumn } from './detector-report-fields.ts';
 import { DetectorReport } from './detector-report.ts';
 import type { Detector, Sentence } from './detector.ts';
 import { DETECTOR_NAMES, type DetectorName, DETECTORS } from './detectors.ts';
+import { detectorDataOfEngine } from './engine-data.ts';
 import { type AnalysedAttribute, relate, type Relation } from './relation.ts';
-
-/** A text column counts as an identifier if the number of its distinct values is above this share of its rows. */
-const IDENTIFIER_SHARE = 0.9;
-
-/**
- * The minimum number of rows for which a column of numbers is checked for a sequence. In fewer rows, distinct whole
- * numbers such as ages may be close together by chance.
- */
-const MIN_ROWS_OF_A_SEQUENCE = 50;
-
-/** Patterns of names of identifiers: id, customer_id, Customer ID, userId, uuid, index, row number. */
-const IDENTIFIER_NAMES = [/(^|[^a-z])(id|uuid|guid|index|row[ _]?(nr|number))$/i, /[a-z]I[dD]$/];
-
-/**
- * Returns the reason why a column is not tested; undefined if it is tested.
- *
- * A text column counts as an identifier if more than nine in ten of its values are distinct. A column of distinct whole
- * numbers counts as an identifier if its name looks like the name of an identifier. Such a column with 50 rows or more
- * also counts as an identifier if its numbers are as close together as the numbers of a sequence.
- */
-function skipReason(name: string, column: Column): string | undefined {
-  return column.kind === 'numeric' ? numericReason(name, column) : textReason(column);
-}
-
-function textReason({ codes, labels }: CategoricalColumn): string | undefined {
-  const seen = new Uint8Array(labels.length);
-  let present = 0;
-  for (const code of codes) {
-    if (code < 0) continue;
-    seen[code] = 1;
-    present += 1;
-  }
-  const distinct = seen.reduce((sum, mark) => sum + mark, 0);
-  if (distinct === 0) return 'it has no values';
-  if (distinct === 1) return 'all its values are the same';
-  if (distinct <= IDENTIFIER_SHARE * present) return undefined;
-  return `it looks like an identifier: ${String(distinct)} distinct values in ${String(present)} rows`;
-}
-
-function numericReason(name: string, { values }: NumericColumn): string | undefined {
-  let [present, low, high, isInteger] = [0, Infinity, -Infinity, true];
-  for (let row = 0; row < values.length; row++) {
-    const value = values[row] as number;
-    if (Number.isNaN(value)) continue;
-    if (!Number.isFinite(value)) return `it holds an infinite value in row ${String(row + 1)}`;
-    present += 1;
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-    isInteger &&= Number.isInteger(value);
-  }
-  if (present === 0) return 'it has no values';
-  if (low === high) return 'all its values are the same';
-  const isDense = present >= MIN_ROWS_OF_A_SEQUENCE && high - low < 2 * present;
-  const hasRoom = high - low >= present - 1;
-  if (!isInteger || !hasRoom || !(isDense || hasIdentifierName(name)) || !areDifferent(values)) return undefined;
-  return `it looks like an identifier: ${String(present)} distinct whole numbers`;
-}
-
-function areDifferent(values: Float64Array): boolean {
-  // Missing values are sorted last, and NaN is not equal to itself.
-  const sorted = values.slice().sort();
-  return sorted.every((value, index) => index === 0 || value !== sorted[index - 1]);
-}
-
-function hasIdentifierName(name: string): boolean {
-  return IDENTIFIER_NAMES.some((pattern) => pattern.test(name));
-}
 
 /** Options of {@link runDetectors}. */
 export interface RunDetectorsOptions {
@@ -114,7 +42,9 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  *
  * A test that flags nothing does not show that groups are alike. A test that flags a difference does not show its
  * cause.
- * @param data the data, with one row for each case. The data are not changed
+ * A database counts its rows itself: only counts by group, and sums of numbers by group, leave it. A column of texts
+ * with more than 10,000 distinct values is then not tested.
+ * @param data the data, with one row for each case, or a table or a query of a database. The data are not changed
  * @param config a pipeline's configuration, or the part that the detectors use. The caller must write the report to
  *   `reportOut`
  * @throws {DataValidationError} if a column does not exist, or there are no rows
@@ -139,17 +69,19 @@ const RUN_DETECTORS_OPTION_NAMES: OptionNames<RunDetectorsOptions> = { onProgres
  * ```
  */
 export async function runDetectors(
-  data: TableSource,
+  data: TableSource | QuerySource,
   config: DetectorConfig,
   options: RunDetectorsOptions = {},
 ): Promise<DetectorReport> {
   assertKnownOptions('runDetectors', options, RUN_DETECTORS_OPTION_NAMES);
-  const table = await readTable(data);
-  const parsed = parseDetectorConfig(config, table);
-  const reasons = readSkipReasons(table, parsed);
-  const attributes = await analyse(table, parsed, reasons, options);
+  const source = isQuerySource(data)
+    ? await detectorDataOfEngine(data, config, options)
+    : detectorDataOfTable(await readTable(data));
+  const parsed = parseDetectorConfig(config, source);
+  const reasons = await readSkipReasons(source, parsed);
+  const attributes = await analyse(source, parsed, reasons, options);
   const findings = detect(attributes, parsed);
-  return new DetectorReport(metaOf(table, parsed, reasons, attributes), {
+  return new DetectorReport(metaOf(source, parsed, reasons, attributes), {
     summary: {
       representationFlagged: findings.representation.filter(({ flagged }) => flagged).length,
       disparitiesFlagged: findings.disparities.filter(({ flagged }) => flagged).length,
@@ -166,9 +98,13 @@ export async function runDetectors(
  * Returns the reasons why columns are not tested. The target column is not included, because the report names it in
  * `meta.target`.
  */
-function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<string, string | undefined> {
-  const columns = table.columnNames.filter((name) => name !== target);
-  return new Map(columns.map((name) => [name, skipReason(name, table.column(name))]));
+async function readSkipReasons(
+  data: DetectorData,
+  { target }: ParsedDetectorConfig,
+): Promise<Map<string, string | undefined>> {
+  const reasons = new Map<string, string | undefined>();
+  for (const name of data.columnNames) if (name !== target) reasons.set(name, await data.skipReason(name));
+  return reasons;
 }
 
 /**
@@ -176,7 +112,7 @@ function readSkipReasons(table: Table, { target }: ParsedDetectorConfig): Map<st
  * column, so that the work can be stopped.
  */
 async function analyse(
-  table: Table,
+  data: DetectorData,
   config: ParsedDetectorConfig,
   reasons: ReadonlyMap<string, string | undefined>,
   { onProgress, signal }: RunDetectorsOptions,
@@ -185,15 +121,16 @@ async function analyse(
   const analysed: AnalysedAttribute[] = [];
   const total = config.attributes.length * columns.length;
   for (const names of config.attributes) {
-    const attribute = readAttribute(table, names, config.benchmarks);
+    const attribute = await data.groups(names);
     const relations: Relation[] = [];
     for (const [index, name] of columns.entries()) {
       signal?.throwIfAborted();
-      if (canBeTested(attribute) && !names.includes(name)) relations.push(relate(name, table.column(name), attribute));
+      if (canBeTested(attribute) && !names.includes(name))
+        relations.push(relate(name, await data.spread(name, attribute), attribute));
       onProgress?.({ stage: 'detecting', done: analysed.length * columns.length + index + 1, total });
       await setImmediate();
     }
-    analysed.push({ ...attribute, relations });
+    analysed.push({ ...attribute, benchmark: config.benchmarks.get(attributeName(names)), relations });
   }
   return analysed;
 }
@@ -238,7 +175,7 @@ function associationsOf({ name, relations }: AnalysedAttribute): AssociationCell
 }
 
 function metaOf(
-  table: Table,
+  { columnNames, rowCount }: DetectorData,
   config: ParsedDetectorConfig,
   reasons: ReadonlyMap<string, string | undefined>,
   attributes: readonly AnalysedAttribute[],
@@ -260,13 +197,19 @@ function metaOf(
     }));
   return {
     version: VERSION,
-    rows: table.rowCount,
+    rows: rowCount,
     attributes: names,
     target: config.target ?? null,
     alpha: config.alpha,
     proxyThreshold: config.proxyThreshold,
-    columnsTested: table.columnNames.filter((name) => tested.has(name)),
+    columnsTested: columnNames.filter((name) => tested.has(name)),
     skipped: [...complete, ...single],
     warnings: unused.map((name) => `There is a benchmark for '${name}', which is not an attribute of this analysis.`),
   };
+}
+
+function isQuerySource(data: TableSource | QuerySource): data is QuerySource {
+  if (!('engine' in data)) return false;
+  const engine: unknown = data.engine;
+  return typeof engine === 'object' && engine !== null && 'dialect' in engine;
 }

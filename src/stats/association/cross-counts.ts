@@ -45,6 +45,23 @@ export function crossCountsOf(counts: ArrayLike<number>, rows: number, columns: 
   return withTotals(...occupied(counts), rows, columns);
 }
 
+/** Converts cells of a table, with a count each, to {@link CrossCounts}. The counts of equal cells are added. */
+export function crossCountsOfCells(
+  given: Iterable<readonly [cell: number, count: number]>,
+  rows: number,
+  columns: number,
+): CrossCounts {
+  const counts = new Map<number, number>();
+  for (const [cell, count] of given) counts.set(cell, (counts.get(cell) ?? 0) + count);
+  const cells = Float64Array.from(counts.keys()).sort();
+  return withTotals(
+    cells,
+    cells.map((cell) => counts.get(cell) as number),
+    rows,
+    columns,
+  );
+}
+
 function tally(first: ArrayLike<number>, second: ArrayLike<number>, rows: number, columns: number): ArrayLike<number> {
   const table = new Float64Array(rows * columns);
   for (let i = 0; i < first.length; i++) {

@@ -94,6 +94,41 @@ function partsOf(
   return { between, within };
 }
 
+/** The values of each group, summarised. */
+export interface GroupMoments {
+  /** [groups], the number of values. */
+  readonly n: ArrayLike<number>;
+  /** [groups] */
+  readonly means: ArrayLike<number>;
+  /** [groups], the sum of squared deviations from the mean of the group. */
+  readonly squares: ArrayLike<number>;
+}
+
+/** Below this share of the squared range, a sum of squares is a rounding error of equal values. */
+const ROUNDING = 1e-24;
+
+/**
+ * Returns the parts of {@link varianceParts} from the moments of each group.
+ * @param range the largest value minus the smallest value, above 0. It may be the range of more values than those that
+ *   have a group
+ */
+export function variancePartsOfMoments({ n, means, squares }: GroupMoments, range: number): VarianceParts {
+  const sizes = Array.from(n);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const groups = sizes.filter((size) => size > 0).length;
+  if (total === 0) return { n: total, groups, ...NOTHING };
+  const origin = means[sizes.findIndex((size) => size > 0)] as number;
+  const shifts = sizes.map((size, group) => (size === 0 ? 0 : ((means[group] as number) - origin) / range));
+  const mean = shifts.reduce((sum, shift, group) => sum + (sizes[group] as number) * shift, 0) / total;
+  const between = shifts.reduce((sum, shift, group) => sum + (sizes[group] as number) * (shift - mean) ** 2, 0);
+  const within = sizes.reduce(
+    (sum, size, group) => sum + (size === 0 ? 0 : (squares[group] as number) / range / range),
+    0,
+  );
+  const exact = (part: number): number => (part < ROUNDING * total ? 0 : part);
+  return { n: total, groups, between: exact(between), within: exact(within) };
+}
+
 /**
  * Computes eta squared: the share of the variation of values that lies between groups,
  *

@@ -6,7 +6,7 @@ import type { Matrix } from './read-matrix.ts';
  * A numeric feature, which is encoded as (value - mean) / scale, with 0 for a missing value. If the training rows have
  * missing values, a second column marks missing values.
  */
-interface NumericFeature {
+export interface NumericFeature {
   readonly kind: 'numeric';
   readonly name: string;
   readonly mean: number;
@@ -37,7 +37,7 @@ export interface FittedFeatures {
  * The maximum number of levels of a text column. If a column has more distinct values, only the most frequent values
  * become levels.
  */
-const MAX_LEVELS = 64;
+export const MAX_LEVELS = 64;
 
 /**
  * If the number of distinct values of a text column exceeds this share of the rows, the column is treated as an
@@ -101,7 +101,8 @@ export function encodedMatrix(table: Table, specs: readonly FeatureSpec[]): Matr
   return { rows: table.rowCount, columns: encodedWidth(specs), values: encodeFeatures(table, specs) };
 }
 
-function specWidth(spec: FeatureSpec): number {
+/** Returns the number of matrix columns of an encoded feature. */
+export function specWidth(spec: FeatureSpec): number {
   return spec.kind === 'numeric' ? 1 + Number(spec.marksMissing) : spec.levels.length;
 }
 
@@ -116,7 +117,7 @@ export function numericSpec(
   name: string,
   { mean, scale, known, rows }: StandardScore & { readonly known: number; readonly rows: number },
   warnings: string[],
-): FeatureSpec[] {
+): NumericFeature[] {
   const marksMissing = known < rows && known > 0;
   if (!(scale > 0) && !marksMissing) {
     warnings.push(`feature '${name}' is excluded: it has ${known === 0 ? 'no value' : 'one value only'}`);
@@ -132,8 +133,22 @@ function fitCategorical(name: string, codes: Int32Array, labels: readonly string
     if (code < 0) missing++;
     else counts[code] = (counts[code] as number) + 1;
   }
+  return categoricalSpec(name, { labels, counts, missing }, warnings);
+}
+
+/** Returns the encoding of a text column, given the number of rows of each text, or a warning if it is excluded. */
+export function categoricalSpec(
+  name: string,
+  {
+    labels,
+    counts,
+    missing,
+  }: { readonly labels: readonly string[]; readonly counts: ArrayLike<number>; readonly missing: number },
+  warnings: string[],
+): CategoricalFeature[] {
   const seen = labels.map((label, code) => ({ label, count: counts[code] as number })).filter(({ count }) => count > 0);
-  if (seen.length > Math.max(FEWEST_IDENTIFIERS, IDENTIFIER_SHARE * codes.length)) {
+  const rows = seen.reduce((sum, { count }) => sum + count, missing);
+  if (seen.length > Math.max(FEWEST_IDENTIFIERS, IDENTIFIER_SHARE * rows)) {
     warnings.push(`feature '${name}' is excluded: its ${String(seen.length)} distinct texts look like identifiers`);
     return [];
   }

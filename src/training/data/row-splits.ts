@@ -95,7 +95,15 @@ export function assertComparable(
   minGroupSize: number,
   suggestion: string = CROSS_FIT,
 ): void {
-  const sizes = groupSizes(joinRows(parts).groups);
+  assertComparableSizes(groupSizes(joinRows(parts).groups), minGroupSize, suggestion);
+}
+
+/**
+ * Checks, before training, that at least two groups are large enough to measure a gap.
+ * @param sizes the number of held-out rows of each group
+ * @throws {DataValidationError} if there are fewer than two such groups
+ */
+export function assertComparableSizes(sizes: Float64Array, minGroupSize: number, suggestion: string): void {
   if (sizes.filter((size) => size >= minGroupSize).length >= 2) return;
   throw new DataValidationError(
     `The held-out rows have fewer than two groups of at least ${String(minGroupSize)} rows, so no gap could be measured.`,
@@ -105,16 +113,25 @@ export function assertComparable(
 
 /** Returns a warning for each group that occurs only in the test rows. */
 export function unseenGroups({ rows, test }: TrainingData, what: 'penalty' | 'constraint' = 'penalty'): string[] {
-  const unseen = test?.groups.labels.slice(rows.groups.labels.length) ?? [];
-  return unseen.map((label) => `group '${label}' occurs only in the test rows, so the ${what} does not cover it`);
+  return unseenWarnings(test?.groups.labels.slice(rows.groups.labels.length) ?? [], what);
+}
+
+/** Returns a warning for each label of a group that occurs only in the test rows. */
+export function unseenWarnings(labels: readonly string[], what: 'penalty' | 'constraint'): string[] {
+  return labels.map((label) => `group '${label}' occurs only in the test rows, so the ${what} does not cover it`);
 }
 
 /** Returns a warning for each group that is too small to be compared. */
 export function smallGroups({ groups }: { groups: CategoricalColumn }, minGroupSize: number): string[] {
-  return [...groupSizes(groups)].flatMap((size, group) =>
+  return smallWarnings(groups.labels, groupSizes(groups), minGroupSize);
+}
+
+/** Returns a warning for each group with too few held-out rows to be compared. */
+export function smallWarnings(labels: readonly string[], sizes: Float64Array, minGroupSize: number): string[] {
+  return [...sizes].flatMap((size, group) =>
     size >= minGroupSize || size === 0
       ? []
-      : [`group '${groups.labels[group] ?? ''}' has ${String(size)} held-out rows and is excluded from the gaps`],
+      : [`group '${labels[group] ?? ''}' has ${String(size)} held-out rows and is excluded from the gaps`],
   );
 }
 

@@ -111,7 +111,7 @@ export function readTrainingData(source: TrainingSource): TrainingData {
   const { table, warnings } = readTexts(given, { groups: sensitive, target, positiveLabel: named, others, naValues });
   const positiveLabel = findPositiveLabel(table, target, source.positiveLabel);
   const features = source.features ?? table.columnNames.filter((name) => name !== target && !sensitive.includes(name));
-  assertFeatures(table, features, target, sensitive);
+  assertFeatureNames((name) => table.column(name), features, target, sensitive);
   const rows = readRows(table, target, sensitive, positiveLabel);
   assertTwoGroups(rows.groups, sensitive);
   assertTwoClasses(rows.y, target);
@@ -233,7 +233,13 @@ function readTestRows(
   return { ...rows, groups: { kind: 'categorical', codes, labels } };
 }
 
-function assertFeatures(table: Table, features: readonly string[], target: string, sensitive: readonly string[]): void {
+/** @throws {DataValidationError} if a feature is unknown, named twice, the target, or sensitive */
+export function assertFeatureNames(
+  has: (name: string) => void,
+  features: readonly string[],
+  target: string,
+  sensitive: readonly string[],
+): void {
   const repeated = features.find((name, index) => features.indexOf(name) !== index);
   if (repeated !== undefined) {
     throw new DataValidationError(`Column '${repeated}' is named twice among the features.`, {
@@ -249,7 +255,7 @@ function assertFeatures(table: Table, features: readonly string[], target: strin
     });
   }
   for (const name of features) {
-    table.column(name);
+    has(name);
     if (name !== target && !sensitive.includes(name)) continue;
     throw new DataValidationError(
       `Column '${name}' is ${name === target ? 'the target' : 'sensitive'}, so it cannot be a feature.`,
@@ -275,6 +281,17 @@ export function assertTwoGroups({ labels }: CategoricalColumn, sensitive: readon
  */
 export function findPositiveLabel(table: Table, target: string, named: string | undefined): string | null {
   const { codes, labels } = table.categorical(target);
+  const counts = new Float64Array(labels.length);
+  for (const code of codes) if (code >= 0) counts[code] = (counts[code] as number) + 1;
+  return choosePositiveLabel(target, { labels, counts }, named);
+}
+
+/** Returns the label of {@link findPositiveLabel}, given the number of rows of each label. */
+export function choosePositiveLabel(
+  target: string,
+  { labels, counts }: { readonly labels: readonly string[]; readonly counts: ArrayLike<number> },
+  named: string | undefined,
+): string | null {
   const shown = quoteList(labels);
   if (named !== undefined) {
     assertLabel(`The target '${target}'`, labels, named, { target });
@@ -283,9 +300,7 @@ export function findPositiveLabel(table: Table, target: string, named: string | 
   if (labels.every((label) => ['0', '1', '0.0', '1.0', 'true', 'false'].includes(label.toLowerCase()))) return null;
   if (labels.length === 2) {
     const [first, second] = labels as [string, string];
-    const ofSecond = codes.reduce((sum, code) => sum + Number(code === 1), 0);
-    const ofFirst = codes.reduce((sum, code) => sum + Number(code === 0), 0);
-    return ofSecond <= ofFirst ? second : first;
+    return (counts[1] as number) <= (counts[0] as number) ? second : first;
   }
   throw new DataValidationError(
     `The target '${target}' has ${String(labels.length)} values${labels.length === 0 ? '' : ` (${shown})`}, but training needs two.`,

@@ -126,7 +126,7 @@ interface NetworkRunner {
   dispose(): void;
 }
 
-async function createRunner(tf: Tf, network: Omit<FittedNetwork, 'backend'>): Promise<NetworkRunner> {
+async function createRunner(tf: Tf, network: Pick<FittedNetwork, 'task' | 'specs' | 'layers'>): Promise<NetworkRunner> {
   const { task, specs, layers } = network;
   if (isSavedLayers(layers)) {
     const model = await loadLayers(tf, layers);
@@ -154,7 +154,11 @@ async function createRunner(tf: Tf, network: Omit<FittedNetwork, 'backend'>): Pr
 }
 
 /** Returns the outputs of one network, [n], before the link function if the network is plain. */
-async function runNetwork(tf: Tf, network: FittedNetwork, x: Float32Array): Promise<Float32Array> {
+export async function runNetwork(
+  tf: Tf,
+  network: Pick<FittedNetwork, 'task' | 'specs' | 'layers'>,
+  x: Float32Array,
+): Promise<Float32Array> {
   const inputs = encodedWidth(network.specs);
   const rows = inputs === 0 ? 0 : x.length / inputs;
   const runner = await createRunner(tf, network);

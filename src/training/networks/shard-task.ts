@@ -4,7 +4,8 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
 import { Slots } from '../../internal/slots.ts';
 import type { JsonValue, Task, TaskContext, TaskData, TaskQueue } from '../../io/queue/task-queue.ts';
-import { areTensors, type NetworkData, type NetworkRows, traitsOf } from '../../tensor/index.ts';
+import { areTensors, type NetworkRows, traitsOf } from '../../tensor/index.ts';
+import { areInFile } from '../data/row-blocks.ts';
 import type { LayerWeights } from './network-weights.ts';
 import { openShardThreads, type ShardThreads } from './shard-threads.ts';
 import { type SweepShard, trainShard } from './sweep-worker.ts';
@@ -101,8 +102,8 @@ function encodeShard(shard: SweepShard): Task {
   return { kind: TRAIN_SHARD, values: values as object as JsonValue, bytes: Object.fromEntries(bytes) };
 }
 
-function hostRows(rows: NetworkData): NetworkRows {
-  if (areTensors(rows)) throw new TypeError('Tensors cannot be sent.');
+function hostRows(rows: SweepShard['train'] | undefined): NetworkRows {
+  if (rows === undefined || areInFile(rows) || areTensors(rows)) throw new TypeError('Only arrays can be sent.');
   return rows;
 }
 

@@ -4,6 +4,7 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import type { ProgressEvent } from '../../internal/progress.ts';
 import { type EncodedError, encodeError } from '../../io/queue/task-errors.ts';
 import { loadTensorflow, type NetworkData, type TensorBackend } from '../../tensor/index.ts';
+import type { RowBlocks } from '../data/row-blocks.ts';
 import { createRegularizedObjective, type RegularizedSpec } from './regularized-objective.ts';
 import { type TrainedNetworks, trainNetworks, type TrainNetworksOptions } from './train-networks.ts';
 import type { NetworkFactory } from './user-network.ts';
@@ -13,9 +14,10 @@ import type { NetworkFactory } from './user-network.ts';
  * shard is plain data that can be sent to another thread.
  */
 export interface SweepShard {
-  readonly train: NetworkData;
+  readonly train: NetworkData | RowBlocks;
   readonly validation: NetworkData;
-  readonly heldOut: NetworkData;
+  /** The rows to which the networks are applied; undefined if they are in a file. */
+  readonly heldOut?: NetworkData | undefined;
   readonly spec: RegularizedSpec;
   readonly backend: TensorBackend;
   readonly options: Omit<TrainNetworksOptions, 'onProgress' | 'signal'>;

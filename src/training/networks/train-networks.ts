@@ -4,9 +4,10 @@ import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { createRandom, shuffle } from '../../internal/random.ts';
+import { createRandom, type Random, shuffle } from '../../internal/random.ts';
 import {
   areTensors,
+  type Batches,
   type BatchRows,
   chooseBatchSize,
   countRows,
@@ -23,6 +24,7 @@ import {
   takeBatchRows,
   type Tf,
 } from '../../tensor/index.ts';
+import { areInFile, countBlockRows, loadBlock, type RowBlocks } from '../data/row-blocks.ts';
 import { eventCells } from './fairness-events.ts';
 import type { FilledNetworkOptions, Schedule } from './network-options.ts';
 import type { Judgement, LossJudge, Objective, SumsJudge } from './objective.ts';
@@ -64,7 +66,7 @@ interface NetworkJudge {
 function judgeLosses(
   tf: Tf,
   network: TrainableNetworks,
-  { validation, names }: NetworkProblem,
+  { validation, names }: Pick<NetworkProblem, 'validation' | 'names'>,
   { losses, maxRows }: LossJudge,
 ): NetworkJudge {
   const models = names.length;
@@ -217,7 +219,7 @@ const ORDER_STREAM = 2;
  */
 export async function trainNetworks(
   tf: Tf,
-  problem: NetworkProblem,
+  problem: NetworkProblem<NetworkData | RowBlocks>,
   options: TrainNetworksOptions,
 ): Promise<TrainedNetworks> {
   const { train, objective, names } = problem;
@@ -225,10 +227,9 @@ export async function trainNetworks(
   const size = { models, inputs: train.inputs, hidden: options.hidden };
   const { judge: judgedBy } = objective;
   const maxRows = judgedBy.kind === 'losses' ? judgedBy.maxRows : undefined;
-  const work = { rows: countRows(train), models, hidden: options.hidden, groups: train.groupCount, maxRows };
+  const rows = areInFile(train) ? countBlockRows(train) : countRows(train);
+  const work = { rows, models, hidden: options.hidden, groups: train.groupCount, maxRows };
   const batchSize = chooseBatchSize(tf, options.batchSize, work);
-  const random = createRandom(options.seed, ORDER_STREAM);
-  const order = Int32Array.from({ length: countRows(train) }, (_, row) => row);
   const patience = createPatience(models, options.patience);
   const losses: number[][] = [];
   const owned: { dispose(): void }[] = [];
@@ -243,36 +244,47 @@ export async function trainNetworks(
         ? createStackedNetwork(tf, size, createRandom(options.seed, WEIGHT_STREAM))
         : await createUserNetwork(tf, problem.network, train.inputs, options.seed),
     );
-    const batches = own(createBatches(tf, train, batchSize));
+    const passes = own(createPasses(tf, train, batchSize, createRandom(options.seed, ORDER_STREAM)));
     const judge = own(
       judgedBy.kind === 'sums'
-        ? judgeSums(tf, network, problem, judgedBy)
+        ? judgeSums(tf, network, { ...problem, train: inMemory(train) }, judgedBy)
         : judgeLosses(tf, network, problem, judgedBy),
     );
     const adam = own(createAdam(tf, network.parameters, options));
     const best = own(createBestParameters(tf, network));
-    const steps = options.epochs * batches.count;
+    const steps = options.epochs * passes.steps;
+    const total = options.epochs * passes.parts;
     for (let epoch = 0; epoch < options.epochs && !patience.isOver(); epoch++) {
-      shuffle(order, random);
-      batches.reorder(order);
-      for (let index = 0; index < batches.count; index++) {
-        options.signal?.throwIfAborted();
-        const rate = options.lr * scheduleFactor(options.schedule, step++ / steps);
-        tf.tidy(() => {
-          const { x, ...rows } = batches.take(index);
-          const { outputs, gradient } = network.learn(x, (given) => objective.slope(given, rows));
-          adam.step(gradient, rate);
-          objective.afterStep?.(outputs, rows);
-        });
-        if (step % STEPS_AT_ONCE === 0) await nextTurn();
+      for (const [part, batches] of passes.next()) {
+        for (let index = 0; index < batches.count; index++) {
+          options.signal?.throwIfAborted();
+          const rate = options.lr * scheduleFactor(options.schedule, step++ / steps);
+          tf.tidy(() => {
+            const { x, ...ofBatch } = batches.take(index);
+            const { outputs, gradient } = network.learn(x, (given) => objective.slope(given, ofBatch));
+            adam.step(gradient, rate);
+            objective.afterStep?.(outputs, ofBatch);
+          });
+          if (step % STEPS_AT_ONCE === 0) await nextTurn();
+        }
+        if (part + 1 < passes.parts) {
+          options.onProgress?.({ stage: 'training', done: epoch * passes.parts + part + 1, total });
+          await nextTurn();
+        }
       }
       const judgement = await judge.judge(epoch);
       losses.push(Array.from(judgement.scores));
-      await assertFinite(judgement.scores, names, patience.isResting, () => likelyCause(tf, train, options.lr), epoch);
+      await assertFinite(
+        judgement.scores,
+        names,
+        patience.isResting,
+        () => likelyCause(tf, areInFile(train) ? problem.validation : train, options.lr),
+        epoch,
+      );
       best.take(patience.update(judgement));
       // Once every model has stopped, the remaining epochs are skipped.
-      const done = patience.isOver() ? options.epochs : epoch + 1;
-      options.onProgress?.({ stage: 'training', done, total: options.epochs });
+      const done = patience.isOver() ? total : (epoch + 1) * passes.parts;
+      options.onProgress?.({ stage: 'training', done, total });
       await nextTurn();
     }
     best.restore();
@@ -282,6 +294,74 @@ export async function trainNetworks(
     for (const one of owned) one.dispose();
     releaseUnused(tf);
   }
+}
+
+/** The training rows, once per epoch in another order. */
+interface Passes {
+  /** The number of steps of an epoch. */
+  readonly steps: number;
+  /** The number of parts of an epoch, each of which is in memory at once. */
+  readonly parts: number;
+  /** Returns the batches of each part, for the next epoch. */
+  next(): Iterable<readonly [part: number, batches: Batches]>;
+  dispose(): void;
+}
+
+/**
+ * Creates the passes over training rows. Rows in memory are one part, which is shuffled. Rows in a file are read block by
+ * block: the order of the blocks and the order of the rows of each block are shuffled.
+ */
+function createPasses(tf: Tf, rows: NetworkData | RowBlocks, batchSize: number, random: Random): Passes {
+  if (areInFile(rows)) return passesOfBlocks(tf, rows, batchSize, random);
+  const order = inOrder(countRows(rows));
+  const batches = createBatches(tf, rows, batchSize);
+  return {
+    steps: batches.count,
+    parts: 1,
+    next() {
+      shuffle(order, random);
+      batches.reorder(order);
+      return [[0, batches]];
+    },
+    dispose() {
+      batches.dispose();
+    },
+  };
+}
+
+function passesOfBlocks(tf: Tf, rows: RowBlocks, batchSize: number, random: Random): Passes {
+  const { blocks } = rows;
+  const order = inOrder(blocks.length);
+  return {
+    steps: blocks.reduce((sum, block) => sum + Math.ceil(block.rows / batchSize), 0),
+    parts: blocks.length,
+    *next() {
+      shuffle(order, random);
+      for (const [part, index] of order.entries()) {
+        const block = loadBlock(rows, blocks[index] as RowBlocks['blocks'][number]);
+        const batches = createBatches(tf, block, batchSize);
+        try {
+          const ofBlock = inOrder(countRows(block));
+          shuffle(ofBlock, random);
+          batches.reorder(ofBlock);
+          yield [part, batches];
+        } finally {
+          batches.dispose();
+        }
+      }
+    },
+    dispose: () => undefined,
+  };
+}
+
+function inOrder(rows: number): Int32Array {
+  return Int32Array.from({ length: rows }, (_, row) => row);
+}
+
+/** Returns rows that an objective needs in memory. */
+function inMemory(rows: NetworkData | RowBlocks): NetworkData {
+  if (areInFile(rows)) throw new Error('An objective that sums over the training rows needs them in memory.');
+  return rows;
 }
 
 /**
@@ -430,8 +510,8 @@ export function createPatience(models: number, patience: number): Patience {
 }
 
 /** The rows and the objective of a training run. */
-interface NetworkProblem {
-  readonly train: NetworkData;
+interface NetworkProblem<Train = NetworkData> {
+  readonly train: Train;
   /** The rows used for early stopping. */
   readonly validation: NetworkData;
   /** The rows to which the trained networks are applied. */

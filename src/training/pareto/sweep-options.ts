@@ -87,6 +87,6 @@ function assertQueue(queue: TaskQueue, network: unknown): void {
 export function notSent(parameter: string, received: string): ValueError {
   return new ValueError(`The ${parameter} parameter is ${received}, which cannot be sent to the workers of a queue.`, {
     context: { parameter, received },
-    suggestion: `Leave out queue, so that the networks are trained in this process, or use ${parameter === 'network' ? 'hidden' : 'arrays'} instead.`,
+    suggestion: `Leave out queue, so that the networks are trained in this process, or use ${parameter === 'network' ? 'hidden' : parameter === 'source' ? 'a table' : 'arrays'} instead.`,
   });
 }

@@ -1,12 +1,9 @@
-import { chartFormat } from '../../charts/render-chart.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { assertFileWritable, assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
-import { CELLS_PER_GROUP, cellIndex, sum, sumCells } from '../../metrics/statistics/group-stats.ts';
+import { cellIndex, sum, sumCells } from '../../metrics/statistics/group-stats.ts';
 import { onHost } from '../../table/index.ts';
 import {
   areTensors,
   backendInUse,
-  chooseBatchSize,
   countRows,
   disposeRows,
   loadTensorflow,
@@ -14,7 +11,6 @@ import {
   type NetworkTensors,
   type Tensorflow,
   type Tf,
-  traitsOf,
 } from '../../tensor/index.ts';
 import { encodedWidth, encodeFeatures, fitFeatures, type FittedFeatures } from '../data/feature-encoder.ts';
 import { fitFeatureTensors } from '../data/feature-tensors.ts';
@@ -28,6 +24,7 @@ import {
   strata,
   unseenGroups,
 } from '../data/row-splits.ts';
+import { isStreamSource, type StreamTrainingSource } from '../data/stream-training.ts';
 import {
   isTensorSource,
   positionsOf,
@@ -40,14 +37,13 @@ import {
   type TrainingSource,
 } from '../data/training-data.ts';
 import { encodeTensorRows, type TensorRows } from '../data/tensor-rows.ts';
-import { judgeCounts } from '../decision-quality.ts';
 import { describeRows } from '../jobs/job-result.ts';
 import { multiplicationsPerStep } from '../networks/network-options.ts';
-import { type FairnessPenaltyName, maxRowsOf } from '../networks/penalties.ts';
+import type { FairnessPenaltyName } from '../networks/penalties.ts';
 import type { NetworkWeights } from '../networks/network-weights.ts';
-import type { SweepShard } from '../networks/sweep-worker.ts';
-import { disposeOutputs, trainShards } from '../networks/train-shards.ts';
+import { disposeOutputs, planShards, trainShards } from '../networks/train-shards.ts';
 import { type EtaRange, findEtas, type FoundEtas } from './find-etas.ts';
+import { assertPaths, finishSweep } from './finish-sweep.ts';
 import {
   decisionCounts,
   type Decisions,
@@ -57,10 +53,7 @@ import {
   type Outputs,
   pairIndex,
 } from './judge-outputs.ts';
-import { hypervolume, markDominated, type ParetoPoint } from './pareto-points.ts';
-import type { ParetoSweep, SweepInfo } from './pareto-sweep.ts';
-import { plotPareto, pointsPath } from './plot-pareto.ts';
-import { holdsOnlyNetworks, saveNetworks } from './save-networks.ts';
+import type { ParetoSweep } from './pareto-sweep.ts';
 import {
   type FilledSweepOptions,
   fillSweepOptions,
@@ -68,6 +61,7 @@ import {
   type SweepOptions,
   type SweepPlan,
 } from './sweep-options.ts';
+import { sweepStream } from './sweep-stream.ts';
 
 /** Critical values of two-sided tests at the 5% level: for one test, and for two tests at 2.5% each. */
 const [Z_ONE, Z_TWO] = [1.959963984540054, 2.241402727604947];
@@ -150,10 +144,11 @@ export function changesGap(
  * ```
  */
 export async function sweepPareto(
-  data: TrainingSource | TensorTrainingSource,
+  data: TrainingSource | TensorTrainingSource | StreamTrainingSource,
   options: SweepOptions = {},
 ): Promise<ParetoSweep> {
   const filled = fillSweepOptions(options);
+  if (isStreamSource(data)) return sweepStream(data, filled);
   if (!isTensorSource(data)) return sweep(readTrainingData(await onHost(data)), filled);
   if (filled.queue !== undefined) throw notSent('features', 'a tensor');
   const { tf, backend } = await loadTensorflow({ backend: filled.backend ?? backendInUse() });
@@ -204,40 +199,28 @@ async function sweep(training: TrainingData, filled: FilledSweepOptions): Promis
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));
 
-  const points = Object.freeze(
-    markDominated(etas.map((eta, model) => ({ eta, ...judgeFits(fits, model, groupLabels, filled) }))).map((point) =>
-      Object.freeze(point),
-    ),
-  );
   const { groups, ...described } = describeRows({
     training,
     splits,
     complete: filled.folds === undefined ? undefined : training.rows,
   });
-  const info: SweepInfo = {
-    hypervolume: hypervolume(points, majorityShare(together.y)),
-    backend,
-    penalty: filled.penalty,
-    etaRange: range,
-    seed: filled.seed,
-    batchSize: fits[0]?.batchSize ?? 0,
-    ...described,
-    warnings: [
-      ...training.warnings,
-      ...warnings,
-      ...blindness(filled.penalty, range),
-      ...unseenGroups(training),
-      ...smallGroups(together, filled.minGroupSize),
-    ],
-  };
-  const sweep: ParetoSweep = Object.freeze(Object.assign([...points], info));
-  filled.signal?.throwIfAborted();
-  if (filled.modelPath !== undefined) {
-    const { specs = [], weights = [] } = (keepsAll ? all.at(-1) : all[0]) ?? {};
-    await saveNetworks(tf, filled.modelPath, { specs, weights, points, info, groups });
-  }
-  if (filled.savePath !== undefined) await plotPareto(sweep, { savePath: filled.savePath, withPoints: true });
-  return sweep;
+  const { specs = [], weights = [] } = (keepsAll ? all.at(-1) : all[0]) ?? {};
+  return finishSweep(
+    tf,
+    {
+      judged: etas.map((_, model) => fits.map(({ judged }) => judged[model] as JudgedOutputs)),
+      ...{ etas, range, specs, weights, groups, groupLabels, described, backend },
+      batchSize: fits[0]?.batchSize ?? 0,
+      warnings: [
+        ...training.warnings,
+        ...warnings,
+        ...blindness(filled.penalty, range),
+        ...unseenGroups(training),
+        ...smallGroups(together, filled.minGroupSize),
+      ],
+    },
+    filled,
+  );
 }
 
 /**
@@ -293,38 +276,8 @@ function blindness(penalty: FairnessPenaltyName, range: EtaRange | null): string
   ];
 }
 
-/** Checks before training that the output paths can be written, so that the result is not lost. */
-async function assertPaths({ savePath, modelPath }: FilledSweepOptions): Promise<void> {
-  if (savePath !== undefined) {
-    chartFormat(savePath);
-    await assertFileWritable(savePath);
-    await assertFileWritable(pointsPath(savePath));
-  }
-  if (modelPath === undefined) return;
-  assertReplaceable(modelPath, holdsOnlyNetworks);
-  await assertWritable(modelPath);
-}
-
-/** Evaluates the decisions of one eta's networks on the held-out rows of all splits. */
-function judgeFits(
-  fits: readonly FittedNetworks[],
-  model: number,
-  groupLabels: readonly string[],
-  options: FilledSweepOptions,
-): Omit<ParetoPoint, 'eta' | 'dominated'> {
-  const counts = new Float64Array(groupLabels.length * CELLS_PER_GROUP);
-  let loss = 0;
-  for (const { judged } of fits) {
-    const own = judged[model] as JudgedOutputs;
-    decisionCounts(own.pairs).forEach((count, cell) => (counts[cell] = (counts[cell] as number) + count));
-    loss += own.loss;
-  }
-  const { n, accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeCounts(counts, groupLabels, options);
-  return { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff, loss: loss / n };
-}
-
 function majorityShare(y: Uint8Array): number {
-  const positives = y.reduce((sum, value) => sum + value, 0) / y.length;
+  const positives = y.reduce((total, value) => total + value, 0) / y.length;
   return Math.max(positives, 1 - positives);
 }
 
@@ -359,9 +312,6 @@ async function fitSplits(
   }
 }
 
-/** The batch size that is assumed before `auto` chooses one. */
-const USUAL_BATCH_SIZE = 512;
-
 async function fitPrepared(
   prepared: readonly PreparedSplit[],
   groups: number,
@@ -369,32 +319,11 @@ async function fitPrepared(
   options: SweepPlan,
   judge: JudgeShard,
 ): Promise<FittedNetworks[]> {
-  const { network } = options;
-  const rows = options.batchSize === 'auto' ? USUAL_BATCH_SIZE : options.batchSize;
-  const together = traitsOf(backend).networksAtOnce(rows * Math.max(1, ...options.hidden));
-  const size = network === undefined ? Math.min(together, options.etas.length) : 1;
-  const parts = Array.from({ length: Math.ceil(options.etas.length / size) }, (_, part) =>
-    options.etas.slice(part * size, (part + 1) * size),
-  );
   // The batch size is the same for all folds, although the sizes of the folds may differ by one row.
-  const batchSize = chooseBatchSize(tf, options.batchSize, {
-    rows: Math.min(...prepared.map(({ train }) => countRows(train))),
-    models: size,
-    hidden: options.hidden,
-    groups,
-    maxRows: maxRowsOf(options.penalty),
-  });
+  const rows = Math.min(...prepared.map(({ train }) => countRows(train)));
+  const { parts, batchSize, shardOf } = planShards({ tf, backend }, { rows, groups }, options);
   const shards = prepared.flatMap(({ train, validation, heldOut }) =>
-    parts.map((etas): SweepShard => {
-      const spec = {
-        etas,
-        penalty: options.penalty,
-        task: 'binary',
-        groupCount: train.groupCount,
-        seed: options.seed,
-      } as const;
-      return { train, validation, heldOut, spec, backend, network, options: { ...pickTraining(options), batchSize } };
-    }),
+    parts.map((etas) => shardOf({ train, validation, heldOut }, etas)),
   );
   const trained = await trainShards(shards, options);
   try {
@@ -411,14 +340,12 @@ async function fitPrepared(
   }
 }
 
-/** Returns the options that a worker thread needs. */
-function pickTraining(options: SweepPlan): Omit<SweepShard['options'], 'batchSize'> {
-  const { epochs, lr, hidden, patience, weightDecay, schedule, seed } = options;
-  return { epochs, lr, hidden, patience, weightDecay, schedule, seed };
-}
-
 /** The encoded rows of one split. */
-type PreparedSplit = FittedFeatures & Pick<SweepShard, 'train' | 'validation' | 'heldOut'>;
+interface PreparedSplit extends FittedFeatures {
+  readonly train: NetworkData;
+  readonly validation: NetworkData;
+  readonly heldOut: NetworkData;
+}
 
 async function prepareSplit(tf: Tf, training: TrainingData, split: Split, seed: number): Promise<PreparedSplit> {
   const { train, test } = split;

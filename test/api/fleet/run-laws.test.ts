@@ -140,7 +140,7 @@ describeWithRedis('runs after any sequence of requests to two hosts', (redis) =>
           await Promise.all([first.close(), second.close()]);
         }
       }),
-      { seed: 20_260, numRuns: 25 },
+      { seed: 20_260, numRuns: 25, endOnFailure: true },
     );
   });
 });

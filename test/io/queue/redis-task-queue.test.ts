@@ -150,6 +150,26 @@ describeWithRedis('a queue on Redis', (server) => {
     expect(performance.now() - start).to.be.below(30_000);
   });
 
+  it('warns if no worker takes a task, but not if all are busy @slow', async () => {
+    const queue = await open();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const gate = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(new Error('over'));
+      });
+    });
+    await work({ handlers: { busy: () => gate }, concurrency: 1 });
+    const runs = [1, 2].map((values) => errorOf(queue.run({ kind: 'busy', values, bytes: {} }, { signal })));
+    runs.push(errorOf(queue.run({ kind: 'idle', values: 1, bytes: {} }, { signal })));
+    await until(() => warnings().length > 0);
+    await sleep(2000);
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]).to.match(/^No worker takes 'idle' tasks from Redis at .*evenhand worker --redis URL$/);
+    controller.abort();
+    await Promise.all(runs);
+  });
+
   it('warns if Redis may remove tasks', async () => {
     await redis.client.call('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
     try {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 
 import { createRandom } from '../../../src/internal/random.ts';
 import type { AlertSink, AlertTransition, MonitorReading } from '../../../src/monitoring/alarms/alert-event.ts';
-import { strongestBound } from '../../../src/monitoring/alarms/anytime-bound.ts';
+import { BoundFinder } from '../../../src/monitoring/alarms/anytime-bound.ts';
 import type { AlertEngineOptions } from '../../../src/monitoring/alarms/engine-options.ts';
 import {
   type EngineUpdate,
@@ -107,14 +107,9 @@ describe('the bound of an alarm', () => {
       restartEvery: 40,
     });
     const rows: { g: string; p: number; y: number }[] = [];
-    const question = {
-      attribute: 0,
-      metric: tracker.stream.options.metrics[0] as (typeof tracker.stream.options.metrics)[number],
-      alpha: { engine: 0.05, combination: 0.05 },
-      isRestarted: true,
-      firstStart: 0,
-      closed: 0,
-    };
+    const metric = tracker.stream.options.metrics[0] as (typeof tracker.stream.options.metrics)[number];
+    const finder = new BoundFinder(0, metric, { engine: 0.05, combination: 0.05 });
+    const question = { isRestarted: true, firstStart: 0, closed: 0 };
     let above = 0;
     for (let event = 0; event < 1500; event++) {
       const g = ['x', 'y', 'z'][random.integer(3)] as string;
@@ -137,7 +132,7 @@ describe('the bound of an alarm', () => {
           best = Math.max(best, Math.max(...ends.map(([low]) => low)) - Math.min(...ends.map(([, high]) => high)));
         }
       }
-      const found = strongestBound(tracker.stream, question, 0.1);
+      const found = finder.strongest(tracker.stream, question, 0.1);
       expect(found?.low ?? null, String(event)).to.equal(best > 0.1 ? best : null);
       above += Number(best > 0.1);
     }

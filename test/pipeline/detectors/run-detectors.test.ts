@@ -143,6 +143,25 @@ describe('the detectors: disparities and proxies', () => {
   });
 });
 
+describe('the detectors: groups that differ equally', () => {
+  it('are named by the alphabet, whatever the order of rows and the rounding of sums', async () => {
+    // Group b has the numbers of group a in another order, so that their sums differ in the last digit.
+    const own = [...repeat(10, 0.1), ...repeat(10, 0.2), ...repeat(10, 0.3)];
+    const rows = [
+      ...[...own].reverse().map((x) => ({ group: 'b', x, word: 'z' })),
+      ...own.map((x) => ({ group: 'a', x, word: 'y' })),
+      ...own.map((x) => ({ group: 'c', x: x + 1, word: 'x' })),
+    ];
+    for (const ordered of [rows, [...rows].reverse()]) {
+      const { body } = await runDetectors(Table.from(ordered), { sensitive: ['group'] });
+      const contrasts = Object.fromEntries(body.disparities.map(({ column, contrast }) => [column, contrast]));
+      expect(contrasts['x']?.lowest.group).to.equal('a');
+      expect(contrasts['x']?.highest.group).to.equal('c');
+      expect(contrasts['word']?.level).to.equal('x');
+    }
+  });
+});
+
 describe('the detectors: representation', () => {
   const halves = { sex: { f: 0.5, m: 0.5 } };
   const crowd = { sex: [...repeat(560, 'm'), ...repeat(440, 'f')] };

@@ -7,11 +7,10 @@ import { localTaskQueue } from '../../../src/io/queue/local-task-queue.ts';
 import { openTaskQueue } from '../../../src/io/queue/redis-task-queue.ts';
 import type { TaskHandler, TaskQueue } from '../../../src/io/queue/task-queue.ts';
 import { startTaskWorker } from '../../../src/io/queue/task-worker.ts';
-import { loadTensorflow } from '../../../src/tensor/index.ts';
+import { loadTensorflow, type NetworkRows } from '../../../src/tensor/index.ts';
 import { paretoToJson, sweepPareto, type SweepOptions, type TrainingSource } from '../../../src/training/index.ts';
 import { TRAIN_SHARD, trainShardTask } from '../../../src/training/networks/shard-task.ts';
 import { trainShards } from '../../../src/training/networks/train-shards.ts';
-import { trainShard } from '../../../src/training/networks/sweep-worker.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
 import { errorOf } from '../../helpers/waiting.ts';
 
@@ -179,7 +178,7 @@ describeWithRedis('sweepPareto on a queue', (redis) => {
 
 describe('networks that are trained together', () => {
   const random = createRandom(5);
-  const rowsOf = (rows: number): Parameters<typeof trainShard>[0]['train'] => ({
+  const rowsOf = (rows: number): NetworkRows => ({
     x: Float32Array.from({ length: rows * 7 }, () => random.normal()),
     y: Float32Array.from({ length: rows }, () => Number(random.next() < 0.5)),
     groups: Int32Array.from({ length: rows }, () => Math.floor(3 * random.next())),
