@@ -87,10 +87,7 @@ const VALIDATE_TABLE_FIELDS = {
   ),
 } as const;
 
-type QueryFields = z.output<z.ZodObject<typeof VALIDATE_TABLE_FIELDS>>;
-
-/** The fields of a query or of a form. In a form, counts are a file. */
-type TableFields = Omit<QueryFields, 'counts'> & { readonly counts?: boolean | undefined };
+type TableFields = z.output<z.ZodObject<typeof VALIDATE_TABLE_FIELDS>>;
 
 function checkTable(context: z.core.ParsePayload<TableFields>): void {
   const query = context.value;
@@ -118,26 +115,12 @@ function checkTable(context: z.core.ParsePayload<TableFields>): void {
 /** The schema of the query of `POST /validate` with a table. */
 export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check(checkTable);
 
-const { counts: _counts, ...ROWS_FIELDS } = VALIDATE_TABLE_FIELDS;
+const FORM_FIELDS = { ...VALIDATE_TABLE_FIELDS, gates: textJson(gates) } as const;
+const validateFormSchema = z.strictObject(FORM_FIELDS).check(checkTable);
+const { counts: _, ...NAMED_FIELDS } = FORM_FIELDS;
 
-/** The fields of a form of `POST /validate` with a table. */
-export const VALIDATE_FORM_FIELDS = { ...ROWS_FIELDS, gates: textJson(gates) } as const;
-
-const {
-  y_pred: _yPred,
-  score: _score,
-  y_score: _yScore,
-  y_true: _yTrue,
-  sample_weight: _sampleWeight,
-  backend: _backend,
-  ...COUNTS_FIELDS
-} = VALIDATE_FORM_FIELDS;
-
-const validateFormSchema = z.strictObject(VALIDATE_FORM_FIELDS).check(checkTable);
-const validateCountsSchema = z.strictObject(COUNTS_FIELDS);
-
-/** What the options of a validation of a table come with: a table as the body, a form, or a form with counts. */
-export type TableOptionsSource = 'query' | 'form' | 'counts';
+/** The fields of a form of `POST /validate` with a table. Whether it holds counts follows from the name of its file. */
+export const VALIDATE_FORM_FIELDS = NAMED_FIELDS;
 
 type TextOptions = Readonly<Record<string, string | readonly string[]>>;
 
@@ -182,43 +165,6 @@ function inputOf(wire: TableFields): ValidateInput {
     control: listOf(wire.control),
   };
 }
-
-/**
- * Parses the options of `POST /validate` with counts. The names of the columns of counts are fixed, except those of the
- * groups.
- * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
- */
-export function parseValidateCounts(options: TextOptions, source: 'query' | 'form'): ValidateCountsOptions {
-  if (source === 'query') {
-    const {
-      yPred: _,
-      score: __,
-      yTrue: ___,
-      sampleWeight: ____,
-      backend: _____,
-      ...ofCounts
-    } = parseValidateTable(options);
-    return ofCounts;
-  }
-  const wire = parseWire(validateCountsSchema, options, 'The form cannot be validated');
-  const { backend: _, ...measured } = measureOptionsOf({
-    ...wire,
-    na_values: listOf(wire.na_values),
-    measures: listOf(wire.measures),
-    backend: 'duckdb',
-  });
-  return {
-    ...measured,
-    gates: wire.gates,
-    attributes: [wire.sensitive].flat().map(splitNames),
-    control: listOf(wire.control),
-  };
-}
-
-type ValidateCountsOptions = Omit<
-  ValidateInput,
-  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
->;
 
 function listOf(names: string | undefined): string[] | undefined {
   return names === undefined ? undefined : splitNames(names);

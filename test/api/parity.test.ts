@@ -576,8 +576,11 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
       return service.post('/validate', readFileSync(job.path, 'utf8'));
     case 'validate-table': {
       if (job.source !== undefined) {
-        const { path, options, source } = job;
-        return service.formData('/validate', formWith(options, { [source === 'counts' ? source : 'file']: path }));
+        const { counts, ...options } = job.options;
+        return service.formData(
+          '/validate',
+          formWith(options, { [counts === undefined ? 'file' : 'counts']: job.path }),
+        );
       }
       const query = new URLSearchParams();
       for (const [name, value] of Object.entries(job.options))
@@ -637,9 +640,9 @@ describe('the same question to library, command, job and service', function () {
     inputs = mkdtempSync(`${folder()}/inputs-`);
     tablePath = `${inputs}/table.csv`;
     writeFileSync(tablePath, TABLE);
+    writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(`${inputs}/config.yml`, WORKFLOW_CONFIG);
     writeFileSync(`${inputs}/llm.yml`, LLM_CONFIG);
-    writeFileSync(`${inputs}/counts.csv`, COUNTS);
     writeFileSync(
       `${inputs}/gates.yml`,
       '- { metric: demographic_parity_difference, threshold: 0.5, attributes: [sex] }\n',
@@ -658,7 +661,8 @@ describe('the same question to library, command, job and service', function () {
     const found = job(folder());
     if (found.kind !== 'validate-table' || source === undefined) return found;
     const sent = source === 'counts' ? spool(folder(), 'counts.csv', COUNTS) : found.path;
-    return { ...found, path: sent, source };
+    const options = source === 'counts' ? { ...found.options, counts: 'true' } : found.options;
+    return { ...found, path: sent, options, source: 'form' };
   };
   const byJob = async (parity: ParityCase): Promise<unknown> => {
     const { body } = await runJob(jobOf(parity), runOptions(folder()));

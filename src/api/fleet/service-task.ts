@@ -43,7 +43,7 @@ const sentJobSchema = z.discriminatedUnion('kind', [
     kind: z.literal('validate-table'),
     format: z.enum(['csv', 'ndjson', 'parquet']),
     options: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-    source: z.enum(['query', 'form', 'counts']).default('query'),
+    source: z.enum(['query', 'form']).default('query'),
   }),
   z.strictObject({ kind: z.enum(['pipeline', 'workflow']), config: z.string(), fields: texts }),
   z.strictObject({ kind: z.literal('llm-eval'), body: z.string() }),

@@ -2,7 +2,7 @@ import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import { parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
 import { parseTableJob, valuesOfForm } from '../../schemas/table-jobs.ts';
-import { parseValidateCounts, parseValidateTable } from '../../schemas/validate-table.ts';
+import { parseValidateTable } from '../../schemas/validate-table.ts';
 import { parsePipelineFields, parseWorkflowFields } from '../../schemas/workflow-fields.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import type { Job } from './job.ts';
@@ -27,8 +27,7 @@ export async function checkJob(job: Job): Promise<void> {
       return;
     }
     case 'validate-table':
-      if (job.source === 'counts') parseValidateCounts(job.options, 'form');
-      else parseValidateTable(job.options, job.source);
+      parseValidateTable(job.options, job.source);
       return;
     case 'predict':
     case 'calibrate':

@@ -3,7 +3,6 @@ import type { MessagePort } from 'node:worker_threads';
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import type { TableJobKind } from '../../schemas/table-jobs.ts';
-import type { TableOptionsSource } from '../../schemas/validate-table.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import type { ThreadLimits } from './job-bounds.ts';
 
@@ -38,10 +37,10 @@ interface ValidateTableJob {
   /** The query parameters, or the fields of the form, as text, by name. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
   /**
-   * Where the options come from, and whether the table has counts instead of rows.
+   * Where the options come from.
    * @defaultValue 'query'
    */
-  readonly source?: TableOptionsSource;
+  readonly source?: 'query' | 'form';
 }
 
 /** A pipeline or a workflow (`POST /pipeline`, `POST /workflow`). */

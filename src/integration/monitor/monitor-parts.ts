@@ -200,7 +200,7 @@ export function makeParts(
   };
 }
 
-/** Returns the options of the tracker of a request. */
+/** Returns the options of the tracker that counts the events of a request. */
 export function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined): TrackerOptions {
   const { attributes, yPred, yTrue, id, sampleWeight } = request;
   return {

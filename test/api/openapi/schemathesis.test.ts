@@ -12,7 +12,7 @@ import { listenerOf } from '../../helpers/service.ts';
 /** Schemathesis, a Python program that generates valid and invalid requests from the document. */
 const PROGRAM = process.env['EVENHAND_SCHEMATHESIS'] ?? '';
 
-const MIN_REQUESTS = 2000;
+const MIN_REQUESTS = 5000;
 
 const CHECKS = [
   'not_a_server_error',
@@ -38,7 +38,7 @@ function run(args: readonly string[], cwd: string): Promise<Run> {
   return new Promise((resolve, reject) => {
     const child = spawn(PROGRAM, args, {
       cwd,
-      timeout: 540_000,
+      timeout: 900_000,
       env: { ...process.env, SCHEMATHESIS_HOOKS: 'hooks.py' },
     });
     let output = '';
@@ -59,7 +59,7 @@ describe('requests generated from the OpenAPI document @slow', () => {
       console.log('      EVENHAND_SCHEMATHESIS names no executable of Schemathesis: not run');
       this.skip();
     }
-    this.timeout(600_000);
+    this.timeout(960_000);
     const app = createApp({ keys: [], threads: 1 });
     await app.ready();
     // The real server is used, because it answers some requests itself, for example if headers are too large.
@@ -71,7 +71,7 @@ describe('requests generated from the OpenAPI document @slow', () => {
       const { code, output } = await run(
         [
           ...['run', `${url}/openapi.json`, '--checks', CHECKS.join(','), '--max-examples', '150', '--seed', '1'],
-          ...['--phases', 'examples,coverage,fuzzing', '--continue-on-failure', '--no-shrink', '--no-color'],
+          ...['--phases', 'examples,coverage,fuzzing,stateful', '--continue-on-failure', '--no-shrink', '--no-color'],
           ...['--generation-database', 'none', '--report-ndjson-path', record, '--request-timeout', '60'],
         ],
         folder(),
