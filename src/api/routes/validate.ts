@@ -1,11 +1,15 @@
+import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
+import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
+import { isColumn } from '../../table/column-source.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody, writeBody } from '../intake/receive-body.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
+import { readQuickRows } from '../jobs/quick-rows.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { answerBody } from '../runs/runs.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
@@ -38,9 +42,10 @@ const MAX_SAMPLES = 1000;
  * @throws {ConfigValidationError} if fields are invalid
  */
 async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
-  const input = readRowsBody(bytes, service.limits.arrayItems);
-  if (!isLight(input)) return undefined;
-  const result = JSON.stringify(validationToJson(validateRowsNow(input)));
+  const { arrayItems } = service.limits;
+  const validation = validateQuickly(bytes, arrayItems) ?? validateParsed(readRowsBody(bytes, arrayItems));
+  if (validation === undefined) return undefined;
+  const result = JSON.stringify(validationToJson(validation));
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
   const body = answerBody(runId, result, createdAt);
@@ -48,11 +53,27 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
   return body;
 }
 
+/** Returns undefined if the body must be parsed, also in order to report an error. */
+function validateQuickly(bytes: Buffer, maxItems: number): FileValidation | undefined {
+  const input = readQuickRows(bytes, maxItems);
+  if (input === undefined) return undefined;
+  try {
+    return validateParsed(input);
+  } catch (error) {
+    if (FairnessToolkitError.isInstance(error)) return undefined;
+    throw error;
+  }
+}
+
+function validateParsed(input: ValidateRowsInput): FileValidation | undefined {
+  return isLight(input) ? validateRowsNow(input) : undefined;
+}
+
 /** Returns whether a validation takes about as long as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
   const { backend = 'native', average, control, withCi, withPValue, sensitive, intersections = [] } = input;
   if (backend !== 'native' || control !== undefined || average !== undefined || withPValue === true) return false;
-  const columns = Array.isArray(sensitive) ? [sensitive] : Object.values(sensitive);
+  const columns = Array.isArray(sensitive) || isColumn(sensitive) ? [sensitive] : Object.values(sensitive);
   const counted = columns.length + intersections.reduce((sum, names) => sum + names.length, 0);
   if (counted > (withCi === false ? MAX_COLUMNS : MAX_COLUMNS_WITH_CI)) return false;
   return columns.every(hasFewGroups) && (withCi === false || hasLightInterval(input));
@@ -67,6 +88,8 @@ function hasLightInterval(input: ValidateRowsInput): boolean {
 
 /** Returns whether there are few groups. Searching a short list is faster than building a set of all labels. */
 function hasFewGroups(rows: unknown): boolean {
+  // Columns that are already encoded have few groups.
+  if (isColumn(rows)) return true;
   const groups: unknown[] = [];
   for (const label of rows as readonly unknown[]) {
     if (groups.includes(label)) continue;
