@@ -112,25 +112,30 @@ class RowScanner {
     const bits = new Uint8Array((bytes.length - this.#at) >> 1);
     let count = 0;
     do {
-      let byte = bytes[this.#at];
-      if (byte !== ZERO && byte !== ONE) byte = this.#peek();
-      if (byte === ZERO || byte === ONE) {
-        this.#at++;
+      let at = this.#at;
+      // Nearly all items are digits with a comma. This loop reads them without a call.
+      for (;;) {
+        let byte = bytes[at];
+        while (byte === SPACE) byte = bytes[++at];
+        if ((byte !== ZERO && byte !== ONE) || bytes[at + 1] !== COMMA) break;
         bits[count++] = byte - ZERO;
-      } else if (byte === SMALL_T) {
-        this.#word('true');
-        bits[count++] = 1;
-      } else if (byte === SMALL_F) {
-        this.#word('false');
-        bits[count++] = 0;
-      } else throw NOT_SIMPLE;
-      if (bytes[this.#at] === COMMA) {
-        this.#at++;
-        continue;
+        at += 2;
       }
-      if (!this.#hasNext(CLOSE_ARRAY)) return bits.subarray(0, count);
-    } while (count < bits.length);
-    throw NOT_SIMPLE;
+      this.#at = at;
+      bits[count++] = this.#bit();
+    } while (this.#hasNext(CLOSE_ARRAY));
+    return bits.subarray(0, count);
+  }
+
+  #bit(): number {
+    const byte = this.#peek();
+    if (byte === SMALL_T || byte === SMALL_F) {
+      this.#word(byte === SMALL_T ? 'true' : 'false');
+      return Number(byte === SMALL_T);
+    }
+    if (byte !== ZERO && byte !== ONE) throw NOT_SIMPLE;
+    this.#at++;
+    return byte - ZERO;
   }
 
   #word(word: 'true' | 'false' | 'null'): void {
@@ -156,53 +161,40 @@ class RowScanner {
     this.#skip(OPEN_ARRAY);
     const bytes = this.#bytes;
     const codes = new Int32Array((bytes.length - this.#at) >> 1);
-    const labels: string[] = [];
     const found: Uint8Array[] = [];
-    let count = 0;
     let missing = 0;
+    let count = 0;
     do {
-      const byte = bytes[this.#at] === QUOTE ? QUOTE : this.#peek();
-      if (byte === QUOTE) {
-        this.#at++;
-        let code = this.#known(found);
-        if (code === -1) {
-          code = found.length;
-          const label = this.#label();
-          found.push(label);
-          labels.push(decode(label));
-        }
+      let at = this.#at;
+      // Nearly all items are labels that occurred before, with a comma. This loop reads them without a call.
+      for (;;) {
+        while (bytes[at] === SPACE) at++;
+        const code = codeOf(bytes, at, found);
+        if (code === -1) break;
+        const end = at + (found[code] as Uint8Array).length + 2;
+        if (bytes[end] !== COMMA) break;
         codes[count++] = code;
-      } else if (byte === SMALL_N) {
-        this.#word('null');
-        codes[count++] = -1;
-        missing = 1;
-      } else throw NOT_SIMPLE;
-      if (found.length + missing > MAX_GROUPS) throw NOT_SIMPLE;
-      if (bytes[this.#at] === COMMA) {
-        this.#at++;
-        continue;
+        at = end + 1;
       }
-      if (!this.#hasNext(CLOSE_ARRAY)) return sortLabels(codes.slice(0, count), labels);
-    } while (count < codes.length);
-    throw NOT_SIMPLE;
+      this.#at = at;
+      const code = this.#group(found);
+      codes[count++] = code;
+      if (code === -1) missing = 1;
+      if (found.length + missing > MAX_GROUPS) throw NOT_SIMPLE;
+    } while (this.#hasNext(CLOSE_ARRAY));
+    return sortLabels(codes.slice(0, count), found.map(decode));
   }
 
-  /** Skips a label that occurred before, and returns its code; -1 if the label is new. */
-  #known(found: readonly Uint8Array[]): number {
-    const bytes = this.#bytes;
-    const start = this.#at;
-    for (let code = 0; code < found.length; code++) {
-      const label = found[code] as Uint8Array;
-      const { length } = label;
-      // A label contains no quotation marks, so a text that starts with it and then ends is equal to it.
-      if (bytes[start + length] !== QUOTE) continue;
-      let same = 0;
-      while (same < length && bytes[start + same] === label[same]) same++;
-      if (same < length) continue;
-      this.#at = start + length + 1;
-      return code;
+  /** Reads one text or null, and returns its code. A new text is added. */
+  #group(found: Uint8Array[]): number {
+    if (this.#peek() === SMALL_N) {
+      this.#word('null');
+      return -1;
     }
-    return -1;
+    const code = codeOf(this.#bytes, this.#at, found);
+    this.#skip(QUOTE);
+    const label = this.#label();
+    return code === -1 ? found.push(label) - 1 : code;
   }
 
   /** Reads a text without escapes up to its end. */
@@ -253,6 +245,21 @@ class RowScanner {
     let byte = this.#bytes[this.#at];
     while (byte !== undefined && byte > SPACE && byte !== COMMA && byte !== CLOSE_OBJECT) byte = this.#bytes[++this.#at];
   }
+}
+
+/** Returns the code of the label that starts at a position; -1 if the label is new, or if there is no text. */
+function codeOf(bytes: Uint8Array, at: number, found: readonly Uint8Array[]): number {
+  if (bytes[at] !== QUOTE) return -1;
+  for (let code = 0; code < found.length; code++) {
+    const label = found[code] as Uint8Array;
+    const { length } = label;
+    // A label contains no quotation marks, so a text that starts with it and then ends is equal to it.
+    if (bytes[at + 1 + length] !== QUOTE) continue;
+    let same = 0;
+    while (same < length && bytes[at + 1 + same] === label[same]) same++;
+    if (same === length) return code;
+  }
+  return -1;
 }
 
 /** Decodes the bytes of a text. The decoder would remove a byte order mark at the start, so such a text is not simple. */
