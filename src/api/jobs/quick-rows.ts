@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { findMetricDefinition, metricKind } from '../../metrics/metric-definitions.ts';
 import { metricNamesOf } from '../../integration/gates.ts';
-import type { ValidateRowsInput } from '../../integration/validate-rows.ts';
+import { RequestMemory, type ValidateRowsInput } from '../../integration/validate-rows.ts';
 import { parseValidateRows, type ValidateRowsBody } from '../../schemas/validate-rows.ts';
 import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
@@ -24,13 +24,22 @@ const UNUSUAL: readonly (keyof ValidateRowsBody)[] = [
   'score_threshold',
 ];
 
-type Options = ReturnType<typeof measureOptionsOf>;
+interface KnownOptions {
+  readonly options: ReturnType<typeof measureOptionsOf> | null;
+  readonly memory: RequestMemory;
+}
+
+/** The rows of a body, and what is known from earlier requests with the same options. */
+export interface QuickRows {
+  readonly input: ValidateRowsInput;
+  readonly memory: RequestMemory;
+}
 
 /**
  * The options of recent requests by their JSON text; null for options that need the usual way. A client usually sends
  * the same options with other rows.
  */
-const known = new LRUCache<string, { readonly options: Options | null }>({ max: 256 });
+const known = new LRUCache<string, KnownOptions>({ max: 256 });
 
 /** The maximum length of the text of options that are remembered. */
 const MAX_TEXT = 2048;
@@ -41,7 +50,7 @@ const MAX_TEXT = 2048;
  * Their validation gives the same results as the validation of the arrays.
  * @returns undefined if the body must be read by `readRowsBody`: it has another form, or it is invalid
  */
-export function readQuickRows(bytes: Uint8Array, maxItems: number): ValidateRowsInput | undefined {
+export function readQuickRows(bytes: Uint8Array, maxItems: number): QuickRows | undefined {
   const rows = scanRows(bytes);
   if (rows?.yPred === undefined) return undefined;
   const { yPred, yTrue, sensitive, isNamed, others } = rows;
@@ -49,22 +58,22 @@ export function readQuickRows(bytes: Uint8Array, maxItems: number): ValidateRows
   if (length > maxItems || (yTrue !== undefined && yTrue.length !== length)) return undefined;
   const columns = Object.values(sensitive);
   if (!columns.every(({ codes }) => codes.length === length)) return undefined;
-  const options = optionsIn(others);
+  const { options, memory } = optionsIn(others);
   if (options === null) return undefined;
   const [only] = columns;
-  return { ...options, yPred, yTrue, sensitive: isNamed || only === undefined ? sensitive : only };
+  return { input: { ...options, yPred, yTrue, sensitive: isNamed || only === undefined ? sensitive : only }, memory };
 }
 
-function optionsIn(text: string): Options | null {
+function optionsIn(text: string): KnownOptions {
   const remembered = known.get(text);
-  if (remembered !== undefined) return remembered.options;
-  const options = parseOptions(text);
-  if (text.length <= MAX_TEXT) known.set(text, { options });
-  return options;
+  if (remembered !== undefined) return remembered;
+  const parsed = { options: parseOptions(text), memory: new RequestMemory() };
+  if (text.length <= MAX_TEXT) known.set(text, parsed);
+  return parsed;
 }
 
 /** Parses options with the schema of the complete body. Returns null if the body must be read by `readRowsBody`. */
-function parseOptions(text: string): Options | null {
+function parseOptions(text: string): KnownOptions['options'] {
   try {
     const given = parseJson(text) as Record<string, unknown>;
     if (['y_pred', 'y_true', 'sensitive', ...UNUSUAL].some((name) => Object.hasOwn(given, name))) return null;

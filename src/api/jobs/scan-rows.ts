@@ -108,8 +108,7 @@ class RowScanner {
   #bits(): Uint8Array {
     this.#skip(OPEN_ARRAY);
     const bytes = this.#bytes;
-    // An item and its comma take at least two bytes.
-    const bits = new Uint8Array((bytes.length - this.#at) >> 1);
+    const bits = scratchOf(bytes).bits;
     let count = 0;
     do {
       let at = this.#at;
@@ -124,7 +123,7 @@ class RowScanner {
       this.#at = at;
       bits[count++] = this.#bit();
     } while (this.#hasNext(CLOSE_ARRAY));
-    return bits.subarray(0, count);
+    return bits.slice(0, count);
   }
 
   #bit(): number {
@@ -160,7 +159,7 @@ class RowScanner {
   #groups(): CategoricalColumn {
     this.#skip(OPEN_ARRAY);
     const bytes = this.#bytes;
-    const codes = new Int32Array((bytes.length - this.#at) >> 1);
+    const { codes } = scratchOf(bytes);
     const found: Uint8Array[] = [];
     let missing = 0;
     let count = 0;
@@ -245,6 +244,16 @@ class RowScanner {
     let byte = this.#bytes[this.#at];
     while (byte !== undefined && byte > SPACE && byte !== COMMA && byte !== CLOSE_OBJECT) byte = this.#bytes[++this.#at];
   }
+}
+
+/** Arrays that every scan uses until it knows how many rows there are. A scan is synchronous. */
+let scratch = { bits: new Uint8Array(), codes: new Int32Array() };
+
+/** Returns arrays with space for all items of a body. An item and its comma take at least two bytes. */
+function scratchOf({ length }: Uint8Array): typeof scratch {
+  const items = length >> 1;
+  if (scratch.bits.length < items) scratch = { bits: new Uint8Array(items), codes: new Int32Array(items) };
+  return scratch;
 }
 
 /** Returns the code of the label that starts at a position; -1 if the label is new, or if there is no text. */

@@ -1,7 +1,7 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
 import type { FileValidation } from '../../integration/measure-attributes.ts';
-import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
+import { type RequestMemory, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { isColumn } from '../../table/column-source.ts';
@@ -55,18 +55,18 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
 
 /** Returns undefined if the body must be parsed, also in order to report an error. */
 function validateQuickly(bytes: Buffer, maxItems: number): FileValidation | undefined {
-  const input = readQuickRows(bytes, maxItems);
-  if (input === undefined) return undefined;
+  const quick = readQuickRows(bytes, maxItems);
+  if (quick === undefined) return undefined;
   try {
-    return validateParsed(input);
+    return validateParsed(quick.input, quick.memory);
   } catch (error) {
     if (FairnessToolkitError.isInstance(error)) return undefined;
     throw error;
   }
 }
 
-function validateParsed(input: ValidateRowsInput): FileValidation | undefined {
-  return isLight(input) ? validateRowsNow(input) : undefined;
+function validateParsed(input: ValidateRowsInput, memory?: RequestMemory): FileValidation | undefined {
+  return isLight(input) ? validateRowsNow(input, memory) : undefined;
 }
 
 /** Returns whether a validation takes about as long as reading its body. */
