@@ -377,7 +377,7 @@ function frameOf(
 ): MetricFrame | undefined {
   const cells = kinds[0]?.[1].crossed?.cells;
   if (cells === undefined) return undefined;
-  const stats = withoutReadings(Object.fromEntries(kinds.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind);
+  const stats = withoutReadings(Object.fromEntries(kinds.map(([kind, { stats: all }]) => [kind, all])));
   const crossed = Object.fromEntries(kinds.map(([kind, { crossed: own }]) => [kind, own?.stats])) as StatsByKind;
   const measures = [...new Set(wanted.flatMap((definition) => definition.measures))];
   return new MetricFrame(stats, measures, optionsOf(request), levelsOf(crossed, cells));
@@ -387,6 +387,6 @@ function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest):
   return { ...options, withEffectSize };
 }
 
-const filledOptionsOf = oncePerObject(
-  (request: MeasureRequest): FilledMetricOptions => Object.freeze(fillMetricOptions(optionsOf(request))),
+const filledOptionsOf = oncePerObject((request: MeasureRequest): FilledMetricOptions =>
+  Object.freeze(fillMetricOptions(optionsOf(request))),
 );

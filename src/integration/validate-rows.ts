@@ -374,10 +374,7 @@ function assertFewCrossed(parts: readonly Codes[], maxGroups: number): void {
 interface DecisionColumns
   extends
     Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight'>,
-    Pick<
-      RowOptions,
-      'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
-    > {
+    Pick<RowOptions, 'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'> {
   readonly sensitive: NamedGroups;
   /** The names of one or more columns of `sensitive`. Several columns are crossed. */
   readonly attributes: readonly (readonly string[])[];

@@ -242,7 +242,8 @@ class RowScanner {
   /** Skips a number, true, false or null. */
   #skipWord(): void {
     let byte = this.#bytes[this.#at];
-    while (byte !== undefined && byte > SPACE && byte !== COMMA && byte !== CLOSE_OBJECT) byte = this.#bytes[++this.#at];
+    while (byte !== undefined && byte > SPACE && byte !== COMMA && byte !== CLOSE_OBJECT)
+      byte = this.#bytes[++this.#at];
   }
 }
 

@@ -44,9 +44,45 @@ function expectSame(body: Uint8Array | string): boolean {
 
 const space = fc.constantFrom('', '', '', ' ', '\n\t ');
 const bit = fc.constantFrom('0', '1', '0', '1', '0', '1', 'true', 'false');
-const oddItem = fc.constantFrom('null', '2', '-0', '01', '1.0', '1e0', '"1"', '[]', '{}', 'NaN', '', 'tru', '"a', '0 1');
-const label = fc.constantFrom('"a"', '"b"', '"ab"', '"b a"', '"1"', '"1.0"', '"Ä"', '""', '"NA"', '"__proto__"', 'null');
-const oddLabel = fc.constantFrom('7', 'true', '"\\u0061"', '"a\\"b"', '"a\u0001"', '"a', '12345678901234567890', '"\ufeffa"');
+const oddItem = fc.constantFrom(
+  'null',
+  '2',
+  '-0',
+  '01',
+  '1.0',
+  '1e0',
+  '"1"',
+  '[]',
+  '{}',
+  'NaN',
+  '',
+  'tru',
+  '"a',
+  '0 1',
+);
+const label = fc.constantFrom(
+  '"a"',
+  '"b"',
+  '"ab"',
+  '"b a"',
+  '"1"',
+  '"1.0"',
+  '"Ä"',
+  '""',
+  '"NA"',
+  '"__proto__"',
+  'null',
+);
+const oddLabel = fc.constantFrom(
+  '7',
+  'true',
+  '"\\u0061"',
+  '"a\\"b"',
+  '"a\u0001"',
+  '"a',
+  '12345678901234567890',
+  '"\ufeffa"',
+);
 
 function list(item: fc.Arbitrary<string>, odd: fc.Arbitrary<string>, rows: number): fc.Arbitrary<string> {
   const items = fc.array(item, { minLength: rows, maxLength: rows });
