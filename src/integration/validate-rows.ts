@@ -155,7 +155,12 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
  * than the validation.
  * @throws {ValueError} if the backend is not native
  */
-export function validateRowsNow(input: ValidateRowsInput, memory?: RequestMemory): FileValidation {
+export function validateRowsNow(input: ValidateRowsInput): FileValidation {
+  return validateRemembered(input, new RequestMemory());
+}
+
+/** Runs {@link validateRowsNow} with what earlier validations with the same options remembered. */
+export function validateRemembered(input: ValidateRowsInput, memory: RequestMemory): FileValidation {
   assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const plan = planRows(input, memory);
   const { backend } = plan;

@@ -1,7 +1,7 @@
 import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
 import type { FileValidation } from '../../integration/measure-attributes.ts';
-import { type RequestMemory, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
+import { validateRemembered, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { isColumn } from '../../table/column-source.ts';
@@ -58,15 +58,15 @@ function validateQuickly(bytes: Buffer, maxItems: number): FileValidation | unde
   const quick = readQuickRows(bytes, maxItems);
   if (quick === undefined) return undefined;
   try {
-    return validateParsed(quick.input, quick.memory);
+    return isLight(quick.input) ? validateRemembered(quick.input, quick.memory) : undefined;
   } catch (error) {
     if (FairnessToolkitError.isInstance(error)) return undefined;
     throw error;
   }
 }
 
-function validateParsed(input: ValidateRowsInput, memory?: RequestMemory): FileValidation | undefined {
-  return isLight(input) ? validateRowsNow(input, memory) : undefined;
+function validateParsed(input: ValidateRowsInput): FileValidation | undefined {
+  return isLight(input) ? validateRowsNow(input) : undefined;
 }
 
 /** Returns whether a validation takes about as long as reading its body. */

@@ -5,7 +5,7 @@ import { readQuickRows } from '../../../src/api/jobs/quick-rows.ts';
 import { readRowsBody } from '../../../src/api/jobs/rows-body.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
-import { validateRowsNow } from '../../../src/integration/validate-rows.ts';
+import { validateRemembered, validateRowsNow } from '../../../src/integration/validate-rows.ts';
 import { validationToJson } from '../../../src/integration/validation-report.ts';
 import { check, itHolds } from '../../property/check.ts';
 
@@ -19,7 +19,7 @@ function parsedOutcome(bytes: Uint8Array): string {
 /** The outcome of a body on the quick path; undefined if the body must be parsed. */
 function quickOutcome(bytes: Uint8Array): string | undefined {
   const quick = readQuickRows(bytes, MAX_ITEMS);
-  return quick === undefined ? undefined : outcomeOf(() => validateRowsNow(quick.input, quick.memory));
+  return quick === undefined ? undefined : outcomeOf(() => validateRemembered(quick.input, quick.memory));
 }
 
 function outcomeOf(validate: () => ReturnType<typeof validateRowsNow>): string {
