@@ -154,12 +154,8 @@ async function withSource<T>(
       remark('The rows are many, so that they are read in blocks through a temporary file.', options);
     return work({ source: files, testSource: testCsv, ...roles });
   }
-  const { loadData } = await import('../io/load-data.ts');
-  const labels = sensitive ?? ['s'];
-  const table = await loadData(files, { labels });
-  // Reads only the columns of the training rows, so that an error about a missing column names the test file.
-  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
-  return work({ table, ...roles, testTable });
+  const { loadTrainingSource } = await import('../integration/file-jobs.ts');
+  return work(await loadTrainingSource({ csv: files, testCsv, ...roles }));
 }
 
 /** The numbers of bytes and of values above which files are read in blocks. */

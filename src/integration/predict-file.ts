@@ -1,10 +1,12 @@
 import path from 'node:path';
 
+import { briefReport, noteBlocks, type ReportDocument } from '../document/report-document.ts';
+import { capital, counted, formatCount, formatNumber } from '../internal/format.ts';
 import { findFiles } from '../io/find-files.ts';
 import { loadData, loadTexts } from '../io/load-data.ts';
 import { type FairnessPipeline, loadPipeline } from '../pipeline/index.ts';
 import type { DataPaths, FileSource } from '../schemas/data-source.ts';
-import { readTexts, type Table } from '../table/index.ts';
+import { readTexts, Table } from '../table/index.ts';
 import {
   addPredictions,
   missingTextsOf,
@@ -72,4 +74,83 @@ async function passThrough(
     transformer.warnings.slice(saidBefore[index]).map((note) => `${name}: ${note}`),
   );
   return { rows: data, notes };
+}
+
+/**
+ * Converts numeric columns from text to numbers, for file formats that distinguish the two. All values are first read
+ * as text, so that other formats contain them unchanged. A column stays text if a conversion would change its values,
+ * such as identifiers with leading zeros.
+ */
+export async function withNumbers(table: Table, source: DataPaths | FileSource): Promise<Table> {
+  const typed = await loadData(source);
+  return Table.ofColumns(
+    table.columnNames.map((name) => {
+      const column = table.column(name);
+      const losesDigits = column.kind === 'categorical' && column.labels.some(isIdentifier);
+      return [name, typed.columnNames.includes(name) && !losesDigits ? typed.column(name) : column];
+    }),
+  );
+}
+
+/** Returns whether a text is an integer with leading zeros, or an integer that a float64 cannot represent exactly. */
+function isIdentifier(text: string): boolean {
+  return /^[-+]?0\d/.test(text) || (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(Number(text)));
+}
+
+/** Returns the sum of the predictions of a model of decisions, null for other models, and the mean score. */
+function totalsOf({ model, predicted }: FilePredictions): { readonly positive: number | null; readonly mean: number } {
+  const { table, scoreColumn, predictionColumn } = predicted;
+  const total = (name: string): number => table.numeric(name).values.reduce((sum, value) => sum + value, 0);
+  return {
+    positive: model.card.task === 'binary' ? total(predictionColumn) : null,
+    mean: total(scoreColumn) / table.rowCount,
+  };
+}
+
+/** Returns a summary of predictions as plain JSON. */
+export function predictionsToJson(predictions: FilePredictions): Record<string, unknown> {
+  const {
+    model: { card },
+    predicted: { table, scoreColumn, predictionColumn, warnings },
+  } = predictions;
+  const { positive, mean } = totalsOf(predictions);
+  return {
+    n: table.rowCount,
+    n_positive: positive,
+    mean_score: mean,
+    score_column: scoreColumn,
+    prediction_column: predictionColumn,
+    method: card.method,
+    task: card.task,
+    output: card.output,
+    warnings,
+  };
+}
+
+/** Returns the report of predictions. */
+export function predictionsDocument(predictions: FilePredictions): ReportDocument {
+  const {
+    model: { card, isRandomized },
+    predicted: { table, scoreColumn, predictionColumn, warnings },
+  } = predictions;
+  const n = table.rowCount;
+  const { positive, mean } = totalsOf(predictions);
+  const label = card.data?.positive_label;
+  const outcome = `${card.data === null ? 'the outcome' : `'${card.data.target}'`}${label === null || label === undefined ? '' : ` = '${label}'`}`;
+  const prediction =
+    positive === null
+      ? 'the predicted value'
+      : `1 for ${formatCount(positive)} rows (${formatNumber((100 * positive) / n, 1)}%), 0 for the others${isRandomized ? ', drawn at random' : ''}`;
+  const facts = [
+    { name: scoreColumn, value: `${card.output}, ${formatNumber(mean)} on average` },
+    { name: predictionColumn, value: prediction },
+  ];
+  const notes = noteBlocks(
+    'Notes',
+    warnings.map((warning) => `${capital(warning)}.`),
+  );
+  return briefReport({
+    subject: `${counted(n, 'row')} scored for ${outcome} by a model of ${card.method.replaceAll('_', ' ')}.`,
+    blocks: [{ kind: 'facts', facts }, ...notes],
+  });
 }

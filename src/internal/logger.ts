@@ -66,8 +66,21 @@ export function createLogger(environment: Readonly<Record<string, string | undef
 function toPlainLine(line: string, labels: Readonly<Record<number, string>>): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as { level: number; time: string; msg?: string };
   const text = (msg ?? '').replaceAll(/\s*[\r\n]+\s*/g, ' ');
-  const extras = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`;
-  return `${time} ${(labels[level] ?? String(level)).toUpperCase()} ${text}${extras}\n`;
+  const words = [time, (labels[level] ?? String(level)).toUpperCase(), text, ...fieldsOf('', rest)];
+  return `${words.join(' ')}\n`;
+}
+
+/** Matches texts that need no quotation marks. */
+const PLAIN = /^[^\s"'=\\\p{Cc}]+$/u;
+
+/** Returns the fields of a line as `name=value`. The fields of an object are named `object.field`. */
+function fieldsOf(prefix: string, fields: object): string[] {
+  return Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+    const full = `${prefix}${name}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return fieldsOf(`${full}.`, value);
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return [`${full}=${typeof value !== 'string' || PLAIN.test(text) ? text : JSON.stringify(text)}`];
+  });
 }
 
 /** Returns whether environment variables configure logging. */

@@ -48,6 +48,7 @@ export const serveSchema = z
     allowedHost: z
       .array(z.string().regex(HOST_NAME, 'a host is a name or an address without a port, such as audit.example.com'))
       .optional(),
+    webhookHost: z.array(z.string().min(1)).optional(),
     basePath: z
       .string()
       .regex(BASE_PATH, 'a base path begins with a slash and does not end with one, such as /fairness')

@@ -37,3 +37,16 @@ export function textBoolean<Schema extends z.ZodType>(schema: Schema): z.ZodPipe
     typeof value === 'string' ? (TRUTHS.get(value.trim().toLowerCase()) ?? value) : value;
   return z.preprocess(read, schema) as unknown as z.ZodPipe<z.ZodTransform, Schema>;
 }
+
+/** Returns the schema of a value that may arrive as JSON text. */
+export function textJson<Schema extends z.ZodType>(schema: Schema): z.ZodPipe<z.ZodTransform, Schema> {
+  const read = (value: unknown): unknown => {
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value);
+    } catch {
+      return value;
+    }
+  };
+  return z.preprocess(read, schema) as unknown as z.ZodPipe<z.ZodTransform, Schema>;
+}

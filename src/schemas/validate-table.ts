@@ -4,7 +4,7 @@ import { described, optionalField } from './fields.ts';
 import { splitNames } from '../internal/arguments.ts';
 import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { checkedBy, MAX_ATTRIBUTES } from './row-arrays.ts';
-import { textBoolean, textNumber } from './text-values.ts';
+import { textBoolean, textJson, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
 import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
 
@@ -23,7 +23,7 @@ const NAMES_SCHEMA = { type: 'string', minLength: 1, maxLength: MAX_NAMES_LENGTH
  * The sensitive columns, from one or several parameters. The schema is one custom check, because the errors of a zod
  * union are not specific.
  */
-const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
+export const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiveProblem(value)).meta({
   anyOf: [NAMES_SCHEMA, { type: 'array', items: NAMES_SCHEMA, minItems: 1, maxItems: MAX_ATTRIBUTES }],
   description:
     'A sensitive column; a comma list is one intersection (a comma in a name is `\\,`); repeat the parameter to analyse several columns separately.',
@@ -34,7 +34,7 @@ const sensitiveNames = checkedBy<string | readonly string[]>((value) => sensitiv
  * The options that can be query parameters. The list `gates` can only be sent in a JSON body, but the parameter
  * `metric` accepts gates that apply to all attributes.
  */
-const { gates: _, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
+const { gates, ...QUERY_FIELDS } = MEASURE_WIRE_FIELDS;
 
 /** The query of `POST /validate` with a table: the roles of its columns, and the options for metrics and gates. */
 const VALIDATE_TABLE_FIELDS = {
@@ -87,8 +87,12 @@ const VALIDATE_TABLE_FIELDS = {
   ),
 } as const;
 
-/** The schema of the query of `POST /validate` with a table. */
-export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((context) => {
+type QueryFields = z.output<z.ZodObject<typeof VALIDATE_TABLE_FIELDS>>;
+
+/** The fields of a query or of a form. In a form, counts are a file. */
+type TableFields = Omit<QueryFields, 'counts'> & { readonly counts?: boolean | undefined };
+
+function checkTable(context: z.core.ParsePayload<TableFields>): void {
   const query = context.value;
   if (query.counts) {
     context.issues.push(...countsRules(query).map((rule) => ruleIssue(rule)));
@@ -109,7 +113,33 @@ export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check((
     rules.push({ path: ['y_score'], message, suggestion: 'Leave y_score out.' });
   }
   context.issues.push(...rules.map((rule) => ruleIssue(rule)));
-});
+}
+
+/** The schema of the query of `POST /validate` with a table. */
+export const validateTableSchema = z.strictObject(VALIDATE_TABLE_FIELDS).check(checkTable);
+
+const { counts: _counts, ...ROWS_FIELDS } = VALIDATE_TABLE_FIELDS;
+
+/** The fields of a form of `POST /validate` with a table. */
+export const VALIDATE_FORM_FIELDS = { ...ROWS_FIELDS, gates: textJson(gates) } as const;
+
+const {
+  y_pred: _yPred,
+  score: _score,
+  y_score: _yScore,
+  y_true: _yTrue,
+  sample_weight: _sampleWeight,
+  backend: _backend,
+  ...COUNTS_FIELDS
+} = VALIDATE_FORM_FIELDS;
+
+const validateFormSchema = z.strictObject(VALIDATE_FORM_FIELDS).check(checkTable);
+const validateCountsSchema = z.strictObject(COUNTS_FIELDS);
+
+/** What the options of a validation of a table come with: a table as the body, a form, or a form with counts. */
+export type TableOptionsSource = 'query' | 'form' | 'counts';
+
+type TextOptions = Readonly<Record<string, string | readonly string[]>>;
 
 /** The parameters of columns that have fixed names in a table of counts. */
 const ROW_COLUMNS = ['y_pred', 'score', 'y_score', 'y_true', 'sample_weight'] as const;
@@ -128,14 +158,20 @@ export function holdsCounts({ counts }: Readonly<Record<string, string | readonl
 }
 
 /**
- * Parses the query of `POST /validate` with a table.
- * @param query parameters as text; a repeated parameter is a list
- * @throws {ConfigValidationError} if parameters are invalid; `context.fields` identifies each one
+ * Parses the options of `POST /validate` with a table.
+ * @param options texts by name; a repeated option is a list
+ * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
  */
-export function parseValidateTable(query: Readonly<Record<string, string | readonly string[]>>): ValidateInput {
-  const wire = parseWire(validateTableSchema, query, 'The query cannot be validated', (pointer) =>
-    pointer.replace(/^\//, ''),
-  );
+export function parseValidateTable(options: TextOptions, source: 'query' | 'form' = 'query'): ValidateInput {
+  if (source === 'form') {
+    const { gates: sent, ...wire } = parseWire(validateFormSchema, options, 'The form cannot be validated');
+    return { ...inputOf(wire), gates: sent };
+  }
+  const nameOf = (pointer: string): string => pointer.replace(/^\//, '');
+  return inputOf(parseWire(validateTableSchema, options, 'The query cannot be validated', nameOf));
+}
+
+function inputOf(wire: TableFields): ValidateInput {
   return {
     ...measureOptionsOf({ ...wire, na_values: listOf(wire.na_values), measures: listOf(wire.measures) }),
     attributes: [wire.sensitive].flat().map(splitNames),
@@ -146,6 +182,43 @@ export function parseValidateTable(query: Readonly<Record<string, string | reado
     control: listOf(wire.control),
   };
 }
+
+/**
+ * Parses the options of `POST /validate` with counts. The names of the columns of counts are fixed, except those of the
+ * groups.
+ * @throws {ConfigValidationError} if options are invalid; `context.fields` identifies each one
+ */
+export function parseValidateCounts(options: TextOptions, source: 'query' | 'form'): ValidateCountsOptions {
+  if (source === 'query') {
+    const {
+      yPred: _,
+      score: __,
+      yTrue: ___,
+      sampleWeight: ____,
+      backend: _____,
+      ...ofCounts
+    } = parseValidateTable(options);
+    return ofCounts;
+  }
+  const wire = parseWire(validateCountsSchema, options, 'The form cannot be validated');
+  const { backend: _, ...measured } = measureOptionsOf({
+    ...wire,
+    na_values: listOf(wire.na_values),
+    measures: listOf(wire.measures),
+    backend: 'duckdb',
+  });
+  return {
+    ...measured,
+    gates: wire.gates,
+    attributes: [wire.sensitive].flat().map(splitNames),
+    control: listOf(wire.control),
+  };
+}
+
+type ValidateCountsOptions = Omit<
+  ValidateInput,
+  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
+>;
 
 function listOf(names: string | undefined): string[] | undefined {
   return names === undefined ? undefined : splitNames(names);

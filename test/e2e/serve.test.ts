@@ -194,6 +194,34 @@ describe('evenhand serve', function () {
         expect((await service.ended).code).to.equal(0);
       });
 
+      it('answers results, cancellations and readiness (503) until its last run has ended, and refuses new work', async () => {
+        const service = await startService(['--workers', workers, '--threads', '1']);
+        const { ask, close } = openConnection(service);
+        const slow = { method: 'lagrangian', epochs: 4000, patience: 4000, backend: 'cpu', min_group_size: 2 };
+        const rows = Array.from({ length: 200 }, (_, row) => ({ x: row % 10, y: row % 3 === 0 ? 1 : 0, s: row % 2 }));
+        const run = await ask('POST', '/train', { ...slow, rows }, { prefer: 'respond-async' });
+        const url = `/results/${String(run.json['run_id'])}`;
+        while ((await ask('GET', url)).json['status'] !== 'running') await pause(50);
+        service.child.kill('SIGTERM');
+        await pause(500);
+        // New connections too: a load balancer opens one for each check.
+        const later = openConnection(service);
+        for (const connection of [ask, later.ask]) {
+          expect((await connection('GET', '/ready')).status).to.equal(503);
+          expect((await connection('GET', '/health')).status).to.equal(200);
+          expect((await connection('GET', url)).json).to.include({ status: 'running' });
+          expect((await connection('GET', '/results')).status).to.equal(200);
+          const refused = await connection('POST', '/validate', BODY);
+          expect(refused.status).to.equal(503);
+          expect(refused.headers['retry-after']).to.match(/^\d+$/);
+        }
+        expect((await ask('DELETE', url)).json).to.include({ status: 'cancelled' });
+        expect((await later.ask('GET', url)).json).to.include({ status: 'cancelled' });
+        expect(await service.ended).to.include({ code: 0, signal: null });
+        close();
+        later.close();
+      });
+
       it('lets a run end at SIGTERM; with --store the next process finds all runs', async () => {
         const store = path.join(folder(), `store-${workers}`);
         const service = await startService(['--workers', workers, '--store', store]);

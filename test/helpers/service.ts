@@ -16,6 +16,8 @@ export interface TestService {
   post(url: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Sends POST with a form. */
   form(url: string, fields: Readonly<Record<string, string>>, file?: TestFile, headers?: Json): Promise<Response>;
+  /** Sends POST with the parts of a form. */
+  formData(url: string, form: FormData, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Waits for the end of a run and returns it. */
   ended(runId: string): Promise<Json>;
 }
@@ -66,10 +68,21 @@ export function useService(options: AppOptions = {}): TestService {
       payload,
     });
   };
+  const formData: TestService['formData'] = async (url, parts, headers = {}) => {
+    // The platform encodes the form, as in any client that uses fetch.
+    const encoded = new Request('http://127.0.0.1/', { method: 'POST', body: parts });
+    return ask({
+      method: 'POST',
+      url,
+      headers: { 'content-type': encoded.headers.get('content-type') ?? '', ...headers },
+      payload: Buffer.from(await encoded.arrayBuffer()),
+    });
+  };
   return {
     ask,
     post,
     form,
+    formData,
     ended: async (runId) => {
       for (let tries = 0; tries < 600; tries++) {
         const run = (await ask({ method: 'GET', url: `/results/${runId}` })).json<Json>();

@@ -105,8 +105,19 @@ describe('the logger', () => {
   it('writes plain lines of level info and above by default', () => {
     const lines = logTo('plain.log', {}).trim().split('\n');
     expect(lines).to.have.length(2);
-    expect(lines[0]).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO counted \{"rows":3\}$/);
+    expect(lines[0]).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO counted rows=3$/);
     expect(lines[1]).to.match(/WARN careful$/);
+  });
+
+  it('writes the fields of a plain line as text, one line per message, whatever they contain', () => {
+    const file = path.join(folder, 'fields.log');
+    const logger = createLogger({ EVENHAND_LOG_FILE: file });
+    logger.info({ method: 'GET', ms: 1.25, bytes: null, path: '/a b"\n=', ids: [1, 2], empty: '' }, 'answered');
+    logger.error({ err: new Error('two\nlines') }, 'failed');
+    const [first = '', second = '', ...rest] = readFileSync(file, 'utf8').split('\n');
+    expect(first).to.match(/INFO answered method=GET ms=1.25 bytes=null path="\/a b\\"\\n=" ids=\[1,2\] empty=""$/);
+    expect(second).to.match(/ERROR failed err\.type=Error err\.message="two\\nlines" err\.stack="Error: two/);
+    expect(rest).to.deep.equal(['']);
   });
 
   it('writes one JSON object per line with EVENHAND_JSON_LOGS', () => {

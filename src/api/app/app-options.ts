@@ -9,13 +9,16 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import { MAX_REDIS_UPLOAD_MB, REDIS_PREFIX, REDIS_UPLOAD_MB } from '../../schemas/serve.ts';
 import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/service-context.ts';
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
+import { OPERATIONS } from '../openapi/operation-ids.ts';
 import type { RunRecord } from '../runs/runs.ts';
+import { checkWebhooks, Webhooks } from '../webhooks/webhooks.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
 
 /** Options of `createApp`. */
 export interface AppOptions {
   /**
-   * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`).
+   * Accepted API keys. Every request except /health must send one of them (`Authorization: Bearer …`). A client sees only
+   * the results and streams of its own key, unless keys share a tenant: `team-a:KEY`. The tenant is not sent.
    * @defaultValue the keys in EVENHAND_API_KEYS, separated by commas; if it is not set, no key is required
    */
   readonly keys?: readonly string[] | undefined;
@@ -72,6 +75,17 @@ export interface AppOptions {
    * @defaultValue none: a configuration must not contain paths
    */
   readonly llmFolder?: string | undefined;
+  /**
+   * The hosts to which a request may have the end of its run reported (`?webhook_url=`), such as `hooks.example.com`. Only
+   * these hosts are called, so that clients cannot use the service to reach others.
+   * @defaultValue none: webhooks are refused
+   */
+  readonly webhookHosts?: readonly string[] | undefined;
+  /**
+   * The secret with which webhooks are signed (HMAC-SHA256).
+   * @defaultValue EVENHAND_WEBHOOK_SECRET
+   */
+  readonly webhookSecret?: string | undefined;
   /** Overrides of the default {@link ServiceLimits}. */
   readonly limits?: Partial<ServiceLimits> | undefined;
   /**
@@ -85,7 +99,8 @@ export interface AppOptions {
    */
   readonly queue?: number | undefined;
   /**
-   * The path at which the app is mounted in another app, such as `/fairness`. Links in responses start with it.
+   * The path at which the app is mounted in another app, or at which a proxy serves it, such as `/fairness`. Links in
+   * responses start with it. Requests may contain it or not.
    * @defaultValue ''
    */
   readonly basePath?: string | undefined;
@@ -114,6 +129,8 @@ export const APP_OPTION_NAMES: OptionNames<AppOptions> = {
   allowedHosts: true,
   monitorFolder: true,
   llmFolder: true,
+  webhookHosts: true,
+  webhookSecret: true,
   limits: true,
   threads: true,
   queue: true,
@@ -141,7 +158,7 @@ export interface ServiceApp extends Koa {
 /** The options with their defaults filled in. They are the same in all processes of a service. */
 export type ServiceSettings = Omit<
   Service,
-  'runs' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady'
+  'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady' | 'refusesWork'
 >;
 
 /**
@@ -155,6 +172,11 @@ export function settingsOf(options: AppOptions): ServiceSettings {
   assertCount('queue', queue, 0);
   assertCount('rateLimit', rateLimit, 1);
   checkRedis(options);
+  const basePath = basePathOf(options.basePath ?? '');
+  const clock = options.clock ?? machineClock;
+  const { webhookHosts = [], webhookSecret = process.env['EVENHAND_WEBHOOK_SECRET'] ?? '' } = options;
+  checkWebhooks(webhookHosts, webhookSecret);
+  const logger = getLogger();
   return {
     limits: limitsOf(options.limits ?? {}, options.redis !== undefined),
     keys: options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter'),
@@ -162,9 +184,10 @@ export function settingsOf(options: AppOptions): ServiceSettings {
     allowedHosts: options.allowedHosts ?? null,
     monitorFolder: options.monitorFolder ?? null,
     llmFolder: options.llmFolder ?? null,
-    basePath: basePathOf(options.basePath ?? ''),
-    logger: getLogger(),
-    clock: options.clock ?? machineClock,
+    webhooks: new Webhooks({ hosts: webhookHosts, secret: webhookSecret, basePath, clock, logger }),
+    basePath,
+    logger,
+    clock,
     createId: options.createId ?? randomUUID,
   };
 }
@@ -216,9 +239,25 @@ function limitsOf(given: Partial<ServiceLimits>, isInRedis: boolean): ServiceLim
   return { ...DEFAULT_LIMITS, ...(isInRedis ? { uploadBytes: REDIS_UPLOAD_BYTES } : {}), ...given };
 }
 
-/** Returns a path without its trailing slash; '' for the root. */
+/** The first parts of the paths of the service. */
+const OWN_PATHS: ReadonlySet<string> = new Set(Object.values(OPERATIONS).map(([, path]) => path.split('/')[1] ?? ''));
+
+/**
+ * Returns a path without its trailing slash; '' for the root. A base path must not begin like a path of the service,
+ * because nobody could then know whether a proxy has removed it.
+ */
 function basePathOf(given: string): string {
   const path = given.replace(/\/+$/, '');
+  const [, first = ''] = path.split('/');
+  if (OWN_PATHS.has(first)) {
+    throw new ValueError(
+      `The basePath parameter must not begin with '/${first}', which is a path of the service itself.`,
+      {
+        context: { parameter: 'basePath', value: given },
+        suggestion: 'Use another path, such as /fairness.',
+      },
+    );
+  }
   if (path === '' || /^(?:\/[\w.~-]+)+$/.test(path)) return path;
   throw new ValueError(`The basePath parameter must be a path such as '/fairness'. Got '${given}' instead.`, {
     context: { parameter: 'basePath', value: given },

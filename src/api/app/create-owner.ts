@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { DataValidationError } from '../../exceptions/index.ts';
 import { getLogger } from '../../internal/logger.ts';
 import { machineClock } from '../../internal/machine-clock.ts';
-import type { Owner } from '../context/service-context.ts';
+import { DEFAULT_LIMITS, type Owner } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner } from '../jobs/create-job-runner.ts';
 import { createRateLimiter } from '../middleware/service-middleware.ts';
@@ -16,6 +16,7 @@ import { STORE_BOUND } from '../runs/kept-runs.ts';
 import { LocalRuns } from '../runs/local-runs.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
+import { LocalStreams } from '../streams/local-streams.ts';
 import type { AppOptions } from './app-options.ts';
 
 /** The default number of runs that may wait for a thread. */
@@ -56,13 +57,23 @@ async function createLocalOwner(options: FilledOptions, logger: Logger): Promise
     const runner = createJobRunner({ threads, queue, logger });
     const runs = new LocalRuns({ store, runner, filesFolder, clock, createId, logger });
     await runs.start();
+    const streams = new LocalStreams({
+      folder: storeFolder === undefined ? undefined : path.join(storeFolder, 'streams'),
+      maxStreams: options.limits?.streams ?? DEFAULT_LIMITS.streams,
+      clock,
+      createId,
+      logger,
+    });
+    await streams.start();
     return {
       runs,
+      streams,
       limiter: rateLimit === undefined ? null : createRateLimiter(rateLimit),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
+      isBusy: () => runner.queued + runner.running > 0,
       close: async (drainMillis) => {
-        await runs.close(drainMillis);
+        await Promise.all([runs.close(drainMillis), streams.close()]);
         await release();
       },
     };

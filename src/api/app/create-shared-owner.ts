@@ -16,6 +16,7 @@ import { RedisRuns } from '../fleet/redis-runs.ts';
 import { DEFAULT_LEDGER_LIMITS, RunLedger } from '../fleet/run-ledger.ts';
 import { createServiceJobHandler } from '../fleet/service-job.ts';
 import { SERVICE_JOB, SERVICE_LLM_JOB } from '../fleet/service-task.ts';
+import { NO_STREAMS } from '../streams/streams.ts';
 import { createSharedRateLimiter } from '../fleet/shared-rate-limiter.ts';
 import type { AppOptions } from './app-options.ts';
 
@@ -96,9 +97,12 @@ export async function createSharedOwner(options: SharedOwnerOptions, logger: Log
     releases.push(() => runs.close());
     return {
       runs,
+      streams: NO_STREAMS,
       limiter: rateLimit === undefined ? null : createSharedRateLimiter(rateLimit, prompt, prefix),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
+      // Other hosts answer for the results of this one.
+      isBusy: () => false,
       close: async (drainMillis) => {
         runs.startEnding();
         await Promise.all(workers.map((worker) => worker.close({ drainMillis })));

@@ -44,7 +44,7 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
 }
 
 /** Everything that a process needs to answer requests, except the options of the app. */
-export type ProcessParts = Pick<Service, 'runs' | 'limiter' | 'spoolFolder' | 'workerName'> & {
+export type ProcessParts = Pick<Service, 'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName'> & {
   /** Renders the metrics of all processes of the service. Undefined if the service has only this process. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */
@@ -57,6 +57,10 @@ export interface ProcessApp {
   readonly metrics: ServiceMetrics;
   /** Makes `GET /ready` answer that the app does not accept new work. */
   readonly startEnding: () => void;
+  /** Refuses requests that start work, and calls `startEnding`. Everything else is still answered. */
+  readonly refuseWork: () => void;
+  /** Gives up the webhooks that cannot be delivered within a time. */
+  readonly endWebhooks: (millis: number) => Promise<void>;
 }
 
 /** Creates the app of one process from the options and from the parts that all processes share. */
@@ -64,17 +68,24 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
   const { runs, renderMetrics } = parts;
   const metrics = new ServiceMetrics(() => runs.counts());
   let isEnding = false;
+  let isRefusing = false;
   const service: Service = {
     ...settingsOf(options),
     ...parts,
     renderMetrics: renderMetrics ?? (() => metrics.render()),
     notReady: () => (isEnding ? 'The service is shutting down.' : null),
+    refusesWork: () => isRefusing,
   };
   return {
     app: createAppOf(service, metrics.middleware),
     metrics,
+    endWebhooks: (millis) => service.webhooks.close(millis),
     startEnding: () => {
       isEnding = true;
+    },
+    refuseWork: () => {
+      isEnding = true;
+      isRefusing = true;
     },
   };
 }

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 
+import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import type { AppOptions } from '../app/app-options.ts';
 import type { Allowance } from '../context/service-context.ts';
 import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
 import type { KeptRun, Runs } from '../runs/runs.ts';
+import type { StreamLines, StreamName, StreamSummary } from '../streams/streams.ts';
 
 /**
  * The methods that one side of a channel offers, by name. Each method is a function with one argument. Arguments and
@@ -44,6 +46,8 @@ export interface WorkerSettings {
 /** The methods of a worker that the primary process calls. */
 export type WorkerMethods = {
   metrics: (_: undefined) => MetricsJson;
+  /** Refuses requests that start work. Resolves when the worker does so. */
+  refuseWork: (_: undefined) => undefined;
   /** Stops accepting connections. Resolves when every request is answered. */
   drain: (_: undefined) => undefined;
   /** Closes the remaining connections and ends the process. */
@@ -159,13 +163,23 @@ export type RunMethods = {
   take: (client: string) => Allowance;
 };
 
-/** The methods of the primary process that workers call. */
-export type PrimaryMethods = RunMethods & {
-  settings: (_: undefined) => WorkerSettings;
-  /** Reports that the worker accepts connections. */
-  ready: (_: undefined) => undefined;
-  renderMetrics: (_: undefined) => RenderedMetrics;
+/** The methods for monitored streams that workers call in the primary process. */
+export type StreamMethods = {
+  appendToStream: (lines: StreamLines) => string;
+  getStream: (name: StreamName) => string;
+  viewStream: (name: StreamName) => MonitoringView;
+  listStreams: (tenant: string) => readonly StreamSummary[];
+  removeStream: (name: StreamName) => undefined;
 };
+
+/** The methods of the primary process that workers call. */
+export type PrimaryMethods = RunMethods &
+  StreamMethods & {
+    settings: (_: undefined) => WorkerSettings;
+    /** Reports that the worker accepts connections. */
+    ready: (_: undefined) => undefined;
+    renderMetrics: (_: undefined) => RenderedMetrics;
+  };
 
 /** The exit code or signal with which a process ended. */
 export interface Exit {

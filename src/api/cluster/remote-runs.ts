@@ -1,7 +1,15 @@
 import type { RateLimiter, Service } from '../context/service-context.ts';
 import type { KeptRun, RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
-import { type ErrorPacket, type Handlers, packError, type RunMethods, unpackError } from './protocol.ts';
+import type { Streams } from '../streams/streams.ts';
+import {
+  type ErrorPacket,
+  type Handlers,
+  packError,
+  type RunMethods,
+  type StreamMethods,
+  unpackError,
+} from './protocol.ts';
 
 /** Returns a `Runs` object that forwards its calls to another process on this machine. */
 export function createRemoteRuns(channel: Channel<RunMethods>): Runs {
@@ -110,6 +118,33 @@ export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>):
     take: (client) => {
       if (limiter === null) throw new Error('The rate limiter was called, but no rate limit is set.');
       return limiter.take(client);
+    },
+  };
+}
+
+/** Returns monitored streams that forward their calls to another process on this machine. */
+export function createRemoteStreams(channel: Channel<StreamMethods>): Streams {
+  return Object.freeze({
+    append: (lines) => channel.call('appendToStream', lines),
+    get: (name) => channel.call('getStream', name),
+    view: (name) => channel.call('viewStream', name),
+    list: (tenant) => channel.call('listStreams', tenant),
+    remove: async (name) => {
+      await channel.call('removeStream', name);
+    },
+  } satisfies Streams);
+}
+
+/** Returns the handlers for the calls of `createRemoteStreams`. */
+export function serveStreams(streams: Streams): Handlers<StreamMethods> {
+  return {
+    appendToStream: (lines) => streams.append(lines),
+    getStream: (name) => streams.get(name),
+    viewStream: (name) => streams.view(name),
+    listStreams: (tenant) => streams.list(tenant),
+    removeStream: async (name) => {
+      await streams.remove(name);
+      return undefined;
     },
   };
 }

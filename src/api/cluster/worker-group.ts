@@ -134,6 +134,8 @@ export interface WorkerGroup {
   readonly give: (socket: Socket) => void;
   /** Returns the metrics of each living worker. Workers that do not answer in time are omitted. */
   readonly metrics: () => Promise<ReadonlyMap<string, MetricsJson>>;
+  /** Refuses requests that start work in every worker. Results are still answered. */
+  readonly refuseWork: () => Promise<void>;
   /** Stops replacing workers and accepting connections. Resolves when all requests are answered. */
   readonly drain: () => Promise<void>;
   /** Ends the workers. A worker that does not end by itself is killed. */
@@ -230,6 +232,9 @@ export function createWorkerGroup(options: WorkerGroupOptions): WorkerGroup {
       // The metrics of a worker that ended in the meantime are omitted, because its last known metrics are used
       // instead.
       return new Map([...found].filter(([name]) => members.has(name)));
+    },
+    refuseWork: async () => {
+      await Promise.allSettled([...members.values()].map(({ channel }) => channel.call('refuseWork', undefined)));
     },
     drain: async () => {
       isEnding = true;

@@ -2,6 +2,8 @@ import type { ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 
 import type { Runs } from '../runs/runs.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { Streams } from '../streams/streams.ts';
 
 /** The limits of a request. */
 export interface ServiceLimits {
@@ -32,6 +34,11 @@ export interface ServiceLimits {
    */
   readonly inlineBytes: number;
   /**
+   * The maximum number of monitored streams, of each tenant.
+   * @defaultValue 100
+   */
+  readonly streams: number;
+  /**
    * The time in milliseconds without new data of a body after which the request is rejected.
    * @defaultValue 30000
    */
@@ -45,6 +52,7 @@ export const DEFAULT_LIMITS: ServiceLimits = Object.freeze({
   arrayItems: 5_000_000,
   fieldBytes: 256 * 2 ** 10,
   inlineBytes: 128 * 2 ** 10,
+  streams: 100,
   idleMillis: 30_000,
 });
 
@@ -56,6 +64,8 @@ export interface RequestState {
   requestId: string;
   /** A digest of the API key that the client sent. Empty if the service has no keys. */
   client: string;
+  /** Whose results and streams the client can see. Empty if the service has no keys. */
+  tenant: string;
   /**
    * The path pattern of the route, such as `/results/{run_id}`, for metrics and logs. `unmatched` if no route matches.
    */
@@ -71,6 +81,7 @@ export type Handler = (context: ServiceContext) => Promise<void> | void;
 /** The parts that routes and middleware share. */
 export interface Service {
   readonly runs: Runs;
+  readonly streams: Streams;
   readonly limiter: RateLimiter | null;
   readonly limits: ServiceLimits;
   readonly keys: readonly string[];
@@ -81,6 +92,8 @@ export interface Service {
   readonly monitorFolder: string | null;
   /** The folder that must contain all paths of a configuration for `/llm-eval`. */
   readonly llmFolder: string | null;
+  /** Reports the ends of runs to addresses of clients. */
+  readonly webhooks: Webhooks;
   /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
   /** The path at which the app is mounted, for links: '' or '/fairness'. */
@@ -96,6 +109,8 @@ export interface Service {
   readonly renderMetrics: () => Promise<{ readonly text: string; readonly contentType: string }>;
   /** Returns the reason why no new work is accepted, or null. */
   readonly notReady: () => string | null;
+  /** Returns whether requests that start work are refused, because the service waits for its last runs. */
+  readonly refusesWork: () => boolean;
 }
 
 /** The number of requests that a client may still send in the current window of the rate limit. */
@@ -115,6 +130,7 @@ export interface RateLimiter {
 /** The parts that exist once per service, shared by all processes that answer requests. */
 export interface Owner {
   readonly runs: Runs;
+  readonly streams: Streams;
   readonly limiter: RateLimiter | null;
   /** The folder for uploads that no job uses yet. */
   readonly spoolFolder: string;
@@ -123,6 +139,8 @@ export interface Owner {
    * rejects.
    */
   removeUploadsOf(pid: number): Promise<void>;
+  /** Returns whether runs of this service are waiting or running. Runs that other hosts look after do not count. */
+  isBusy(): boolean;
   /** Stops the work in the same way as `ServiceApp.close`. */
   close(drainMillis: number): Promise<void>;
 }

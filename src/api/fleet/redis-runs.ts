@@ -9,7 +9,7 @@ import { whenAborted } from '../../internal/retry.ts';
 import type { TaskQueue } from '../../io/queue/task-queue.ts';
 import { getFile, putFile } from '../../io/redis/file-blobs.ts';
 import type { Redis, RedisClient } from '../../io/redis/open-redis.ts';
-import type { Job, JobOutcome, JobRunner } from '../jobs/job.ts';
+import { type Job, type JobOutcome, type JobRunner, uploadsOf } from '../jobs/job.ts';
 import {
   cancelledByClient,
   damagedRun,
@@ -139,8 +139,8 @@ export class RedisRuns implements Runs {
     this.#awayCheck.unref();
   }
 
-  async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {
-    const run = { ...queuedRecord(runId, endpoint, createdAt), status: 'succeeded', body } as const;
+  async keep({ runId, endpoint, createdAt, body, tenant }: KeptRun): Promise<void> {
+    const run = { ...queuedRecord(runId, endpoint, createdAt, tenant), status: 'succeeded', body } as const;
     await this.#ledger.keep({ ...run, finishedAt: this.#now(), lastEventId: 1 });
   }
 
@@ -289,16 +289,18 @@ export class RedisRuns implements Runs {
    */
   async #create(request: RunRequest, earlier: string): Promise<string | undefined> {
     const { createId, clock, limits } = this.#options;
-    const { endpoint, job, idempotency, isWaitedFor = false, download } = request;
+    const { endpoint, job, idempotency, tenant, isWaitedFor = false, download } = request;
     if (this.#isClosing) throw serviceEnds();
     // The room is checked before an upload is stored, and again in the step that records the run.
     if ((await this.#ledger.counts()).queued >= limits.maxQueued) throw queueFull();
     const runId = createId();
     if (!isSafeId(runId)) throw unusableId(runId);
     const claim = idempotency === null ? null : this.#ledger.claimOf(idempotency, runId, clock(), earlier);
-    const record = queuedRecord(runId, endpoint, this.#now());
+    const record = queuedRecord(runId, endpoint, this.#now(), tenant);
     const attempt = async (): Promise<[Creation, NewRun]> => {
-      const stored = { job: jobToStore(job), upload: 'path' in job ? await this.#store(runId, job.path) : null };
+      const uploads: Record<string, StoredFile> = {};
+      for (const [part, file] of Object.entries(uploadsOf(job))) uploads[part] = await this.#store(runId, file);
+      const stored = { job: jobToStore(job), uploads };
       const run: NewRun = { record, job: stored, isWaitedFor, download, claim };
       return [await this.#ledger.create(run, KEY_MILLIS / 1000, MAX_KEYS), run];
     };

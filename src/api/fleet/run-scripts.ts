@@ -213,7 +213,7 @@ export const LIST = script(`
 local found = {}
 for _, index in ipairs({ RUNS, ACTIVE }) do
   for _, id in ipairs(call('ZRANGE', index, 0, -1)) do
-    local fields = call('HMGET', keyOf(id), 'endpoint', 'status', 'created', 'finished', 'since')
+    local fields = call('HMGET', keyOf(id), 'endpoint', 'status', 'created', 'finished', 'since', 'tenant')
     if fields[2] then found[#found + 1] = { id, unpack(fields) } end
   end
 end

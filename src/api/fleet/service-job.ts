@@ -99,10 +99,11 @@ async function execute(
   const run = await ledger.get(runId, true);
   const job = run?.job ?? null;
   if (job === null) throw RUN_ENDED;
-  const { upload } = job;
-  const received = path.join(input, upload?.name ?? '');
-  if (upload !== null) {
-    await getFile(redis, ledger.filesOf(runId), upload, received).catch((error: unknown) => {
+  const received: Record<string, string> = {};
+  for (const [part, upload] of Object.entries(job.uploads)) {
+    const file = path.join(input, upload.name);
+    received[part] = file;
+    await getFile(redis, ledger.filesOf(runId), upload, file).catch((error: unknown) => {
       throw FairnessToolkitError.isInstance(error) ? uploadLost(error) : error;
     });
   }

@@ -43,13 +43,23 @@ const sentJobSchema = z.discriminatedUnion('kind', [
     kind: z.literal('validate-table'),
     format: z.enum(['csv', 'ndjson', 'parquet']),
     options: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+    source: z.enum(['query', 'form', 'counts']).default('query'),
   }),
   z.strictObject({ kind: z.enum(['pipeline', 'workflow']), config: z.string(), fields: texts }),
   z.strictObject({ kind: z.literal('llm-eval'), body: z.string() }),
+  z.strictObject({
+    kind: z.enum(['predict', 'calibrate', 'ab-test', 'train']),
+    fields: z.record(z.string(), z.union([z.string(), z.array(z.string())])).nullable(),
+    maxItems: z.number().int().min(1),
+  }),
 ]);
 
 /** What a worker needs to execute the job of a run. It is stored with the run. */
-export const storedJobSchema = z.strictObject({ job: sentJobSchema, upload: storedFileSchema.nullable() });
+export const storedJobSchema = z.strictObject({
+  job: sentJobSchema,
+  /** The uploads by the names of their parts. */
+  uploads: z.record(z.string().regex(/^[a-z_]{1,40}$/), storedFileSchema),
+});
 
 /** What a worker needs to execute the job of a run. */
 export type StoredJob = z.output<typeof storedJobSchema>;
@@ -79,21 +89,47 @@ export function jobToStore(job: Job): StoredJob['job'] {
       return {
         kind: job.kind,
         format: job.format,
-        options: Object.fromEntries(
-          Object.entries(job.options).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
-        ),
+        options: copyOf(job.options),
+        source: job.source ?? 'query',
       };
     case 'pipeline':
     case 'workflow':
       return { kind: job.kind, config: job.config, fields: { ...job.fields } };
     case 'llm-eval':
       return { kind: job.kind, body: job.body };
+    case 'predict':
+    case 'calibrate':
+    case 'ab-test':
+    case 'train':
+      return { kind: job.kind, fields: job.fields === null ? null : copyOf(job.fields), maxItems: job.maxItems };
+    case 'check':
+    case 'monitor-report':
     case 'validation-report':
       throw new Error('A report is not a run.');
   }
 }
 
-/** Returns a stored job with the path of its upload on this machine. */
-export function receivedJob({ job }: StoredJob, upload: string, llmFolder: string | null): Job {
-  return job.kind === 'llm-eval' ? { ...job, llmFolder } : { ...job, path: upload };
+function copyOf(texts: Readonly<Record<string, string | readonly string[]>>): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  );
+}
+
+/** Returns a stored job with the paths of its uploads on this machine. */
+export function receivedJob(
+  { job }: StoredJob,
+  uploads: Readonly<Record<string, string>>,
+  llmFolder: string | null,
+): Job {
+  switch (job.kind) {
+    case 'llm-eval':
+      return { ...job, llmFolder };
+    case 'predict':
+    case 'calibrate':
+    case 'ab-test':
+    case 'train':
+      return { ...job, files: uploads };
+    default:
+      return { ...job, path: uploads['path'] ?? '' };
+  }
 }

@@ -5,7 +5,15 @@ import { z } from 'zod';
 import { ERROR_CODES } from '../../exceptions/index.ts';
 import { problemSchema } from '../models/run.ts';
 import { damagedRun, type ProblemJson } from '../problem/service-problem.ts';
-import { isFinal, RUN_ENDPOINTS, RUN_STATUSES, type RunEvent, type RunRecord, type RunSummary } from '../runs/runs.ts';
+import {
+  isFinal,
+  ownedBy,
+  RUN_ENDPOINTS,
+  RUN_STATUSES,
+  type RunEvent,
+  type RunRecord,
+  type RunSummary,
+} from '../runs/runs.ts';
 import { type StoredFile, storedFilesSchema, type StoredJob, storedJobSchema } from './service-task.ts';
 
 /** A run as it is stored in Redis. */
@@ -58,6 +66,7 @@ const summarySchema = runStateSchema.pick({ status: true }).extend({
   endpoint: z.enum(RUN_ENDPOINTS),
   created: moment,
   finished: moment.optional(),
+  tenant: z.string().optional(),
 });
 
 const storedRunSchema = summarySchema
@@ -82,12 +91,13 @@ function digestOfBody(body: string): string {
 
 /** Returns the names and values of a run's fields in Redis, one after the other. */
 export function fieldsOfRecord(record: RunRecord, files: readonly StoredFile[]): string[] {
-  const { endpoint, status, createdAt, finishedAt, body, problem } = record;
+  const { endpoint, status, createdAt, finishedAt, body, problem, tenant } = record;
   return pairs({
     endpoint,
     status,
     created: createdAt,
     finished: finishedAt ?? undefined,
+    tenant,
     body: body ?? undefined,
     digest: body === null ? undefined : digestOfBody(body),
     problem: problem === null ? undefined : JSON.stringify(problem),
@@ -111,7 +121,7 @@ export function parseStoredRun(runId: string, fields: readonly string[]): Stored
     const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
     throw damagedRun(runId, new Error(`The fields of a run in Redis are not valid: ${wrong}`));
   }
-  const { endpoint, status, created, finished, body, problem, files, event, ...others } = parsed.data;
+  const { endpoint, status, created, finished, body, problem, files, event, tenant, ...others } = parsed.data;
   const record = Object.freeze({
     runId,
     endpoint,
@@ -122,6 +132,7 @@ export function parseStoredRun(runId: string, fields: readonly string[]): Stored
     problem: problem ?? null,
     lastEventId: isFinal(status) ? event : 0,
     files: Object.freeze(files.map(({ name }) => name)),
+    ...ownedBy(tenant),
   });
   return {
     record,
@@ -139,8 +150,9 @@ type ListedRun = readonly [summary: RunSummary, since: number];
 
 /** Returns a run in a list; undefined if its fields are not valid. */
 export function parseListedRun(listed: readonly (string | null)[]): ListedRun | undefined {
-  const [runId = '', endpoint, status, created, finished, since] = listed;
-  const parsed = summarySchema.safeParse({ endpoint, status, created, finished: finished ?? undefined });
+  const [runId = '', endpoint, status, created, finished, since, tenant] = listed;
+  const absent = { finished: finished ?? undefined, tenant: tenant ?? undefined };
+  const parsed = summarySchema.safeParse({ endpoint, status, created, ...absent });
   if (!parsed.success) return undefined;
   const { data } = parsed;
   const summary = {
@@ -149,6 +161,7 @@ export function parseListedRun(listed: readonly (string | null)[]): ListedRun | 
     status: data.status,
     createdAt: data.created,
     finishedAt: data.finished ?? null,
+    ...ownedBy(data.tenant),
   };
   return [summary, Number(since)];
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 
@@ -15,28 +16,52 @@ import { CURL_FORM, mediaTypeOf, requireMediaType } from './media-type.ts';
 import { atMost } from './read-unpacked.ts';
 import { readBody } from './receive-body.ts';
 import { writeTable, type WrittenTable } from './receive-table.ts';
-import { fillSpoolFolder, type SpoolFolder } from './spool-folder.ts';
+import { fillSpoolFolder, type SpoolFolder, writeSpoolFile } from './spool-folder.ts';
 
 /** The name of the part that holds the table. */
 const FILE_PART = 'file';
 /** Incorrect part names that clients often use for the table. */
 const MEANT_AS_FILE = new Set(['csv', 'data', 'dataset', 'parquet', 'table', 'upload']);
 
-/** The names of the parts that a form may contain, and the folder in which its table is stored. */
-interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'> {
-  /** The folder for the table. */
-  readonly folder: string;
+/** The parts that a form may contain. */
+export interface FormShape {
   /** The names of the allowed fields. */
   readonly fields: readonly string[];
+  /**
+   * The names of the allowed tables.
+   * @defaultValue ['file'], which is required
+   */
+  readonly tables?: readonly string[];
+  /**
+   * The names of parts that may be a ZIP archive or a field.
+   * @defaultValue none
+   */
+  readonly archives?: readonly string[];
+  /**
+   * The fields that may be repeated.
+   * @defaultValue none
+   */
+  readonly lists?: readonly string[];
 }
 
-/** The table and the fields that a form contains. */
+/** The allowed parts, and the folder in which files are stored. */
+interface PartOptions extends Pick<ServiceLimits, 'uploadBytes' | 'fieldBytes'>, Required<FormShape> {
+  readonly folder: string;
+  /** The name of a table without which the form is not complete; null if there is none. */
+  readonly required: string | null;
+}
+
+/** A file of a form on disk. */
+type FormFile = WrittenTable<'csv' | 'parquet' | 'zip'>;
+
+/** The files and the fields that a form contains. */
 interface FormParts {
-  readonly file: WrittenTable<'csv' | 'parquet'>;
-  readonly fields: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, FormFile>;
+  readonly fields: ReadonlyMap<string, readonly string[]>;
 }
 
-const MAX_FIELDS = 20;
+/** The maximum number of parts of a form. */
+const MAX_PARTS = 100;
 const NAME_LENGTH = 200;
 /** The maximum number of unread bytes of a part. Above it, no further chunk is requested. */
 const MAX_WAITING = 64 * 2 ** 10;
@@ -44,11 +69,12 @@ const MAX_WAITING = 64 * 2 ** 10;
 /** Reads the parts of one form. */
 class PartReader {
   readonly #options: PartOptions;
-  readonly #fields = new Map<string, string>();
+  readonly #fields = new Map<string, string[]>();
+  readonly #files = new Map<string, FormFile>();
   readonly #seen = new Set<string>();
   readonly #work: Promise<void>[] = [];
   readonly #streams: Readable[] = [];
-  #file: FormParts['file'] | undefined;
+  #count = 0;
   #wake: () => void = () => undefined;
 
   constructor(options: PartOptions) {
@@ -76,8 +102,9 @@ class PartReader {
   /** Returns all parts when they have been read. */
   async finish(): Promise<FormParts> {
     await Promise.all(this.#work);
-    if (this.#file === undefined) throw badPart(FILE_PART, 'is missing', CURL_FORM);
-    return { file: this.#file, fields: this.#fields };
+    const { required } = this.#options;
+    if (required !== null && !this.#files.has(required)) throw badPart(required, 'is missing', CURL_FORM);
+    return { files: this.#files, fields: this.#fields };
   }
 
   /** Releases all parts. Resolves when all files are closed. */
@@ -103,32 +130,56 @@ class PartReader {
     fileName: string | undefined,
   ): Promise<void> {
     const name = this.#admit(given);
-    if (name !== FILE_PART) {
-      this.#fields.set(name, await readText(name, stream, this.#options.fieldBytes));
+    const { folder, uploadBytes, tables, archives } = this.#options;
+    if (archives.includes(name) && fileName !== undefined) {
+      this.#files.set(name, await writeArchive(stream, path.join(folder, `${name}.zip`), uploadBytes, name));
+      return;
+    }
+    if (!tables.includes(name)) {
+      const text = await readText(name, stream, this.#options.fieldBytes);
+      this.#fields.set(name, [...(this.#fields.get(name) ?? []), text]);
       return;
     }
     if (fileName === undefined) throw badPart(name, 'is a text field, not a file', CURL_FORM);
-    const { folder, uploadBytes } = this.#options;
-    this.#file = await writeTable(stream, {
+    const table = await writeTable(stream, {
       folder,
-      stem: 'upload',
+      stem: name === FILE_PART ? 'upload' : name,
       maxBytes: uploadBytes,
       name,
       formatOf: (content) => (content === 'parquet' ? 'parquet' : 'csv'),
     });
+    this.#files.set(name, table);
   }
 
   /** Returns the name of a part if it is allowed. */
   #admit(name: string | undefined): string {
     if (name === undefined || name === '') throw malformed('has a part without a name');
     if (name.length > NAME_LENGTH) throw malformed(`has a part whose name is longer than ${String(NAME_LENGTH)}`);
-    const known = [FILE_PART, ...this.#options.fields];
+    const { tables, archives, fields, lists } = this.#options;
+    const known = [...tables, ...archives, ...fields];
     if (!known.includes(name)) throw badPart(name, 'is unknown', suggestPart(name, known));
-    if (this.#seen.has(name)) throw badPart(name, 'occurs twice', 'Send it once.');
+    if (this.#seen.has(name) && !lists.includes(name)) throw badPart(name, 'occurs twice', 'Send it once.');
     this.#seen.add(name);
-    if (this.#seen.size > MAX_FIELDS + 1) throw malformed(`has more than ${String(MAX_FIELDS)} fields`);
+    this.#count += 1;
+    if (this.#count > MAX_PARTS) throw malformed(`has more than ${String(MAX_PARTS)} parts`);
     return name;
   }
+}
+
+/** Writes a ZIP archive to disk. Its content is checked by the job that reads it. */
+async function writeArchive(
+  stream: AsyncIterable<Buffer>,
+  file: string,
+  maxBytes: number,
+  name: string,
+): Promise<FormFile> {
+  const hash = createHash('sha256');
+  await writeSpoolFile(
+    file,
+    atMost(stream, maxBytes, () => tooLarge(maxBytes, name)),
+    hash,
+  );
+  return { path: file, format: 'zip', hash: hash.digest() };
 }
 
 function suggestPart(name: string, known: readonly string[]): string {
@@ -216,13 +267,19 @@ function isOfParser(error: unknown): boolean {
   return error instanceof Error && /unexpected end of multipart data|terminated early/i.test(error.message);
 }
 
-/** The content of a received form: the fields by name, and the file. */
-interface ReceivedForm {
+/** The content of a received form: the fields and the files by name. */
+export interface ReceivedForm {
+  /** The last value of each field. */
   readonly fields: Readonly<Record<string, string>>;
-  /** The uploaded table. The file of the table in `folder` has a fixed name: `upload.csv` or `upload.parquet`. */
-  readonly file: Omit<WrittenTable<'csv' | 'parquet'>, 'hash'>;
+  /** The fields that were repeated, with all their values. */
+  readonly repeated: Readonly<Record<string, readonly string[]>>;
+  /**
+   * The paths of the files by the names of their parts. Their names in `folder` are fixed: the part `file` is
+   * `upload.csv` or `upload.parquet`.
+   */
+  readonly files: Readonly<Record<string, string>>;
   readonly folder: SpoolFolder;
-  /** SHA-256 of the file's bytes and the fields, hexadecimal. */
+  /** SHA-256 of the files' bytes and the fields, hexadecimal. */
   readonly digest: string;
 }
 
@@ -234,36 +291,55 @@ const BOUNDARY_LENGTH = 70;
 const FRAME_BYTES = 2 ** 20;
 
 /**
- * Receives a form (multipart/form-data) with one file part named `file` and the allowed fields. A field may be sent as
- * text or as a file. The table may be CSV, CSV compressed with gzip, or Parquet. The first bytes of the table determine
- * its format; its file name is ignored. The table is decompressed and streamed to a new folder. After a failure nothing
- * is left on disk.
- * @param allowed the names of the fields that the form may contain besides its file
+ * Receives a form (multipart/form-data) with files and fields. A field may be sent as text or as a file. A table may be
+ * CSV, CSV compressed with gzip, or Parquet. The first bytes of a table determine its format; its file name is ignored.
+ * The files are decompressed and streamed to a new folder. After a failure nothing is left on disk.
+ * @param shape the parts that the form may contain
  * @throws {ServiceProblem} the problems of `receiveBody`; 400 if the form is malformed, 413 if a part is too large, 415
  *   for another type, 422 if a part is unknown, repeated, missing or empty
  */
 export async function receiveForm(
   request: IncomingMessage,
   { limits, spoolFolder }: Pick<Service, 'limits' | 'spoolFolder'>,
-  allowed: readonly string[],
+  shape: FormShape,
 ): Promise<ReceivedForm> {
   const { uploadBytes, fieldBytes, idleMillis } = limits;
   const contentType = requireForm(request.headers['content-type']);
-  const maxBytes = uploadBytes + allowed.length * fieldBytes + FRAME_BYTES;
+  const { fields: allowed, tables = [FILE_PART], archives = [], lists = [] } = shape;
+  const files = tables.length + archives.length;
+  const maxBytes = files * uploadBytes + (allowed.length + lists.length) * fieldBytes + FRAME_BYTES;
+  const required = shape.tables === undefined ? FILE_PART : null;
   return fillSpoolFolder(spoolFolder, async (folder) => {
-    const parts = { folder: folder.path, fields: allowed, uploadBytes, fieldBytes };
-    const { file, fields } = await readBody(request, { maxBytes, idleMillis }, (chunks) =>
-      readForm(chunks, contentType, parts),
-    );
-    // The digest is independent of the boundary and of the order of the parts.
-    const sorted = [...fields].sort(([a], [b]) => (a < b ? -1 : 1));
+    const options = {
+      fields: allowed,
+      tables,
+      archives,
+      lists,
+      uploadBytes,
+      fieldBytes,
+      required,
+      folder: folder.path,
+    };
+    const parts = await readBody(request, { maxBytes, idleMillis }, (chunks) => readForm(chunks, contentType, options));
+    const fields = [...parts.fields];
     return Object.freeze({
-      fields: Object.freeze(Object.fromEntries(fields)),
-      file: { path: file.path, format: file.format },
+      fields: Object.freeze(Object.fromEntries(fields.map(([name, values]) => [name, values.at(-1) ?? '']))),
+      repeated: Object.freeze(Object.fromEntries(fields.filter(([, values]) => values.length > 1))),
+      files: Object.freeze(Object.fromEntries([...parts.files].map(([name, file]) => [name, file.path]))),
       folder,
-      digest: createHash('sha256').update(JSON.stringify(sorted)).update(file.hash).digest('hex'),
+      digest: digestOf(parts),
     });
   });
+}
+
+/** Returns a digest that is independent of the boundary and of the order of the parts. */
+function digestOf({ fields, files }: FormParts): string {
+  const byName = <Value>(entries: Iterable<readonly [string, Value]>): (readonly [string, Value])[] =>
+    [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+  const named = byName([...files].map(([name, file]) => [name, file.hash.toString('hex')] as const));
+  return createHash('sha256')
+    .update(JSON.stringify([byName(fields), named]))
+    .digest('hex');
 }
 
 /**

@@ -1,6 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
+import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
+import type { TableJobKind } from '../../schemas/table-jobs.ts';
+import type { TableOptionsSource } from '../../schemas/validate-table.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 import type { ThreadLimits } from './job-bounds.ts';
 
@@ -17,6 +20,9 @@ export const ROWS_NAMES: ReportNames = Object.freeze({ source: 'the rows of the 
 /** The name of the file in which a run stores its {@link ReportNames}. */
 export const NAMES_FILE = 'report-names.json';
 
+/** The name of the file in which a run stores its model. */
+export const MODEL_ARCHIVE = 'model.zip';
+
 /** A validation of arrays (`POST /validate`). The arrays are JSON text in a file. */
 interface ValidateRowsJob {
   readonly kind: 'validate-rows';
@@ -29,8 +35,13 @@ interface ValidateTableJob {
   readonly kind: 'validate-table';
   readonly path: string;
   readonly format: 'csv' | 'ndjson' | 'parquet';
-  /** The query parameters of the request, as text, by name. */
+  /** The query parameters, or the fields of the form, as text, by name. */
   readonly options: Readonly<Record<string, string | readonly string[]>>;
+  /**
+   * Where the options come from, and whether the table has counts instead of rows.
+   * @defaultValue 'query'
+   */
+  readonly source?: TableOptionsSource;
 }
 
 /** A pipeline or a workflow (`POST /pipeline`, `POST /workflow`). */
@@ -52,6 +63,22 @@ export interface LlmEvalJob {
   readonly llmFolder: string | null;
 }
 
+/** A prediction, a calibration, an A/B test or a training (`POST /predict`, `/calibrate`, `/ab-test`, `/train`). */
+export interface TableJob {
+  readonly kind: TableJobKind;
+  /** The paths of the uploads by the names of their parts. A JSON body is the file `body`. */
+  readonly files: Readonly<Record<string, string>>;
+  /** The fields of a form as text; null for a JSON body. */
+  readonly fields: Readonly<Record<string, string | readonly string[]>> | null;
+  /** The maximum number of rows in a JSON body. */
+  readonly maxItems: number;
+}
+
+/** The names of the files to which the rows of a JSON body are written, next to the body. */
+export const ROW_FILES: readonly string[] = ['rows', 'control_rows', 'treatment_rows', 'test_rows'].map(
+  (name) => `${name}.ndjson`,
+);
+
 /** Creates the report of a validation from its result. */
 interface ValidationReportJob {
   readonly kind: 'validation-report';
@@ -61,8 +88,36 @@ interface ValidationReportJob {
   readonly result: string;
 }
 
+/** Creates the page or the text of a monitored stream from the content of its dashboard. */
+interface MonitorReportJob {
+  readonly kind: 'monitor-report';
+  readonly form: 'html' | 'markdown';
+  readonly title: string;
+  readonly view: MonitoringView;
+}
+
+/** Checks the configuration and the options of another job, without its data. */
+interface CheckJob {
+  readonly kind: 'check';
+  readonly job: Job;
+}
+
 /** A job for a thread: plain data that can be sent to the thread. */
-export type Job = ValidateRowsJob | ValidateTableJob | FormJob | LlmEvalJob | ValidationReportJob;
+export type Job =
+  | ValidateRowsJob
+  | ValidateTableJob
+  | FormJob
+  | LlmEvalJob
+  | TableJob
+  | ValidationReportJob
+  | MonitorReportJob
+  | CheckJob;
+
+/** Returns the paths of the uploads of a job by the names of their parts. */
+export function uploadsOf(job: Job): Readonly<Record<string, string>> {
+  if ('files' in job) return job.files;
+  return 'path' in job ? { path: job.path } : {};
+}
 
 /** A job of one kind. */
 export type JobOf<Kind extends Job['kind']> = Extract<Job, { readonly kind: Kind }>;

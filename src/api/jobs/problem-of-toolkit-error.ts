@@ -3,6 +3,8 @@ import { parametersIn, renameParameters, splitNames, toCamelCase, toSnakeCase } 
 import { type ConfigProblem, describeConfigProblem } from '../../io/config-text/config-problem.ts';
 import { describeProblem, type FieldProblem } from '../../schemas/parse.ts';
 import { toPointer } from '../../schemas/problems-of.ts';
+import { monitorWireSchema } from '../../schemas/monitor-wire.ts';
+import { TABLE_JOB_FIELDS, type TableJobKind } from '../../schemas/table-jobs.ts';
 import { validateRowsSchema } from '../../schemas/validate-rows.ts';
 import { validateTableSchema } from '../../schemas/validate-table.ts';
 import { workflowFieldsSchema } from '../../schemas/workflow-fields.ts';
@@ -29,13 +31,59 @@ const FIELDS_BESIDE: Readonly<Partial<Record<Job['kind'], readonly string[]>>> =
   'llm-eval': ['minGroupSize', 'withCi', 'ciLevel', 'ciSamples', 'threshold', 'metric', 'comparator', 'randomState'],
 };
 
+/** The library arguments whose request fields have another name. */
+const RENAMED: Readonly<Record<string, string>> = {
+  target: 'y_true',
+  group: 'sensitive',
+  protected: 'sensitive',
+  attributes: 'sensitive',
+  intersections: 'sensitive',
+  fairness: 'metric',
+};
+
+function isTableJob(kind: Job['kind']): kind is TableJobKind {
+  return Object.hasOwn(TABLE_JOB_FIELDS, kind);
+}
+
+/** Returns the request field of a job with tables. */
+function tableFieldOf(argument: string, kind: TableJobKind): string | undefined {
+  const known: object = TABLE_JOB_FIELDS[kind];
+  if (argument === 'model' && kind === 'predict') return argument;
+  // The option of the Lagrangian trainer has the name that the analyzer uses for metrics.
+  const own = toSnakeCase(argument);
+  if (Object.hasOwn(known, own)) return own;
+  const renamed = Object.hasOwn(RENAMED, argument) ? RENAMED[argument] : undefined;
+  return renamed !== undefined && Object.hasOwn(known, renamed) ? renamed : undefined;
+}
+
 /** Returns whether a job is a validation. In a validation, every request field is an argument of the library. */
 function isValidation(kind: Job['kind']): boolean {
   return kind === 'validate-rows' || kind === 'validate-table';
 }
 
+/** The arguments of the tracker and the alarm engine whose parameters have another name. */
+const MONITOR_NAMES: Readonly<Record<string, string>> = {
+  protected: 'sensitive',
+  attributes: 'sensitive',
+  intersections: 'sensitive',
+  metrics: 'metric',
+  weight: 'sample_weight',
+  limits: 'limit',
+  detectors: 'detector',
+  decisionThreshold: 'score_threshold',
+  cooldownMillis: 'cooldown_minutes',
+};
+
+function monitorNameOf(argument: string): string | undefined {
+  const own = argument.split('.').at(-1) ?? argument;
+  const name = (Object.hasOwn(MONITOR_NAMES, own) ? MONITOR_NAMES[own] : undefined) ?? toSnakeCase(own);
+  return Object.hasOwn(monitorWireSchema.shape, name) ? name : undefined;
+}
+
 /** Returns the request field for an argument of the library; undefined if there is no such field. */
 function wireNameOf(argument: string, kind: Job['kind']): string | undefined {
+  if (isTableJob(kind)) return tableFieldOf(argument, kind);
+  if (kind === 'monitor-report') return monitorNameOf(argument);
   if (!isValidation(kind)) return FIELDS_BESIDE[kind]?.includes(argument) === true ? toSnakeCase(argument) : undefined;
   // With arrays, scores have the same name whether or not decisions are sent too.
   if (kind === 'validate-rows' && argument === 'score') return 'y_score';
@@ -61,12 +109,15 @@ function pointersOf(error: FairnessToolkitError, job: KnownJob): readonly string
   if (isValidation(kind) && Array.isArray(path)) return [toPointer(path as (string | number)[])];
   const field = fieldOf(error, kind);
   if (field !== undefined) {
-    if (kind === 'validate-table') return [field];
+    if (kind === 'validate-table') return [pointerPrefix(job) + field];
+    // The options of a stream are in the query.
+    if (kind === 'monitor-report') return [field];
     const { index } = error.context;
     return [toPointer(kind === 'validate-rows' && typeof index === 'number' ? [field, index] : [field])];
   }
   const column = typeof error.context['column'] === 'string' ? error.context['column'] : undefined;
-  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job.options) : [];
+  if (kind === 'validate-table') return column !== undefined && 'options' in job ? namersOf(column, job) : [];
+  if (isTableJob(kind)) return error.name === 'DataValidationError' ? [tablePointer(column, job)] : [];
   const isUnknownColumn = column !== undefined && Array.isArray(error.context['columns']);
   return kind === 'pipeline' || kind === 'workflow' ? [partOf(error, isUnknownColumn)] : [];
 }
@@ -86,13 +137,27 @@ function lackingArgument({ code, context: { missing } }: FairnessToolkitError): 
   return code === 'missing-argument' && typeof missing === 'string' ? missing : undefined;
 }
 
+/** Returns the pointer to the field of a form that names a column, or to the rows. */
+function tablePointer(column: string | undefined, job: KnownJob): string {
+  if (!('files' in job) || job.fields === null) return '/rows';
+  const isNamed = (given: string | readonly string[]): boolean =>
+    [given].flat().some((text) => text === column || splitNames(text).includes(column ?? ''));
+  const [name] = Object.entries(job.fields).find(([, given]) => column !== undefined && isNamed(given)) ?? ['file'];
+  return toPointer([name]);
+}
+
 /** Returns the query parameters whose value contains the name of a column. */
-function namersOf(column: string, options: JobOf<'validate-table'>['options']): string[] {
+function namersOf(column: string, { options, source }: JobOf<'validate-table'>): string[] {
   const isNamed = (given: unknown): boolean =>
     [given].flat().some((text) => typeof text === 'string' && (text === column || splitNames(text).includes(column)));
   return Object.entries(options)
     .filter(([name, given]) => COLUMN_PARAMETERS.has(name) && isNamed(given))
-    .map(([name]) => name);
+    .map(([name]) => (source === undefined || source === 'query' ? name : `/${name}`));
+}
+
+/** Returns the start of a pointer to an option: options in the query are named, fields of a form are pointed to. */
+function pointerPrefix(job: KnownJob): '' | '/' {
+  return 'source' in job && job.source !== 'query' ? '/' : '';
 }
 
 const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);

@@ -5,7 +5,17 @@ import { receiveMessageOnPort } from 'node:worker_threads';
 import type { OnProgress } from '../../internal/progress.ts';
 import { withDuckDbLimits } from '../../io/duckdb-limits.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
-import type { InternalFailure, Job, JobContext, JobOutcome, ThreadAnswer, ThreadMessage, ThreadTask } from './job.ts';
+import {
+  type InternalFailure,
+  type Job,
+  type JobContext,
+  type JobOutcome,
+  ROW_FILES,
+  type ThreadAnswer,
+  type ThreadMessage,
+  type ThreadTask,
+  uploadsOf,
+} from './job.ts';
 import { problemOfToolkitError } from './problem-of-toolkit-error.ts';
 
 /**
@@ -25,7 +35,7 @@ export function concealPaths(problem: ProblemJson, job: Job, folder: string): Pr
 }
 
 function concealer(job: Job, folder: string): (text: string) => string {
-  const uploads = 'path' in job ? formsOf(job.path) : [];
+  const uploads = uploadPaths(job);
   const llmFolder = job.kind === 'llm-eval' && job.llmFolder !== null ? formsOf(job.llmFolder) : [];
   const inside = llmFolder.map((own) => own + path.sep);
   const elsewhere = [...llmFolder, ...formsOf(folder), ...uploads.map((own) => path.dirname(own))];
@@ -42,6 +52,14 @@ function concealer(job: Job, folder: string): (text: string) => string {
 }
 
 const UPLOAD = 'the uploaded file';
+
+/** Returns the paths of the uploads, and of the files to which the rows of a JSON body are written. */
+function uploadPaths(job: Job): string[] {
+  const uploads = Object.values(uploadsOf(job));
+  const body = 'files' in job ? job.files['body'] : undefined;
+  const rows = body === undefined ? [] : ROW_FILES.map((name) => path.join(path.dirname(body), name));
+  return [...uploads, ...rows].flatMap(formsOf);
+}
 
 /** Returns a path in its original form and as an absolute path. */
 function formsOf(given: string): string[] {
@@ -105,9 +123,10 @@ export default async function runTask({ job, folder, limits, variables, port }: 
     const run = (): Promise<JobOutcome> => runJob(job, { folder, onProgress, signal });
     return { ok: true, outcome: await withDuckDbLimits({ ...limits, signal }, run) };
   } catch (error) {
-    const problem = problemOfToolkitError(error, job)?.toJSON();
+    const subject = job.kind === 'check' ? job.job : job;
+    const problem = problemOfToolkitError(error, subject)?.toJSON();
     if (problem === undefined) return { ok: false, internal: internalFailure(error) };
-    return { ok: false, problem: concealPaths(problem, job, folder) };
+    return { ok: false, problem: concealPaths(problem, subject, folder) };
   } finally {
     for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
     port.close();
@@ -131,6 +150,16 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
       return (await import('./config-jobs.ts')).runWorkflowJob(job, context);
     case 'llm-eval':
       return (await import('./llm-eval-job.ts')).runLlmEvalJob(job, context);
+    case 'predict':
+    case 'calibrate':
+    case 'ab-test':
+    case 'train':
+      return (await import('./table-jobs.ts')).runTableJob(job, context);
+    case 'check':
+      await (await import('./check-job.ts')).checkJob(job.job);
+      return { body: '{}', files: [] };
+    case 'monitor-report':
+      return (await import('./monitor-report-job.ts')).runMonitorReport(job);
     case 'validation-report':
       return (await import('./validation-jobs.ts')).runValidationReport(job);
   }

@@ -2,14 +2,17 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { FileValidation } from '../../integration/measure-attributes.ts';
+import type { ValidateBounds } from '../../integration/validate-bounds.ts';
 import { validateCounts, validateFile } from '../../integration/validate-file.ts';
 import { validateRows } from '../../integration/validate-rows.ts';
 import { validationFromJson, type ValidationJson } from '../../integration/validation-from-json.ts';
 import { validationToHtml } from '../../integration/validation-html.ts';
 import { validationToJson, validationToMarkdown } from '../../integration/validation-report.ts';
+import { assertFewGroups } from '../../io/assert-few-groups.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
-import { holdsCounts, parseValidateTable } from '../../schemas/validate-table.ts';
-import { VALIDATION_BOUNDS } from './job-bounds.ts';
+import { holdsCounts, parseValidateCounts, parseValidateTable } from '../../schemas/validate-table.ts';
+import type { ValidateInput } from '../../schemas/validate-values.ts';
+import { MAX_GROUPS, VALIDATION_BOUNDS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
 import { type JobContext, type JobOf, type JobOutcome, NAMES_FILE, type ReportNames, ROWS_NAMES } from './job.ts';
 import { readRowsBody } from './rows-body.ts';
@@ -33,17 +36,12 @@ export async function runValidateRows(
  * backend is used.
  */
 export async function runValidateTable(
-  { path: table, options }: JobOf<'validate-table'>,
+  job: JobOf<'validate-table'>,
   { folder, signal }: JobContext,
 ): Promise<JobOutcome> {
-  const request = parseValidateTable(options);
   const bounds = { ...VALIDATION_BOUNDS, signal };
-  const isCounts = holdsCounts(options);
-  if (isCounts || request.backend !== 'duckdb') await assertLoadable(table);
-  const { yPred: _, yTrue: __, score: ___, sampleWeight: ____, backend: _____, ...ofCounts } = request;
-  const validation = isCounts
-    ? await validateCounts(table, ofCounts, bounds)
-    : await validateFile(table, request, bounds);
+  const isCounts = job.source === 'counts' || holdsCounts(job.options);
+  const [request, validation] = await (isCounts ? measureCounts : measureRows)(job, bounds);
   const body = JSON.stringify(validationToJson(validation));
   const [attribute = ''] = Object.keys(validation.attributes);
   const names: ReportNames = { source: 'the table of the request', attribute };
@@ -53,6 +51,27 @@ export async function runValidateTable(
   }
   await writeFileAtomic(path.join(folder, NAMES_FILE), JSON.stringify(names));
   return { body, files: [NAMES_FILE] };
+}
+
+type Measured = readonly [request: Pick<ValidateInput, 'control' | 'measures'>, validation: FileValidation];
+
+async function measureRows(
+  { path, options, source }: JobOf<'validate-table'>,
+  bounds: ValidateBounds,
+): Promise<Measured> {
+  const request = parseValidateTable(options, source === 'form' ? 'form' : 'query');
+  if (request.backend !== 'duckdb') await assertLoadable(path);
+  return [request, await validateFile(path, request, bounds)];
+}
+
+async function measureCounts(
+  { path, options, source }: JobOf<'validate-table'>,
+  bounds: ValidateBounds,
+): Promise<Measured> {
+  const request = parseValidateCounts(options, source === 'counts' ? 'form' : 'query');
+  await assertLoadable(path);
+  await assertFewGroups({ paths: path }, request.attributes, MAX_GROUPS);
+  return [request, await validateCounts(path, request, bounds)];
 }
 
 async function reportFiles(folder: string, validation: FileValidation, source: string): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
-import type { Service, ServiceContext } from '../context/service-context.ts';
+import type { RequestState, Service, ServiceContext } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { countRequest, type ServiceMiddleware } from './service-middleware.ts';
 
@@ -17,9 +17,18 @@ const MAKE_ONE = 'Generate one with: node -p "crypto.randomBytes(24).toString(\'
 /** Matches keys whose characters are safe in headers, lists and logs. */
 const USABLE = /^[\x21-\x7e]+$/;
 
+/** Matches a key with the name of its tenant. */
+const WITH_TENANT = /^([A-Za-z0-9][\w.-]{0,63}):(.+)$/;
+
+/** Returns the tenant and the key in an entry such as `team-a:KEY`; the tenant is '' if there is none. */
+function partsOfKey(given: string): { readonly tenant: string; readonly key: string } {
+  const [, tenant = '', key = given] = WITH_TENANT.exec(given) ?? [];
+  return { tenant, key };
+}
+
 /**
- * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list. Returns no keys if
- * the variable is unset or empty.
+ * Reads the keys of the service from the environment: `EVENHAND_API_KEYS`, a comma-separated list of keys, each perhaps
+ * with a tenant (`team-a:KEY`). Returns no keys if the variable is unset or empty.
  * @throws {ConfigValidationError} if a key contains characters that a header cannot contain
  */
 export function readKeys(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -38,7 +47,11 @@ export function readKeys(environment: Readonly<Record<string, string | undefined
  */
 export function checkKeys(given: readonly string[], from: string): readonly string[] {
   const wrong = given.findIndex((key) => !USABLE.test(key));
-  if (wrong === -1) return Object.freeze([...new Set(given)]);
+  if (wrong === -1) {
+    const keys = [...new Set(given)];
+    assertOneTenant(keys, from);
+    return Object.freeze(keys);
+  }
   const problem = given[wrong] === '' ? 'is empty' : 'is not valid';
   throw new ConfigValidationError(
     `${from} must contain keys of printable ASCII characters without spaces; key ${String(wrong + 1)} ${problem}.`,
@@ -46,12 +59,25 @@ export function checkKeys(given: readonly string[], from: string): readonly stri
   );
 }
 
+/** Throws if a key belongs to two tenants, because its results would then depend on the order of the keys. */
+function assertOneTenant(given: readonly string[], from: string): void {
+  const keys = given.map((one) => partsOfKey(one).key);
+  const twice = keys.findIndex((key, index) => keys.indexOf(key) !== index);
+  if (twice === -1) return;
+  throw new ConfigValidationError(`${from} must name one tenant for each key; key ${String(twice + 1)} has two.`, {
+    context: { variable: from, index: twice + 1 },
+    suggestion: MAKE_ONE,
+  });
+}
+
 /**
  * Logs a warning for keys that are short enough to be guessed. Short keys are still accepted, because the operator may
  * have a reason.
  */
 export function warnOfShortKeys(keys: readonly string[], logger: Logger): void {
-  const short = keys.flatMap((key, index) => (key.length < MIN_CHARACTERS ? [String(index + 1)] : []));
+  const short = keys.flatMap((given, index) =>
+    partsOfKey(given).key.length < MIN_CHARACTERS ? [String(index + 1)] : [],
+  );
   if (short.length === 0) return;
   logger.warn(
     `${short.length === 1 ? 'Key' : 'Keys'} ${short.join(', ')} of the service ${short.length === 1 ? 'has' : 'have'} fewer than ${String(MIN_CHARACTERS)} characters, and could be guessed. ${MAKE_ONE}`,
@@ -73,13 +99,13 @@ const MAX_CHARACTERS = 4096;
  * The SHA-256 digest of the given key is compared with the digest of each key in constant time.
  */
 export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
-  const digests = keys.map((key) => hash('sha256', key, 'buffer'));
+  const known = keys.map(knownKey);
   return async (context, next) => {
-    if (digests.length > 0) {
+    if (known.length > 0) {
       const shown = shownKey(context);
-      const client = clientOf(digests, shown?.key);
+      const client = clientOf(known, shown?.key);
       const isPassing = client !== undefined && (isReading(context) || shown?.scheme === 'bearer');
-      if (isPassing) context.state.client = client;
+      if (isPassing) Object.assign(context.state, client);
       else if (!isHealth(context)) {
         // Failed attempts are counted by address, like requests without a key.
         if (limiter !== null) await countRequest(limiter, context);
@@ -90,16 +116,32 @@ export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
   };
 }
 
+/** A key of the service, with the client and the tenant that it identifies. */
+interface KnownKey extends Pick<RequestState, 'client' | 'tenant'> {
+  readonly digest: Buffer;
+}
+
 /**
- * Returns the name of the client whose key a request contains: the first hexadecimal characters of the key's digest.
- * The name distinguishes clients in logs and does not reveal the key.
+ * Returns what a key of the service identifies. The client is named by the first hexadecimal characters of the key's
+ * digest, which distinguish clients in logs and do not reveal the key. A key without a tenant is a tenant of its own.
  */
-function clientOf(digests: readonly Buffer[], shown: string | undefined): string | undefined {
+function knownKey(given: string): KnownKey {
+  const { tenant, key } = partsOfKey(given);
+  const digest = hash('sha256', key, 'buffer');
+  const client = digest.toString('hex').slice(0, 12);
+  return { digest, client, tenant: tenant === '' ? `key:${digest.toString('hex')}` : `tenant:${tenant}` };
+}
+
+/** Returns the client and the tenant whose key a request contains. */
+function clientOf(
+  known: readonly KnownKey[],
+  shown: string | undefined,
+): Pick<RequestState, 'client' | 'tenant'> | undefined {
   if (shown === undefined) return undefined;
   const digest = hash('sha256', shown, 'buffer');
   // All keys are compared, so that the response time does not reveal which key matched.
-  const matches = digests.filter((known) => timingSafeEqual(known, digest));
-  return matches.length === 0 ? undefined : digest.toString('hex').slice(0, 12);
+  const [match] = known.filter((one) => timingSafeEqual(one.digest, digest));
+  return match === undefined ? undefined : { client: match.client, tenant: match.tenant };
 }
 
 /** Returns the key that a request contains. */

@@ -2,10 +2,23 @@ import cors from '@koa/cors';
 import koaHelmet from 'koa-helmet';
 
 import type { Service, ServiceContext } from '../context/service-context.ts';
-import { ServiceProblem, shorten } from '../problem/service-problem.ts';
+import { serviceEnds, ServiceProblem, shorten } from '../problem/service-problem.ts';
 import { answerProblems } from './answer-problems.ts';
 import { authenticate } from './authenticate.ts';
 import { countRequest, routeOfPath, type ServiceMiddleware } from './service-middleware.ts';
+
+/**
+ * Removes the base path from the path of a request. A proxy that removes it has the same effect, so both kinds of proxies
+ * work.
+ */
+function stripBasePath({ basePath }: Service): ServiceMiddleware | null {
+  if (basePath === '') return null;
+  return async (context, next) => {
+    const { path } = context;
+    if (path === basePath || path.startsWith(`${basePath}/`)) context.path = path.slice(basePath.length) || '/';
+    await next();
+  };
+}
 
 /** Methods without side effects. */
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -157,6 +170,7 @@ export function requestId({ createId, workerName }: Service): ServiceMiddleware 
     const given = req.headers['x-request-id'];
     state.requestId = typeof given === 'string' && USABLE.test(given) ? given : createId();
     state.client = '';
+    state.tenant = '';
     state.route = routeOfPath(path);
     res.setHeader('X-Request-Id', state.requestId);
     res.setHeader('X-Evenhand-Worker', workerName);
@@ -173,6 +187,17 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
 }
 
 /**
+ * Refuses requests that start work while the service waits for its last runs. Results, readiness and cancellations are
+ * still answered.
+ */
+function refuseLateWork({ refusesWork }: Service): ServiceMiddleware {
+  return async (context, next) => {
+    if (context.method === 'POST' && refusesWork()) throw serviceEnds();
+    await next();
+  };
+}
+
+/**
  * Returns all middleware that runs before the routes, the outermost first. Request IDs are set before anything is
  * logged. Logs and metrics come before the conversion of errors to problems, so that they record the final status.
  * Requests are authenticated before they are counted or read.
@@ -180,6 +205,7 @@ export function limitRate({ limiter }: Service): ServiceMiddleware {
  */
 export function serviceLayers(service: Service, observe: ServiceMiddleware): readonly ServiceMiddleware[] {
   return [
+    stripBasePath(service),
     requestId(service),
     logRequests(service),
     observe,
@@ -189,6 +215,7 @@ export function serviceLayers(service: Service, observe: ServiceMiddleware): rea
     crossOrigin(service),
     authenticate(service),
     limitRate(service),
+    refuseLateWork(service),
   ].filter((layer) => layer !== null);
 }
 

@@ -5,6 +5,7 @@ import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
 import { count, model, moment, runId } from './answer-fields.ts';
 import { llmEvalAnswerSchema } from './llm-eval-answer.ts';
 import { pipelineAnswerSchema } from './pipeline-answer.ts';
+import { abTestAnswerSchema, calibrateAnswerSchema, predictAnswerSchema, trainAnswerSchema } from './table-answers.ts';
 import { validationAnswerSchema } from './validation-answer.ts';
 import { workflowAnswerSchema } from './workflow-answer.ts';
 
@@ -90,7 +91,16 @@ const SUMMARY = {
 export const runSchema = model('Run', 'A run, with its result if there is one.', {
   ...SUMMARY,
   result: z
-    .union([validationAnswerSchema, pipelineAnswerSchema, workflowAnswerSchema, llmEvalAnswerSchema])
+    .union([
+      validationAnswerSchema,
+      pipelineAnswerSchema,
+      workflowAnswerSchema,
+      llmEvalAnswerSchema,
+      predictAnswerSchema,
+      calibrateAnswerSchema,
+      abTestAnswerSchema,
+      trainAnswerSchema,
+    ])
     .nullable()
     .describe('The answer of POST; null unless the run succeeded.'),
   problem: problemSchema.nullable().describe('The reason why the run failed or was cancelled; null otherwise.'),

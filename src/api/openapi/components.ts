@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { monitorWireSchema } from '../../schemas/monitor-wire.ts';
 import { validateTableSchema } from '../../schemas/validate-table.ts';
 import { type ProblemDetails, ServiceProblem } from '../problem/service-problem.ts';
 import type {
@@ -169,6 +170,14 @@ export const PARAMETERS = {
     schema: { type: 'string', minLength: 1 },
     example: '0e37df36-f698-4c1f-b1f5-6d9d2bf7ad7b',
   },
+  Stream: {
+    name: 'stream',
+    in: 'path',
+    required: true,
+    description: 'The name of a monitored stream: 1 to 100 letters, digits, dots, dashes and underscores.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$' },
+    example: 'credit-decisions',
+  },
   Prefer: {
     name: 'Prefer',
     in: 'header',
@@ -183,6 +192,13 @@ export const PARAMETERS = {
     description:
       'Your key for this request: 1 to 255 printable characters without spaces. The same request with the same key returns the same run, with `Idempotency-Replayed: true`. A different request with this key is rejected with 422.',
     schema: { type: 'string', pattern: String.raw`^[\x21-\x7e]{1,255}$` },
+  },
+  WebhookUrl: {
+    name: 'webhook_url',
+    in: 'query',
+    description:
+      'An address to which the end of the run is posted, signed with HMAC-SHA256 in `X-Evenhand-Signature`. Its host must be allowed by the operator of the service; otherwise the answer is 403.',
+    schema: { type: 'string', format: 'uri', maxLength: 2000 },
   },
   LastEventId: {
     name: 'Last-Event-ID',
@@ -199,7 +215,16 @@ export function parameterRef(name: keyof typeof PARAMETERS): ReferenceObject {
 
 /** Returns the options of a validation as query parameters. */
 export function validateQueryParameters(): readonly ParameterObject[] {
-  const { ValidateQuery: schema } = componentSchemas([validateTableSchema.meta({ id: 'ValidateQuery' })], 'input');
+  return parametersOf(validateTableSchema);
+}
+
+/** Returns the options of a monitored stream as query parameters. */
+export function monitorQueryParameters(): readonly ParameterObject[] {
+  return parametersOf(monitorWireSchema);
+}
+
+function parametersOf(query: z.ZodObject): readonly ParameterObject[] {
+  const { Query: schema } = componentSchemas([query.meta({ id: 'Query' })], 'input');
   const properties = Object.entries(schema?.['properties'] as Readonly<Record<string, SchemaObject>>);
   return properties.map(([name, property]) => toParameter(name, property));
 }

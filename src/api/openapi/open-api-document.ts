@@ -31,6 +31,7 @@ Errors are returned as \`application/problem+json\` with a suggestion on how to 
 const TAGS = [
   { name: 'Runs', description: 'Compute results and store them.' },
   { name: 'Results', description: 'Stored runs and their results.' },
+  { name: 'Monitoring', description: 'Events of models in operation, and their alarms.' },
   {
     name: 'Dashboard',
     description: 'A monitored model. Available only if the service was started with a monitor folder.',

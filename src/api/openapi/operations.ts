@@ -11,6 +11,7 @@ import {
   problems,
   schemaRef,
   TEXT,
+  monitorQueryParameters,
   validateQueryParameters,
 } from './components.ts';
 import type { MediaTypeObject, Operation, ParameterObject, ReferenceObject, ResponseObject } from './open-api-types.ts';
@@ -46,6 +47,13 @@ export const CSV_EXAMPLE = 'group,decision\na,1\na,0\na,1\nb,0\nb,1\nb,0\n';
 /** The same rows as one JSON object per line. */
 export const NDJSON_EXAMPLE = '{"group":"a","decision":1}\n{"group":"a","decision":0}\n{"group":"b","decision":1}\n';
 
+/** Example events for the query `y_pred=approved&sensitive=sex&y_true=repaid`. */
+export const EVENTS_EXAMPLE =
+  '{"id":"a1","approved":1,"sex":"f"}\n{"id":"a2","approved":0,"sex":"f"}\n{"id":"a3","approved":1,"sex":"m"}\n';
+
+/** Example labels of the same events. */
+export const LABELS_EXAMPLE = '{"id":"a1","repaid":1}\n{"id":"a3","repaid":0}\n';
+
 const LLM_CONFIG = {
   provider: 'local',
   counterfactual: {
@@ -71,7 +79,49 @@ export const LLM_EVAL_EXAMPLES = {
   },
 } as const;
 
-const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey')];
+/** Scored rows of two groups, in which scores above 0.5 are too high. */
+const SCORED = {
+  p: Array.from({ length: 40 }, (_, row) => (1 + (row % 9)) / 10),
+  repaid: Array.from({ length: 40 }, (_, row) => (row % 9 > 5 && row % 3 !== 0 ? 1 : row % 11 === 0 ? 1 : 0)),
+  sex: Array.from({ length: 40 }, (_, row) => (row % 2 === 0 ? 'f' : 'm')),
+} as const;
+
+/** Rows with a target that depends on a feature and on the group. */
+const TRAINING = {
+  x: Array.from({ length: 80 }, (_, row) => row % 10),
+  y: Array.from({ length: 80 }, (_, row) =>
+    (row % 10) + (row % 4 === 0 ? 3 : 0) + (row % 7 === 0 ? 4 : 0) > 6 ? 1 : 0,
+  ),
+  s: Array.from({ length: 80 }, (_, row) => (row % 4 === 0 ? 'a' : 'b')),
+} as const;
+
+/** Example bodies with rows. The service answers each example with 200. */
+export const TABLE_EXAMPLES = {
+  calibrate: {
+    summary: 'Scores, outcomes and groups as columns',
+    value: { rows: SCORED, score: 'p', y_true: 'repaid', sensitive: 'sex', min_samples: 10, folds: 2 },
+  },
+  compareArms: {
+    summary: 'Both arms in one table',
+    value: {
+      rows: {
+        arm: Array.from({ length: 40 }, (_, row) => (row < 20 ? 'control' : 'treatment')),
+        approved: Array.from({ length: 40 }, (_, row) => (row % 3 === 0 ? 1 : 0)),
+        sex: SCORED.sex,
+      },
+      arm: 'arm',
+      outcome: 'approved',
+      sensitive: 'sex',
+      min_group_size: 5,
+    },
+  },
+  train: {
+    summary: 'A classifier with equal selection rates',
+    value: { method: 'reductions', rows: TRAINING, T: 5, min_group_size: 2 },
+  },
+} as const;
+
+const REQUEST_HEADERS = [parameterRef('Prefer'), parameterRef('IdempotencyKey'), parameterRef('WebhookUrl')];
 const PROBLEMS = { ...commonProblems(), ...problems(400, 408, 409, 413, 415, 422, 431, 503) };
 const KEPT = 'It is stored: `GET /results/{run_id}` returns it again.';
 
@@ -91,6 +141,26 @@ function form(schemaId: string): MediaTypeObject {
   return { schema: schemaRef(schemaId), encoding: { config: { contentType: 'text/plain' } } };
 }
 
+/** Returns the documentation of a request with rows: as a JSON body, or as a form with files. */
+function tables(
+  body: string,
+  formId: string,
+  example?: (typeof TABLE_EXAMPLES)[keyof typeof TABLE_EXAMPLES],
+): NonNullable<Operation['requestBody']> {
+  return {
+    required: true,
+    description:
+      'Rows as JSON, or files as a form. In a form, a list is a comma list, a JSON array, or a field that is repeated.',
+    content: {
+      'application/json': {
+        schema: schemaRef(body),
+        ...(example === undefined ? {} : { examples: { rows: example } }),
+      },
+      'multipart/form-data': { schema: schemaRef(formId) },
+    },
+  };
+}
+
 /** Returns the responses of an operation that starts a run: the result, or 202. */
 function runAnswers(description: string, schemaId: string): Readonly<Record<string, ResponseObject>> {
   return {
@@ -105,6 +175,29 @@ function runAnswers(description: string, schemaId: string): Readonly<Record<stri
       ),
       links: LINKS,
     },
+  };
+}
+
+const STREAM_PARAMETER: ReferenceObject = parameterRef('Stream');
+const LINES = problems(400, 404, 408, 413, 415, 422, 431, 503);
+const STREAM_LINKS = {
+  state: {
+    operationId: 'getStream',
+    parameters: { stream: '$request.path.stream' },
+    description: 'The state of the stream.',
+  },
+  removal: {
+    operationId: 'deleteStream',
+    parameters: { stream: '$request.path.stream' },
+    description: 'Deletes the stream.',
+  },
+} as const;
+
+function lines(example: string, summary: string): NonNullable<Operation['requestBody']> {
+  return {
+    required: true,
+    description: 'One JSON object per line.',
+    content: { 'application/x-ndjson': rows(example, summary) },
   };
 }
 
@@ -138,7 +231,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     validate: {
       summary: 'Measure fairness between groups',
       description:
-        'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, or a table (CSV, NDJSON or Parquet) with the names of its columns in the query. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
+        'Selection rates of each group, error rates if true outcomes are sent, and the gaps between groups. Send arrays as JSON, a table (CSV, NDJSON or Parquet) with the names of its columns in the query, or a form with a table or with counts. With a threshold there is a verdict; `passed: false` is a normal answer. A gap of 0 means equal rates over the groups compared. It says nothing about excluded groups, or about why rates differ.',
       parameters: [...validateQueryParameters(), ...REQUEST_HEADERS],
       requestBody: {
         required: true,
@@ -146,6 +239,7 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
           'Query parameters are for tables. With JSON, put the options in the body. Text may be compressed with gzip.',
         content: {
           'application/json': { schema: schemaRef('ValidateBody'), examples: VALIDATE_EXAMPLES },
+          'multipart/form-data': { schema: schemaRef('ValidateForm') },
           'text/csv': rows(CSV_EXAMPLE, 'For sensitive=group, y_pred=decision, min_group_size=1'),
           'text/tab-separated-values': { schema: { type: 'string' } },
           'application/x-ndjson': rows(NDJSON_EXAMPLE, 'One JSON object per line'),
@@ -180,6 +274,40 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         content: { 'application/json': { schema: schemaRef('LlmEvalBody'), examples: LLM_EVAL_EXAMPLES } },
       },
       responses: { ...runAnswers('The evaluation.', 'LlmEvalAnswer'), ...PROBLEMS, ...problems(502) },
+    },
+  }),
+  ...tagged('Runs', {
+    predict: {
+      summary: 'Predict with a saved model',
+      description:
+        'Scores and predictions of a model of `POST /train`, named by its run_id, or of a ZIP archive of a model. `download` is the path of the rows with both columns added.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('PredictBody', 'PredictForm'),
+      responses: { ...runAnswers('The predictions.', 'PredictAnswer'), ...PROBLEMS, ...problems(404) },
+    },
+    calibrate: {
+      summary: 'Calibrate scores by group',
+      description:
+        'Fits a calibrator for each group, and measures the calibration before and after on rows that the calibrator has not seen. If groups have different base rates, calibrated scores give them different error rates at a common threshold.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('CalibrateBody', 'CalibrateForm', TABLE_EXAMPLES.calibrate),
+      responses: { ...runAnswers('The calibration.', 'CalibrateAnswer'), ...PROBLEMS },
+    },
+    compareArms: {
+      summary: 'Compare fairness between the arms of an experiment',
+      description:
+        'Whether the differences between groups changed between control and treatment. `finding: worse` is a normal answer.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('ABTestBody', 'ABTestForm', TABLE_EXAMPLES.compareArms),
+      responses: { ...runAnswers('The comparison.', 'ABTestAnswer'), ...PROBLEMS },
+    },
+    train: {
+      summary: 'Train under a fairness constraint',
+      description:
+        'Trains with one of three methods and reports accuracy and gaps on held-out rows, next to the same model without the constraint. The constraint reduces accuracy. `download` is the path of the model. This can take a while; with `Prefer: respond-async` the service answers immediately.',
+      parameters: REQUEST_HEADERS,
+      requestBody: tables('TrainBody', 'TrainForm', TABLE_EXAMPLES.train),
+      responses: { ...runAnswers('The trained models.', 'TrainAnswer'), ...PROBLEMS },
     },
   }),
   ...tagged('Results', {
@@ -241,6 +369,13 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         422,
       ),
     },
+    getResultModel: {
+      summary: 'Get the model of a run',
+      description:
+        'A ZIP archive: the model of a training for `evenhand predict` and TensorFlow.js, or `calibrator.json` of a calibration.',
+      parameters: [RUN_ID_PARAMETER],
+      responses: responses(answer('The archive.', { 'application/zip': BYTES }), 404, 422),
+    },
     followResult: {
       summary: 'Follow the progress of a run',
       description:
@@ -250,6 +385,60 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
         ...responses(answer('The events, until the run has ended.', { 'text/event-stream': EVENTS }), 404, 503),
         204: { description: 'There are no more events. A reconnecting EventSource stops.', headers: headersOf() },
       },
+    },
+  }),
+  ...tagged('Monitoring', {
+    listStreams: {
+      summary: 'List monitored streams',
+      description: 'The streams of this key, or of its tenant.',
+      responses: responses(jsonAnswer('The streams.', 'StreamList'), 404, 422),
+    },
+    getStream: {
+      summary: 'Get the state of a stream',
+      description:
+        'Alarms, the state of each metric, and the gaps in the sliding window. An alarm is raised with a bounded probability of ever being false; a watch is an early hint.',
+      parameters: [STREAM_PARAMETER],
+      responses: responses(jsonAnswer('The state.', 'StreamState'), 404, 422),
+    },
+    deleteStream: {
+      summary: 'Delete a stream',
+      description: 'Deletes the stream with its events, its alarms and its options.',
+      parameters: [STREAM_PARAMETER],
+      responses: {
+        204: { description: 'The stream was deleted.', headers: headersOf() },
+        ...commonProblems(),
+        ...problems(404),
+      },
+    },
+    addEvents: {
+      summary: 'Count events of a stream',
+      description:
+        'The first events create the stream, with its fields, metrics and limits in the query; later events may omit them. An event whose id was counted before (among the last 100,000) is not counted again, so a request can be repeated. With a store, events are on disk before the answer. If a line is invalid, no line is counted.',
+      parameters: [STREAM_PARAMETER, ...monitorQueryParameters()],
+      requestBody: lines(EVENTS_EXAMPLE, 'For y_pred=approved, sensitive=sex'),
+      responses: {
+        200: { ...jsonAnswer('The events.', 'EventsAnswer'), links: STREAM_LINKS },
+        ...commonProblems(),
+        ...LINES,
+      },
+    },
+    addLabels: {
+      summary: 'Add true labels of earlier events',
+      description:
+        'Lines with the id of an event and its true label, in the field y_true of the stream. A second label of an event is not counted.',
+      parameters: [STREAM_PARAMETER],
+      requestBody: lines(LABELS_EXAMPLE, 'For y_true=repaid'),
+      responses: {
+        200: { ...jsonAnswer('The labels.', 'LabelsAnswer'), links: STREAM_LINKS },
+        ...commonProblems(),
+        ...LINES,
+      },
+    },
+    getStreamDashboard: {
+      summary: 'Dashboard of a stream',
+      description: 'States, alarms and charts as a page, or as Markdown with `Accept: text/markdown`.',
+      parameters: [STREAM_PARAMETER],
+      responses: responses(answer('The dashboard.', { 'text/html': TEXT, 'text/markdown': TEXT }), 404, 406, 422, 503),
     },
   }),
   ...tagged('Dashboard', {

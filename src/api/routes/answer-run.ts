@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 
 import { suggestNames } from '../../internal/arguments.ts';
 import type { Service, ServiceContext } from '../context/service-context.ts';
+import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
 
 /** The suggestion for a request that sends options in the query instead of the body. */
@@ -15,7 +18,7 @@ const IN_BODY = 'With JSON, put options in the body; with a form, send them as p
  * @throws {ServiceProblem} 422 if a parameter is unknown or repeated
  */
 export function readQuery<Name extends string>(
-  { query }: ServiceContext,
+  { query }: Pick<ServiceContext, 'query'>,
   known: readonly Name[],
 ): Readonly<Partial<Record<Name, string>>> {
   const names = Object.keys(query);
@@ -80,9 +83,16 @@ const ENDED_WAITING = new Error('the client no longer waits');
 export async function answerRun(context: ServiceContext, service: Service, request: RunRequest): Promise<void> {
   const { runs } = service;
   const { isAsync, waitSeconds } = readPreference(context.get('prefer'));
+  const webhook = context.query[WEBHOOK_PARAMETER];
+  if (typeof webhook === 'string')
+    await orRemove(request, () => {
+      service.webhooks.check(webhook);
+    });
+  if (isAsync) await assertValid(service, request);
   const isWaitedFor = !isAsync && request.idempotency === null;
-  const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor });
+  const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor, tenant: context.state.tenant });
   if (isReplay) context.set('Idempotency-Replayed', 'true');
+  else if (typeof webhook === 'string') service.webhooks.notify(runs.wait(runId), webhook);
   if (isAsync && waitSeconds === null) {
     await answerAccepted(context, service, runId);
     return;
@@ -104,6 +114,36 @@ export async function answerRun(context: ServiceContext, service: Service, reque
   } finally {
     clearTimeout(timer);
     res.off('close', stopWaiting);
+  }
+}
+
+/**
+ * Checks the configuration of a run before it is accepted, so that the client does not have to fetch a result to learn
+ * that it cannot be run.
+ * @throws {ServiceProblem} 400, 413 or 422; the upload is then removed
+ */
+async function assertValid({ runs }: Service, { job, inputFolder }: RunRequest): Promise<void> {
+  try {
+    const { checkJob, isCheckedInline } = await import('../jobs/check-job.ts');
+    if (isCheckedInline(job)) await checkJob(job);
+    else await runs.work({ kind: 'check', job });
+  } catch (error) {
+    const { concealPaths } = await import('../jobs/run-job.ts');
+    if (inputFolder !== null) await rm(inputFolder, { recursive: true, force: true });
+    if (error instanceof ServiceProblem) throw error;
+    const problem = problemOfToolkitError(error, job)?.toJSON();
+    if (problem === undefined) throw error;
+    throw ServiceProblem.fromJSON(concealPaths(problem, job, inputFolder ?? ''));
+  }
+}
+
+/** Runs a check; if it fails, the upload of the request is removed. */
+async function orRemove({ inputFolder }: RunRequest, check: () => void): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    if (inputFolder !== null) await rm(inputFolder, { recursive: true, force: true });
+    throw error;
   }
 }
 

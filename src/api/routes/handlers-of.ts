@@ -10,12 +10,21 @@ import { openApiDocument } from '../openapi/open-api-document.ts';
 import type { OperationId } from '../openapi/operation-ids.ts';
 import { decodeBody, parseJson } from '../problem/parse-json.ts';
 import { fieldProblem, type ServiceProblem, unavailable } from '../problem/service-problem.ts';
-import { RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { isOf, RUN_ENDPOINTS, RUN_STATUSES } from '../runs/runs.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from './dashboard.ts';
 import { docsRoutes } from './docs.ts';
-import { deleteResultRoute, getResultDataRoute, getResultRoute } from './results.ts';
+import {
+  deleteStreamRoute,
+  getStreamRoute,
+  listStreamsRoute,
+  streamDashboardRoute,
+  streamLinesRoute,
+} from './monitor.ts';
+import { deleteResultRoute, getResultDataRoute, getResultModelRoute, getResultRoute } from './results.ts';
 import { runEventsRoute } from './run-events.ts';
+import { tableRoute } from './tables.ts';
 import { validateRoute } from './validate.ts';
 
 /** The fields that each form may contain besides `file` and `config`. */
@@ -27,9 +36,11 @@ const FIELDS = {
 /** Handles POST /pipeline and POST /workflow: a table and a configuration as a form. */
 function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
   return async (context) => {
-    readQuery(context, []);
+    readQuery(context, [WEBHOOK_PARAMETER]);
     const idempotency = readIdempotencyKey(context);
-    const { fields, file, folder, digest } = await receiveForm(context.req, service, ['config', ...FIELDS[kind]]);
+    const { fields, files, folder, digest } = await receiveForm(context.req, service, {
+      fields: ['config', ...FIELDS[kind]],
+    });
     const { config, ...others } = fields;
     if (config === undefined) {
       await folder.remove();
@@ -37,7 +48,7 @@ function formRunRoute(service: Service, kind: keyof typeof FIELDS): Handler {
     }
     await answerRun(context, service, {
       endpoint: `/${kind}`,
-      job: { kind, path: file.path, config, fields: others },
+      job: { kind, path: files['file'] ?? '', config, fields: others },
       inputFolder: folder.path,
       idempotency: idempotency.claim(digest),
       ...(kind === 'pipeline' ? { download: `${service.basePath}/results/{run_id}/data` } : {}),
@@ -53,7 +64,7 @@ function llmEvalRoute(service: Service): Handler {
   const maxBytes = Math.min(service.limits.jsonBytes, MAX_BYTES);
   return async (context) => {
     requireMediaType(context.get('content-type'), ['application/json']);
-    readQuery(context, []);
+    readQuery(context, [WEBHOOK_PARAMETER]);
     const idempotency = readIdempotencyKey(context);
     const { idleMillis } = service.limits;
     const limits = { maxBytes, inlineBytes: maxBytes, idleMillis, spoolRoot: service.spoolFolder };
@@ -85,10 +96,21 @@ export function handlersOf(service: Service): Readonly<Record<OperationId, Handl
     runPipeline: formRunRoute(service, 'pipeline'),
     runWorkflow: formRunRoute(service, 'workflow'),
     evaluateLlm: llmEvalRoute(service),
+    predict: tableRoute(service, 'predict'),
+    calibrate: tableRoute(service, 'calibrate'),
+    compareArms: tableRoute(service, 'ab-test'),
+    train: tableRoute(service, 'train'),
+    listStreams: listStreamsRoute(service),
+    getStream: getStreamRoute(service),
+    deleteStream: deleteStreamRoute(service),
+    addEvents: streamLinesRoute(service, 'events'),
+    addLabels: streamLinesRoute(service, 'labels'),
+    getStreamDashboard: streamDashboardRoute(service),
     listResults: listResultsRoute(service),
     getResult: getResultRoute(service),
     deleteResult: deleteResultRoute(service),
     getResultData: getResultDataRoute(service),
+    getResultModel: getResultModelRoute(service),
     followResult: runEventsRoute(service),
   };
 }
@@ -141,9 +163,13 @@ function listResultsRoute({ runs }: Service): Handler {
     assertOneOf('endpoint', endpoint, RUN_ENDPOINTS);
     if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrongValue('limit', 'a whole number from 1');
     const wanted = (await runs.list()).filter(
-      (run) => (status === undefined || run.status === status) && (endpoint === undefined || run.endpoint === endpoint),
+      (run) =>
+        isOf(run, context.state.tenant) &&
+        (status === undefined || run.status === status) &&
+        (endpoint === undefined || run.endpoint === endpoint),
     );
-    context.body = { results: wanted.slice(0, limit === undefined ? Infinity : Number(limit)).map(snakeFields) };
+    const listed = wanted.slice(0, limit === undefined ? Infinity : Number(limit));
+    context.body = { results: listed.map(({ tenant: _, ...run }) => snakeFields(run)) };
   };
 }
 

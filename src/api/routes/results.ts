@@ -4,9 +4,9 @@ import { validationFromJson, type ValidationJson } from '../../integration/valid
 import { validationToMarkdown } from '../../integration/validation-report.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
-import { NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
+import { MODEL_ARCHIVE, NAMES_FILE, type ReportNames, ROWS_NAMES } from '../jobs/job.ts';
 import { ServiceProblem, unknownRun } from '../problem/service-problem.ts';
-import type { RunRecord, Runs } from '../runs/runs.ts';
+import { isOf, type RunRecord, type Runs } from '../runs/runs.ts';
 import { answerText, readQuery } from './answer-run.ts';
 
 /** The formats in which a report is available for readers. */
@@ -82,14 +82,18 @@ function recordText({ runId, endpoint, status, createdAt, finishedAt, body, prob
   return `{"run_id":${text(runId)},"endpoint":${text(endpoint)},"status":${text(status)},"result":${body ?? 'null'},"problem":${text(problem)},"created_at":${text(createdAt)},"finished_at":${text(finishedAt)}}`;
 }
 
-async function answerReport(context: ServiceContext, runs: Runs, record: RunRecord, form: ReportForm): Promise<void> {
-  const report = await reportOf(record, form, runs);
-  if (report === undefined) throw notAcceptable(['application/json'], record.runId);
-  // A report is self-contained and loads no resources.
+/** Sets what a browser may do with a report, which is self-contained and loads no resources. */
+export function setReportPolicy(context: ServiceContext): void {
   context.set(
     'Content-Security-Policy',
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; sandbox allow-scripts allow-popups; frame-ancestors 'none'",
   );
+}
+
+async function answerReport(context: ServiceContext, runs: Runs, record: RunRecord, form: ReportForm): Promise<void> {
+  const report = await reportOf(record, form, runs);
+  if (report === undefined) throw notAcceptable(['application/json'], record.runId);
+  setReportPolicy(context);
   context.type = `${form}; charset=utf-8`;
   context.body = report;
 }
@@ -103,7 +107,10 @@ export function getResultDataRoute({ runs }: Service): Handler {
     if (there.length === 0) {
       const [detail, suggestion] =
         status === 'succeeded'
-          ? [`Runs of ${endpoint} have no data.`, 'Only runs of /pipeline and /workflow have data.']
+          ? [
+              `Runs of ${endpoint} have no data.`,
+              'Only runs of /pipeline, /workflow, /predict and /calibrate have data.',
+            ]
           : [
               `The run has no data. Its status is ${status}.`,
               'Try again after the run has succeeded; its events report that.',
@@ -112,16 +119,45 @@ export function getResultDataRoute({ runs }: Service): Handler {
     }
     context.vary('Accept');
     const form = chosenData(context, there, format, runId);
-    // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
-    // and not a truncated file.
-    const file = await open(await runs.fileOf(runId, form.name)).catch(() => {
-      throw unknownRun(runId);
-    });
-    context.attachment(`${runId}.${form.format}`);
-    context.type = form.type;
-    context.length = (await file.stat()).size;
-    context.body = file.createReadStream();
+    await answerFile(context, runs, runId, form);
   };
+}
+
+/** Handles GET /results/{run_id}/model: returns the archive of a model. */
+export function getResultModelRoute({ runs }: Service): Handler {
+  return async (context) => {
+    readQuery(context, []);
+    const record = await findRun(context, runs);
+    if (!record.files.includes(MODEL_ARCHIVE)) throw noModel(record);
+    await answerFile(context, runs, record.runId, { name: MODEL_ARCHIVE, format: 'zip', type: 'application/zip' });
+  };
+}
+
+/** Returns the problem for a run without a model. */
+export function noModel({ runId, status, endpoint }: RunRecord): ServiceProblem {
+  const [detail, suggestion] =
+    status === 'succeeded'
+      ? [`Runs of ${endpoint} have no model.`, 'Only runs of /train and /calibrate have one.']
+      : [`The run has no model. Its status is ${status}.`, 'Try again after the run has succeeded.'];
+  return new ServiceProblem(404, { detail, suggestion, runId });
+}
+
+/** Answers with a file of a run. */
+async function answerFile(
+  context: ServiceContext,
+  runs: Runs,
+  runId: string,
+  { name, format, type }: { readonly name: string; readonly format: string; readonly type: string },
+): Promise<void> {
+  // The file is opened before the response begins. If the run is deleted at this moment, the client receives an error
+  // and not a truncated file.
+  const file = await open(await runs.fileOf(runId, name)).catch(() => {
+    throw unknownRun(runId);
+  });
+  context.attachment(`${runId}.${format}`);
+  context.type = type;
+  context.length = (await file.stat()).size;
+  context.body = file.createReadStream();
 }
 
 type DataForm = (typeof DATA_FORMS)[number];
@@ -154,6 +190,10 @@ function chosenData(
 export function deleteResultRoute({ runs }: Service): Handler {
   return async (context) => {
     const runId = runIdOf(context);
+    await findRun(context, runs).catch((error: unknown) => {
+      // A damaged run can be deleted. Its owner is not known, so a client with a key cannot.
+      if (!(error instanceof ServiceProblem && error.status === 500 && context.state.tenant === '')) throw error;
+    });
     const removal = await runs.remove(runId);
     if (removal === 'unknown') throw unknownRun(runId);
     if (removal === 'removed') {
@@ -164,16 +204,19 @@ export function deleteResultRoute({ runs }: Service): Handler {
   };
 }
 
-/** Returns the record of the run whose ID is in the path. */
-async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
+/**
+ * Returns the record of the run whose ID is in the path.
+ * @throws {ServiceProblem} 404 if there is no such run, or it belongs to another tenant
+ */
+export async function findRun(context: ServiceContext, runs: Runs): Promise<RunRecord> {
   const runId = runIdOf(context);
   const record = await runs.get(runId);
-  if (record === undefined) throw unknownRun(runId);
+  if (record === undefined || !isOf(record, context.state.tenant)) throw unknownRun(runId);
   return record;
 }
 
 /** Returns the run ID in the path. */
-export function runIdOf(context: ServiceContext): string {
+function runIdOf(context: ServiceContext): string {
   return (context['params'] as Readonly<Record<string, string>>)['run_id'] ?? '';
 }
 

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { unavailable, unknownRun } from '../problem/service-problem.ts';
 import { isFinal, type RunEvent } from '../runs/runs.ts';
-import { runIdOf } from './results.ts';
+import { findRun } from './results.ts';
 
 /**
  * The time in milliseconds between two comments in an idle event stream. Without comments, a proxy would close the
@@ -60,10 +60,9 @@ export function runEventsRoute({ runs }: Service): Handler {
 
 /** Answers with the events of a run. If there are no more events, the stream is destroyed. */
 async function follow(context: ServiceContext, runs: Service['runs'], stream: PassThrough): Promise<void> {
-  const runId = runIdOf(context);
   const seen = lastEventId(context);
-  const record = await runs.get(runId);
-  if (record === undefined) throw unknownRun(runId);
+  const record = await findRun(context, runs);
+  const { runId } = record;
   if (isFinal(record.status) && seen >= record.lastEventId) {
     // An EventSource reconnects whenever a stream ends, until it receives 204.
     context.status = 204;

@@ -4,14 +4,18 @@ import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { validateRemembered, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
+import { VALIDATE_FORM_FIELDS } from '../../schemas/validate-table.ts';
 import { isColumn } from '../../table/column-source.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody, writeBody } from '../intake/receive-body.ts';
+import { receiveForm } from '../intake/receive-form.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
 import { readQuickRows } from '../jobs/quick-rows.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
+import { fieldProblem } from '../problem/service-problem.ts';
 import { answerBody } from '../runs/runs.ts';
+import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
 /**
@@ -41,7 +45,7 @@ const MAX_SAMPLES = 1000;
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */
-async function validateAtOnce(bytes: Buffer, service: Service): Promise<string | undefined> {
+async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): Promise<string | undefined> {
   const { arrayItems } = service.limits;
   const validation = validateQuickly(bytes, arrayItems) ?? validateParsed(readRowsBody(bytes, arrayItems));
   if (validation === undefined) return undefined;
@@ -49,7 +53,7 @@ async function validateAtOnce(bytes: Buffer, service: Service): Promise<string |
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
   const body = answerBody(runId, result, createdAt);
-  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body });
+  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body, tenant });
   return body;
 }
 
@@ -99,17 +103,53 @@ function hasFewGroups(rows: unknown): boolean {
   return true;
 }
 
-/** Handles POST /validate: arrays as JSON, or a table with the names of its columns in the query. */
+/**
+ * Handles POST /validate: arrays as JSON, a table with the names of its columns in the query, or a form with a table or
+ * counts.
+ */
 export function validateRoute(service: Service): Handler {
   return async (context) => {
-    const type = requireMediaType(context.get('content-type'), ['application/json', ...TABLE_TYPES]);
-    await (type === 'application/json' ? validateArrays(context, service) : validateTable(context, service));
+    const types = ['application/json', 'multipart/form-data', ...TABLE_TYPES] as const;
+    const type = requireMediaType(context.get('content-type'), types);
+    if (type === 'application/json') await validateArrays(context, service);
+    else if (type === 'multipart/form-data') await validateForm(context, service);
+    else await validateTable(context, service);
   };
+}
+
+/** The fields of a form, and those that may be repeated. */
+const FORM_FIELDS = Object.keys(VALIDATE_FORM_FIELDS);
+const FORM_LISTS = ['sensitive', 'metric'];
+
+async function validateForm(context: ServiceContext, service: Service): Promise<void> {
+  readQuery(context, [WEBHOOK_PARAMETER]);
+  const idempotency = readIdempotencyKey(context);
+  const shape = { fields: FORM_FIELDS, tables: ['file', 'counts'], lists: FORM_LISTS };
+  const { files, fields, repeated, folder, digest } = await receiveForm(context.req, service, shape);
+  const { file, counts } = files;
+  const table = file ?? counts;
+  if (table === undefined || (file !== undefined && counts !== undefined)) {
+    await folder.remove();
+    const detail = `The form has ${table === undefined ? 'no table' : 'rows and counts, of which only one can be measured'}.`;
+    throw fieldProblem(422, '/file', detail, 'Send the rows as file, or counts of rows as counts.');
+  }
+  await answerRun(context, service, {
+    endpoint: '/validate',
+    job: {
+      kind: 'validate-table',
+      path: table,
+      format: table.endsWith('.parquet') ? 'parquet' : 'csv',
+      options: { ...fields, ...repeated },
+      source: counts === undefined ? 'form' : 'counts',
+    },
+    inputFolder: folder.path,
+    idempotency: idempotency.claim(digest),
+  });
 }
 
 async function validateArrays(context: ServiceContext, service: Service): Promise<void> {
   const { limits, spoolFolder: spoolRoot } = service;
-  readQuery(context, []);
+  readQuery(context, [WEBHOOK_PARAMETER]);
   const idempotency = readIdempotencyKey(context);
   const { isAsync } = readPreference(context.get('prefer'));
   const received = await receiveBody(context.req, {
@@ -120,8 +160,9 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
     withDigest: idempotency.isGiven,
   });
   // A request with an idempotency key or `respond-async` becomes a regular run with states.
-  if (received.kind === 'memory' && !isAsync && !idempotency.isGiven) {
-    const body = await validateAtOnce(received.bytes, service);
+  const hasWebhook = context.query[WEBHOOK_PARAMETER] !== undefined;
+  if (received.kind === 'memory' && !isAsync && !idempotency.isGiven && !hasWebhook) {
+    const body = await validateAtOnce(received.bytes, service, context.state.tenant);
     if (body !== undefined) {
       answerText(context, body);
       return;
@@ -150,6 +191,7 @@ async function validateTable(context: ServiceContext, service: Service): Promise
 
 /** Returns the options in the query. An option that occurs several times becomes a list. */
 function queryOf({ query }: ServiceContext): Record<string, string | string[]> {
-  const given = Object.entries(query).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
+  const { [WEBHOOK_PARAMETER]: _, ...options } = query;
+  const given = Object.entries(options).filter((entry): entry is [string, string | string[]] => entry[1] !== undefined);
   return Object.fromEntries(given);
 }

@@ -240,13 +240,13 @@ export class ActiveRuns {
     if (this.#parts.runner.isFull) throw queueFull();
   }
 
-  #begin({ endpoint, isWaitedFor = false }: RunRequest): ActiveRun {
+  #begin({ endpoint, tenant, isWaitedFor = false }: RunRequest): ActiveRun {
     const { createId, now, logger } = this.#parts;
     const runId = createId();
     if (!isSafeId(runId) || this.#runs.has(runId) || this.#atWork.has(runId)) {
       throw invalidParameter('createId', 'return a new file name of letters, digits and dashes for each run', runId);
     }
-    const run = new ActiveRun(queuedRecord(runId, endpoint, now()), isWaitedFor, logger);
+    const run = new ActiveRun(queuedRecord(runId, endpoint, now(), tenant), isWaitedFor, logger);
     this.#runs.set(runId, run);
     run.events.status('queued');
     return run;

@@ -19,6 +19,7 @@ import {
   type KeptRun,
   LAST_EVENT_LEFT,
   MAX_KEYS,
+  ownedBy,
   type Removal,
   type RunCounts,
   type RunEvent,
@@ -166,9 +167,11 @@ export class LocalRuns implements Runs {
     );
   }
 
-  async keep({ runId, endpoint, createdAt, body }: KeptRun): Promise<void> {
+  async keep({ runId, endpoint, createdAt, body, tenant }: KeptRun): Promise<void> {
     const run = { runId, endpoint, status: 'succeeded', createdAt, finishedAt: this.#parts.now() } as const;
-    await this.#parts.kept.add(Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [] }));
+    await this.#parts.kept.add(
+      Object.freeze({ ...run, body, problem: null, lastEventId: 1, files: [], ...ownedBy(tenant) }),
+    );
   }
 
   async submit(request: RunRequest): Promise<Submitted> {
@@ -293,6 +296,6 @@ export class LocalRuns implements Runs {
   }
 }
 
-function summaryOf({ runId, endpoint, status, createdAt, finishedAt }: RunRecord): RunSummary {
-  return { runId, endpoint, status, createdAt, finishedAt };
+function summaryOf({ runId, endpoint, status, createdAt, finishedAt, tenant }: RunRecord): RunSummary {
+  return { runId, endpoint, status, createdAt, finishedAt, ...ownedBy(tenant) };
 }

@@ -2,7 +2,16 @@ import type { Job, JobOutcome } from '../jobs/job.ts';
 import type { ProblemJson } from '../problem/service-problem.ts';
 
 /** The endpoints whose answers are stored. */
-export const RUN_ENDPOINTS = ['/validate', '/pipeline', '/workflow', '/llm-eval'] as const;
+export const RUN_ENDPOINTS = [
+  '/validate',
+  '/pipeline',
+  '/workflow',
+  '/llm-eval',
+  '/predict',
+  '/calibrate',
+  '/ab-test',
+  '/train',
+] as const;
 
 /** One of {@link RUN_ENDPOINTS}. */
 export type RunEndpoint = (typeof RUN_ENDPOINTS)[number];
@@ -39,8 +48,15 @@ export interface RunRecord {
   readonly problem: ProblemJson | null;
   /** The ID of the run's last event, which is the final status; 0 before the run has ended. */
   readonly lastEventId: number;
-  /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`. */
+  /** Names of files in the run's folder: `report.md`, `report.html`, `data.parquet`, `data.csv`, `model.zip`. */
   readonly files: readonly string[];
+  /** Who can see the run: the tenant of the key that started it; absent if the service had no keys. */
+  readonly tenant?: string;
+}
+
+/** Returns whether a run belongs to a tenant. */
+export function isOf(run: Pick<RunRecord, 'tenant'>, tenant: string): boolean {
+  return (run.tenant ?? '') === tenant;
 }
 
 /** A run in a list. */
@@ -81,9 +97,14 @@ export type RunEvent = Readonly<
  */
 export const LAST_EVENT_LEFT = 2 ** 31 - 1;
 
+/** Returns the field of a record that names its tenant, if there is one. */
+export function ownedBy(tenant: string | undefined): Pick<RunRecord, 'tenant'> {
+  return tenant === undefined || tenant === '' ? {} : { tenant };
+}
+
 /** Returns the record of a new run. */
-export function queuedRecord(runId: string, endpoint: RunEndpoint, createdAt: string): RunRecord {
-  const unfinished = { finishedAt: null, body: null, problem: null, lastEventId: 0, files: [] };
+export function queuedRecord(runId: string, endpoint: RunEndpoint, createdAt: string, tenant = ''): RunRecord {
+  const unfinished = { finishedAt: null, body: null, problem: null, lastEventId: 0, files: [], ...ownedBy(tenant) };
   return Object.freeze({ runId, endpoint, status: 'queued', createdAt, ...unfinished });
 }
 
@@ -143,7 +164,7 @@ export function dropOldest<Value>(entries: Map<string, Value>, max: number): voi
 }
 
 /** An answer that was computed immediately and only needs to be stored. */
-export type KeptRun = Pick<RunRecord, 'runId' | 'endpoint' | 'createdAt'> & { readonly body: string };
+export type KeptRun = Pick<RunRecord, 'runId' | 'endpoint' | 'createdAt' | 'tenant'> & { readonly body: string };
 
 /** The client's idempotency key for a request. A request that is sent twice with the same key starts only one run. */
 export interface IdempotencyClaim {
@@ -166,6 +187,8 @@ export interface RunRequest {
    */
   readonly inputFolder: string | null;
   readonly idempotency: IdempotencyClaim | null;
+  /** See `RunRecord`. */
+  readonly tenant?: string;
   /**
    * Whether the client waits for the result without knowing the ID of the run. If so, the store does not contain runs
    * that failed because of the client or were cancelled when it disconnected. They would displace other results.

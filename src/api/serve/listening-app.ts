@@ -7,13 +7,17 @@ import { createHttpServer, type HttpServer } from './http-server.ts';
 export interface ListeningApp {
   readonly server: HttpServer;
   readonly metrics: ServiceMetrics;
+  /** Refuses requests that start work, and makes `GET /ready` answer so. Results are still answered. */
+  refuseWork(): void;
   /** Closes the server gracefully, and makes `GET /ready` answer that the app accepts no new work. */
   drain(): Promise<void>;
+  /** Gives up the webhooks that cannot be delivered within a time. */
+  endWebhooks(millis: number): Promise<void>;
 }
 
 /** Creates the app and its server, which does not listen yet. */
 export function createListeningApp(options: AppOptions, parts: ProcessParts): ListeningApp {
-  const { app, metrics, startEnding } = createProcessApp(options, parts);
+  const { app, metrics, startEnding, refuseWork, endWebhooks } = createProcessApp(options, parts);
   const handle = app.callback();
   const server = createHttpServer((request, response) => {
     void handle(request, response);
@@ -21,6 +25,8 @@ export function createListeningApp(options: AppOptions, parts: ProcessParts): Li
   return {
     server,
     metrics,
+    refuseWork,
+    endWebhooks,
     drain: () => {
       startEnding();
       return server.drain();

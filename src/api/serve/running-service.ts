@@ -69,6 +69,10 @@ export interface RunningService {
 
 /** The steps of a shutdown. */
 interface Ending {
+  /** Returns whether runs are waiting or running. */
+  readonly isBusy: () => boolean;
+  /** Refuses requests that start work. All others are still answered. */
+  readonly refuseWork: () => Promise<void> | void;
   /** Stops accepting connections. Resolves when all requests are answered. */
   readonly drain: () => Promise<void>;
   /** Lets runs continue for the given time, then cancels the remaining runs and releases their resources. */
@@ -80,21 +84,35 @@ interface Ending {
 /** The time to wait for responses to requests whose runs were cancelled. */
 const LAST_ANSWERS_MILLIS = 500;
 
+/** The time for which the result of the last run can still be fetched. */
+const LAST_RESULTS_MILLIS = 1000;
+
 /** The additional time for work that was asked to stop. */
 const STUCK_MILLIS = 500;
 
+/** The time between two checks whether the last run has ended. */
+const BUSY_MILLIS = 50;
+
 /**
- * Shuts a service down in order. Requests end first, because they may still need runs. Runs that no client waits for
- * end next, and event streams end last.
+ * Shuts a service down in order. While runs are active, the service only refuses new work, so that clients can still get
+ * the results. Then requests end, because they may still need runs. Runs that no client waits for end next, and event
+ * streams end last.
  * @param drainMillis the total time for requests and runs; after this time, remaining work is cancelled, and one second
  * later the service ends without waiting for it
  */
-export async function stopInOrder({ drain, closeRuns, end }: Ending, drainMillis: number): Promise<void> {
+export async function stopInOrder(ending: Ending, drainMillis: number): Promise<void> {
+  const { isBusy, refuseWork, drain, closeRuns, end } = ending;
   const begin = performance.now();
+  const left = (): number => Math.max(0, Math.floor(drainMillis - (performance.now() - begin)));
+  if (isBusy() && drainMillis > 0) {
+    await refuseWork();
+    while (isBusy() && left() > LAST_RESULTS_MILLIS) await pause(BUSY_MILLIS);
+    // Clients that poll for the result of the last run have time to get it.
+    await pause(Math.min(LAST_RESULTS_MILLIS, left()));
+  }
   const answered = drain();
-  await atMost(answered, drainMillis);
-  const left = Math.max(0, Math.floor(drainMillis - (performance.now() - begin)));
-  await atMost(closeRuns(left), left + STUCK_MILLIS);
+  await atMost(answered, left());
+  await atMost(closeRuns(left()), left() + STUCK_MILLIS);
   await atMost(answered, LAST_ANSWERS_MILLIS);
   await end();
 }

@@ -7,7 +7,7 @@ import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner } from '../app/create-owner.ts';
 import type { Owner } from '../context/service-context.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
-import { serveRuns } from '../cluster/remote-runs.ts';
+import { serveRuns, serveStreams } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
 import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
@@ -64,7 +64,10 @@ function fillOptions(options: ServeOptions): FilledServeOptions {
   const keys = options.keys === undefined ? readKeys(process.env) : checkKeys(options.keys, 'The keys parameter');
   const exposure = { host, keys, insecure };
   assertSafe(exposure);
-  return { ...options, host, port, drainMillis, keys, allowedHosts: allowedHostsOf(exposure, options.allowedHosts) };
+  // Workers do not inherit the variable.
+  const webhookSecret = options.webhookSecret ?? process.env['EVENHAND_WEBHOOK_SECRET'];
+  const allowedHosts = allowedHostsOf(exposure, options.allowedHosts);
+  return { ...options, host, port, drainMillis, keys, allowedHosts, webhookSecret };
 }
 
 function assertInteger(name: string, value: number, min: number, most: number): void {
@@ -72,19 +75,29 @@ function assertInteger(name: string, value: number, min: number, most: number): 
   throw invalidParameter(name, `be a whole number from ${String(min)} to ${String(most)}`, value);
 }
 
+/** The time for which webhooks of the last runs can still be delivered. */
+const WEBHOOK_MILLIS = 400;
+
 /** Runs the service in this process alone. */
 async function serveHere(options: FilledServeOptions): Promise<RunningService> {
   const { host, drainMillis } = options;
   const owner = await createOwner(options);
-  const { runs, limiter, spoolFolder } = owner;
+  const { runs, streams, limiter, spoolFolder } = owner;
   try {
-    const app = createListeningApp(options, { runs, limiter, spoolFolder, workerName: '1' });
+    const app = createListeningApp(options, { runs, streams, limiter, spoolFolder, workerName: '1' });
     const port = await app.server.listen(options).catch((cause: unknown) => {
       throw cannotListen(host, options.port, cause);
     });
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => {
+        app.refuseWork();
+      },
       drain: () => app.drain(),
-      closeRuns: (millis: number) => owner.close(millis),
+      closeRuns: async (millis: number) => {
+        await owner.close(millis);
+        await app.endWebhooks(WEBHOOK_MILLIS);
+      },
       end: app.server.end,
     };
     return createRunningService({ host, port, workers: 1, drainMillis, ending });
@@ -109,6 +122,8 @@ async function serveByWorkers(options: FilledServeOptions, workers: number): Pro
     const group = startWorkers(options, workers, owner);
     door.open(group.give);
     const ending = {
+      isBusy: () => owner.isBusy(),
+      refuseWork: () => group.refuseWork(),
       drain: async () => {
         await door.close();
         await group.drain();
@@ -134,6 +149,7 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
   const merged = new MergedMetrics();
   const own = new ServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
+  const streamHandlers = serveStreams(owner.streams);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
     const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);
     return merged.render(new Map([...workers, ['primary', primary]]));
@@ -141,7 +157,12 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
   const group: WorkerGroup = createWorkerGroup({
     count,
     fork: forkWorker,
-    handlersOf: (name) => ({ ...runHandlers, settings: () => settingsFor(name, options, owner), renderMetrics }),
+    handlersOf: (name) => ({
+      ...runHandlers,
+      ...streamHandlers,
+      settings: () => settingsFor(name, options, owner),
+      renderMetrics,
+    }),
     onExit: (name, pid) => {
       void merged.bury(name);
       if (pid !== undefined) void owner.removeUploadsOf(pid);

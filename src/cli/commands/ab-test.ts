@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { ReportDocument } from '../../document/report-document.ts';
-import type { ABTestResult, FairnessABTestAnalyzer } from '../../monitoring/ab-test/index.ts';
+import type { ABTestResult } from '../../monitoring/ab-test/index.ts';
 import type { ABTestRequest } from '../../schemas/ab-test.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
 import { DEFAULT_MIN_GROUP_SIZE } from '../../schemas/min-group-size.ts';
-import type { Table } from '../../table/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
@@ -85,21 +84,21 @@ async function runABTestCommand(
   _: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const [{ FairnessABTestAnalyzer }, { abTestDocument }, { withManifest }] = await Promise.all([
-    import('../../monitoring/ab-test/index.ts'),
+  const [{ planABTest }, { abTestDocument }, { withManifest }] = await Promise.all([
+    import('../../integration/file-jobs.ts'),
     import('../../monitoring/ab-test/ab-test-document.ts'),
     import('../../document/provenance.ts'),
   ]);
   await assertTwoFiles(options);
-  const analyzer = createAnalyzer(FairnessABTestAnalyzer, request);
+  const planned = planABTest(request);
   const { out, junit, csv, controlCsv, treatmentCsv } = options;
   const inputs = [csv, controlCsv, treatmentCsv];
   const writeReports = await reportWriter(out);
   await assertOutputs([...(out ?? []), junit], inputs);
   const findProvenance = startProvenance(options.json === true || out !== undefined, { call, options, inputs });
-  const { control, treatment, nLeftOut } = await readBoth(request, analyzer);
-  const result = analyzer.analyze(control, treatment, { onProgress: progressBar(options) });
-  const provenance = await findProvenance(control.rowCount + treatment.rowCount + nLeftOut);
+  const { result, n, nLeftOut } = await planned.run({ onProgress: progressBar(options) });
+  if (nLeftOut > 0) warn(`${formatCount(nLeftOut)} rows are in neither arm and were excluded.`);
+  const provenance = await findProvenance(n + nLeftOut);
   const body = withManifest(result.toJSON(), provenance);
   const report = abTestDocument(result);
   await writeReports?.(reportForms(report, body, provenance));
@@ -129,20 +128,6 @@ function brief({ sections, ...report }: ReportDocument): ReportDocument {
   return { ...report, sections: sections.filter(({ title }) => title !== 'How to read this'), made: [] };
 }
 
-function createAnalyzer(Analyzer: typeof FairnessABTestAnalyzer, request: ABTestRequest): FairnessABTestAnalyzer {
-  const { attributes, metric, sequential, tau, ...rest } = request;
-  const { csv: _csv, controlCsv: _controlCsv, treatmentCsv: _treatmentCsv, arm: _arm, ...named } = rest;
-  const { control: _control, treatment: _treatment, ...others } = named;
-  return new Analyzer({
-    ...others,
-    protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
-    intersections: attributes.filter((columns) => columns.length > 1),
-    // The analyzer checks the names, and its error lists the known names.
-    fairness: metric as never,
-    sequential: sequential ? { tau } : false,
-  });
-}
-
 /** Throws if both arms contain the same file, because the comparison would then underestimate the change. */
 async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestCommandOptions): Promise<void> {
   if (controlCsv === undefined || treatmentCsv === undefined) return;
@@ -157,37 +142,4 @@ async function assertTwoFiles({ controlCsv, treatmentCsv }: ABTestCommandOptions
       suggestion: 'Give one file per arm, or a single file with --csv and --arm.',
     },
   );
-}
-
-interface Arms {
-  readonly control: Table;
-  readonly treatment: Table;
-  /** The number of rows in neither arm. */
-  readonly nLeftOut: number;
-}
-
-/** Reads the columns that the analysis uses. */
-async function readBoth(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
-  const { loadData } = await import('../../io/load-data.ts');
-  const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
-  const needed = [outcome, ...attributes.flatMap(({ columns }) => columns), yTrue, ...business, sampleWeight, id];
-  const columns = [...new Set(needed.filter((name) => name !== null))];
-  const labels = [...attributes.flatMap((attribute) => attribute.columns), ...(id === null ? [] : [id])];
-  const { csv, arm, controlCsv = '', treatmentCsv = '' } = request;
-  if (csv === undefined || arm === undefined) {
-    return {
-      control: await loadData(controlCsv, { columns, labels }),
-      treatment: await loadData(treatmentCsv, { columns, labels }),
-      nLeftOut: 0,
-    };
-  }
-  const [table, { splitArms }] = await Promise.all([
-    loadData(csv, { columns: [...new Set([arm, ...columns])], labels: [arm, ...labels] }),
-    import('../../monitoring/ab-test/split-arms.ts'),
-  ]);
-  const split = splitArms(table, arm, { control: request.control, treatment: request.treatment });
-  if (split.nLeftOut > 0) {
-    warn(`${formatCount(split.nLeftOut)} rows are in neither arm and were excluded.`);
-  }
-  return split;
 }

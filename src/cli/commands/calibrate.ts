@@ -110,17 +110,11 @@ async function calibrate(
   options: CalibrateOptions,
   calibrateOptions: CalibrateTableOptions,
 ): Promise<TableCalibration> {
-  const [{ calibrateTable }, { loadData }] = await Promise.all([
-    import('../../training/postprocessing/calibrator/calibrate-table.ts'),
-    import('../../io/index.ts'),
-  ]);
+  const { calibrateFile } = await import('../../integration/file-jobs.ts');
   assertTogether(calibrateOptions);
   const { score, target, group, positiveLabel, naValues, csv } = options;
-  const labels = group ?? ['g'];
-  const columns = [score ?? 'score', target ?? 'y', ...labels];
-  const table = await loadData(csv, { columns: [...new Set(columns)], labels });
-  return calibrateTable(
-    { table, score, target, group, positiveLabel, naValues },
+  return calibrateFile(
+    { csv, score, target, group, positiveLabel, naValues },
     { ...calibrateOptions, onProgress: progressBar(options) },
   );
 }

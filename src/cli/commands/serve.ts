@@ -27,7 +27,8 @@ export function serveCommand(): Command {
 --llm-dir <folder>  folder with the files that configurations sent to /llm-eval may name
 --cors-origin <origin>  origin whose web pages may call the service, such as https://audit.example.com; repeat for several
 --allowed-host <name>  host name that requests may have in their Host header; repeat for several
---base-path <path>  path prefix under which a proxy serves the service, such as /fairness; used in links
+--base-path <path>  path prefix under which a proxy serves the service, such as /fairness, whether or not the proxy removes it; used in links
+--webhook-host <name>  host to which requests may have the end of their run reported (?webhook_url=), with the secret in EVENHAND_WEBHOOK_SECRET; repeat for several
 --rate-limit <n>  maximum requests per minute for each key, or for each address without keys (default: no limit)
 --threads <n>  number of runs that execute at the same time (default: 2, or 1 on one core)
 --queue <n>  number of runs that may wait for a thread, of all hosts together; further runs are rejected (default: 256)
@@ -35,7 +36,11 @@ export function serveCommand(): Command {
 --max-upload-mb <n>  maximum size of an upload in MiB, also after decompression (default: 2048, or 512 with --redis)
 --max-array-items <n>  maximum length of an array in a JSON body (default: 5000000)
 --drain-seconds <n>  seconds that requests and runs have to finish when the service stops (default: 30)`,
-    parsers: { 'cors-origin': repeatable((text) => text), 'allowed-host': repeatable((text) => text) },
+    parsers: {
+      'cors-origin': repeatable((text) => text),
+      'allowed-host': repeatable((text) => text),
+      'webhook-host': repeatable((text) => text),
+    },
     schema: async () => (await import('../../schemas/serve.ts')).serveSchema,
     help: `
 Examples:
@@ -69,10 +74,10 @@ An address that other machines can reach needs EVENHAND_API_KEYS or --insecure. 
 the service answers only requests whose Host is localhost, 127.0.0.1, [::1] or an --allowed-host. This protects it
 from web pages that you visit.
 Logs go to stderr: warnings, and on a terminal one line per response. EVENHAND_LOG_FILE=<path> appends logs to a
-file, and EVENHAND_JSON_LOGS=1 writes them as JSON; both include the lines per response even without a terminal.
+file, and EVENHAND_JSON_LOGS=1 writes them as JSON instead of text; both include the lines per response even without a terminal.
 EVENHAND_LOG_LEVEL=<level> (debug, info, warn, error) sets the level. --quiet logs warnings only.
-Ctrl-C or SIGTERM stops the service: it accepts no new connections, and requests and runs have --drain-seconds to
-finish before they are cancelled. A second Ctrl-C ends it at once. --reload is for developers of this package: it
+Ctrl-C or SIGTERM stops the service: it refuses new work (503), still answers for results while runs finish, and
+cancels what has not finished after --drain-seconds. A second Ctrl-C ends it at once. --reload is for developers of this package: it
 uses one worker, gives work one second to finish at each change, and loses results kept in memory.
 Exit codes: 0 stopped, 2 invalid options or data or a port in use, 3 workers fail repeatedly, 130 ended at once.`,
     prepare: prepareServiceLogs,
@@ -100,7 +105,7 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
 
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
-  const { store, monitor, llmDir, corsOrigin, allowedHost, drainSeconds, reload: _, ...others } = request;
+  const { store, monitor, llmDir, corsOrigin, allowedHost, webhookHost, drainSeconds, reload: _, ...others } = request;
   const { maxJsonMb, maxUploadMb, maxArrayItems, work, ...same } = others;
   return {
     ...same,
@@ -110,6 +115,7 @@ function serveOptionsOf(request: ServeRequest): ServeOptions {
     llmFolder: llmDir,
     corsOrigins: corsOrigin,
     allowedHosts: allowedHost,
+    webhookHosts: webhookHost,
     drainMillis: Math.round(drainSeconds * 1000),
     limits: {
       jsonBytes: Math.round(maxJsonMb * 2 ** 20),

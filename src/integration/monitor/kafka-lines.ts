@@ -137,7 +137,7 @@ export class KafkaLines implements PartitionConsumer {
     }
   }
 
-  async *#messagesOf({ partition, messages, next, done }: Delivery): AsyncGenerator<string | UnreadableLine> {
+  *#messagesOf({ partition, messages, next, done }: Delivery): Generator<string | UnreadableLine> {
     try {
       for (const message of messages) {
         if (this.#ending.signal.aborted) return;

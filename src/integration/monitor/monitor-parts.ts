@@ -172,10 +172,16 @@ export function savedTimestamp({ timestamp }: MonitorRequest, saved: MonitorStat
 /**
  * Creates the tracker and the engine of a request, and restores the saved state, if there is one.
  * @param timestamp the timestamp column of the data, if any
+ * @param clock returns the time of events without a timestamp; by default, the clock of this machine
  */
-export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestamp: string | undefined): MonitorParts {
+export function makeParts(
+  request: MonitorRequest,
+  paths: MonitorPaths,
+  timestamp: string | undefined,
+  clock?: () => number,
+): MonitorParts {
   const { saved, store, sinks } = paths;
-  const fresh = new RealTimeFairnessTracker({ ...trackerOptionsOf(request, timestamp), store });
+  const fresh = new RealTimeFairnessTracker({ ...trackerOptionsOf(request, timestamp), store, clock });
   assertReachable(request, fresh);
   const engineOptions = engineOptionsOf(request, fresh, sinks);
   const policy = policyOf(engineOptions, fresh);
@@ -185,7 +191,7 @@ export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestam
     return { ...paths, tracker: fresh, engine, policy };
   }
   saved.assertSame(fresh, policy);
-  const tracker = RealTimeFairnessTracker.restore(saved.tracker, { store });
+  const tracker = RealTimeFairnessTracker.restore(saved.tracker, { store, clock });
   return {
     ...paths,
     tracker,
@@ -194,6 +200,7 @@ export function makeParts(request: MonitorRequest, paths: MonitorPaths, timestam
   };
 }
 
+/** Returns the options of the tracker of a request. */
 export function trackerOptionsOf(request: MonitorRequest, timestamp: string | undefined): TrackerOptions {
   const { attributes, yPred, yTrue, id, sampleWeight } = request;
   return {
@@ -219,6 +226,7 @@ export function trackerOptionsOf(request: MonitorRequest, timestamp: string | un
   };
 }
 
+/** Returns the options of the engine that raises the alarms of a request. */
 export function engineOptionsOf(
   request: MonitorRequest,
   { stream }: RealTimeFairnessTracker,

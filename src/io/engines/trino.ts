@@ -87,11 +87,8 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
   async function* pagesOf(sql: string, signal: AbortSignal): AsyncGenerator<TrinoPage> {
     assertSelect(name, sql);
     let page: TrinoPage | undefined;
-    // The requests of a statement share one connection, which ends with the statement.
-    const agents = {
-      httpAgent: new http.Agent({ keepAlive: true, maxSockets: 1 }),
-      httpsAgent: new https.Agent({ keepAlive: true, maxSockets: 1 }),
-    };
+    // The requests of a statement share a connection, which ends with the statement.
+    const agents = { httpAgent: new http.Agent({ keepAlive: true }), httpsAgent: new https.Agent({ keepAlive: true }) };
     const trino = await open({
       ...agents,
       signal,
@@ -123,7 +120,7 @@ export function trinoDriver(url: URL, name: string, { timeoutSeconds, user, pass
     } finally {
       // Trino would run an abandoned statement for some minutes more.
       if (page?.nextUri !== undefined) {
-        const again = await open({ timeout: CANCEL_MS });
+        const again = await open({ ...agents, timeout: CANCEL_MS });
         await again.cancel(page.id).catch(() => undefined);
       }
       for (const agent of Object.values(agents)) agent.destroy();

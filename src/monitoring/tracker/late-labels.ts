@@ -127,11 +127,8 @@ export class LateLabels {
       const taken = values.slice(0, count) as Values;
       // The ring begins at the slot of the oldest event.
       const start = first % this.horizon;
-      taken.set(values.subarray(start, Math.min(this.horizon, start + count)) as never);
-      taken.set(
-        values.subarray(0, Math.max(0, start + count - this.horizon)) as never,
-        Math.min(count, this.horizon - start),
-      );
+      taken.set(values.subarray(start, Math.min(this.horizon, start + count)));
+      taken.set(values.subarray(0, Math.max(0, start + count - this.horizon)), Math.min(count, this.horizon - start));
       return taken;
     };
     return {

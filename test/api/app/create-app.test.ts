@@ -148,6 +148,12 @@ describe('createApp', function () {
       /is not a folder/,
     ],
     ['a monitor folder in a file', { monitorFolder: path.join(import.meta.filename, 'x') }, DataValidationError, /x'/],
+    [
+      'a base path that is a path of the service',
+      { basePath: '/results' },
+      ValueError,
+      /must not begin with '\/results'/,
+    ],
     ['a base path without a slash', { basePath: 'fairness' }, ValueError, /The basePath parameter/],
     ['a limit of 0', { limits: { jsonBytes: 0 } }, ValueError, /The limits parameter/],
   ];
@@ -181,6 +187,27 @@ describe('createApp', function () {
     expect([answer.statusCode, answer.headers['x-own']]).to.deep.equal([200, 'TEXT']);
     // @ts-expect-error -- a string is not a middleware
     expect(() => app.use('text')).to.throw(ValueError, 'middleware');
+  });
+
+  it('answers behind a proxy that removes its base path, and behind one that does not', async () => {
+    const app = make({ basePath: '/fairness' });
+    for (const prefix of ['', '/fairness']) {
+      const accepted = await post(app, `${prefix}/validate`, BODY, { prefer: 'respond-async' });
+      expect(accepted.statusCode, accepted.body).to.equal(202);
+      const location = String(accepted.headers.location);
+      expect(location).to.match(/^\/fairness\/results\/[\w-]+$/);
+      const url = prefix === '' ? location.slice('/fairness'.length) : location;
+      expect((await ask(app, { method: 'GET', url: `${url}?x=1` })).statusCode).to.equal(422);
+      expect((await ask(app, { method: 'GET', url })).statusCode).to.equal(200);
+      expect((await ask(app, { method: 'GET', url: `${prefix}/health` })).statusCode).to.equal(200);
+      expect((await ask(app, { method: 'GET', url: `${prefix}/docs/` })).body).to.include('/fairness/openapi.json');
+      expect((await ask(app, { method: 'GET', url: `${prefix}/nothing` })).statusCode).to.equal(404);
+    }
+    const root = await ask(app, { method: 'GET', url: '/fairness', headers: { accept: 'text/html' } });
+    expect(root.headers.location).to.equal('/fairness/docs');
+    for (const url of ['/fairnessless/health', '/fairness/fairness/health', '//fairness/health']) {
+      expect((await ask(app, { method: 'GET', url })).statusCode, url).to.equal(404);
+    }
   });
 
   it('creates links with its base path when mounted in another app, and leaves other paths alone', async () => {

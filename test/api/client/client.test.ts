@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parseEvents } from '../../../src/api/client/create-client.ts';
 import { createClient, dataOf, type RunEvent, ServiceError } from '../../../src/api/client/index.ts';
 import { ValueError } from '../../../src/exceptions/index.ts';
-import { events, json, ScriptedService } from './scripted-service.ts';
+import { type Answer, events, json, ScriptedService } from './scripted-service.ts';
 
 const RUN = {
   run_id: 'r1',
@@ -55,6 +55,23 @@ describe('the client', () => {
     expect(service.asked[0]?.headers).to.include({ authorization: 'Bearer k1', 'content-type': 'application/json' });
   });
 
+  it('sends rows as JSON and files as a form, to the same operation', async () => {
+    const later: Answer = (request, response) => {
+      request.on('end', () => {
+        json(200, { run_id: 'r', status: 'success' })(request, response);
+      });
+    };
+    service.answer(later, later);
+    const rows = [{ x: 1, group: 'a' }];
+    dataOf(await client().POST('/predict', { body: { model: 'r1', rows, threshold: 0.4 } }));
+    const file = new Blob(['x,y\n1,0\n']);
+    dataOf(await client().POST('/train', { body: { method: 'reductions', file, features: ['x'], T: 5 } }));
+    const [first, second] = service.asked;
+    expect(JSON.parse(first?.body ?? '')).to.deep.equal({ model: 'r1', rows, threshold: 0.4 });
+    expect(second?.headers['content-type']).to.match(/^multipart\/form-data/);
+    expect(second?.body).to.include('name="features"\r\n\r\n["x"]').and.include('name="T"\r\n\r\n5');
+  });
+
   it('returns data of the type in the document', async () => {
     service.answer(json(200, { status: 'ok', version: '0.9.0', timestamp: 't' }));
     const { version } = dataOf(await client().GET('/health'));
@@ -95,8 +112,8 @@ describe('the client', () => {
   });
 
   it('accepts only bodies of the document (types)', () => {
-    // @ts-expect-error -- decisions must not be text
-    const ask = () => client().POST('/validate', { body: { y_pred: 'yes', sensitive: ['a'] } });
+    // @ts-expect-error -- decisions must not be a number
+    const ask = () => client().POST('/validate', { body: { y_pred: 7, sensitive: ['a'] } });
     expect(ask).to.be.a('function');
   });
 

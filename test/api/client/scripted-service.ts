@@ -4,16 +4,26 @@ import type { AddressInfo } from 'node:net';
 /** An answer of the fake service; `text` returns the chunks to send. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  body: string;
+}
+
 /** A fake service on this machine that answers one request after the other as scripted. */
 export class ScriptedService {
-  readonly asked: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[] =
-    [];
+  /** The requests, each with its body once it has arrived. */
+  readonly asked: Asked[] = [];
   readonly #server: Server;
   #answers: Answer[] = [];
 
   constructor() {
     this.#server = createServer((request, response) => {
-      this.asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+      const { method = '', url = '', headers } = request;
+      const asked: Asked = { method, url, headers, body: '' };
+      request.on('data', (chunk: Buffer) => (asked.body += chunk.toString()));
+      this.asked.push(asked);
       const answer = this.#answers.shift();
       if (answer === undefined) response.writeHead(500).end();
       else answer(request, response);

@@ -52,6 +52,7 @@ function openBench(count: number, life: Life, afterDeath?: (livedMillis: number)
     };
     const handlers: Handlers<WorkerMethods> = {
       metrics: () => [{ name: 'n', type: 'counter', number }],
+      refuseWork: () => undefined,
       drain: () => void drained.push(number),
       end: () => {
         die({ code: 0, signal: null });

@@ -452,7 +452,7 @@ describeWithRedis('hosts that share runs', (redis) => {
       const runId = await begin(host);
       const stored = JSON.stringify({
         job: { kind: 'pipeline', path: '/etc/passwd', config: '', fields: {} },
-        upload: null,
+        uploads: {},
       });
       await host.redis.client.call('HSET', `${prefix}:run:${runId}`, 'job', stored);
       await until(() => host.queue.tasks.has(runId));
@@ -504,7 +504,7 @@ describeWithRedis('hosts that share runs', (redis) => {
       const host = await open({ limits: { maxQueued: 20_000 } });
       const record = { endpoint: '/validate', createdAt, status: 'queued', finishedAt: null, body: null } as const;
       const rest = { problem: null, lastEventId: 0, files: [] };
-      const job = { job: { kind: 'llm-eval', body: '{}' }, upload: null } as const;
+      const job = { job: { kind: 'llm-eval', body: '{}' }, uploads: {} } as const;
       for (let number = 0; number < 4; number++) {
         const runId = `run-${String(number)}`;
         const claim = host.ledger.claimOf({ key: String(number), fingerprint: 'f' }, runId, 0, '');

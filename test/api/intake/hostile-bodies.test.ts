@@ -52,7 +52,11 @@ describe('hostile bodies', () => {
     server = await startIntake(async (request, spoolRoot) => {
       const type = request.headers['content-type'] ?? '';
       if (type.startsWith('multipart/')) {
-        const { folder, digest } = await receiveForm(request, { limits, spoolFolder: spoolRoot }, ['config']);
+        const { folder, digest } = await receiveForm(
+          request,
+          { limits, spoolFolder: spoolRoot },
+          { fields: ['config'] },
+        );
         await folder.remove();
         return { digest };
       }

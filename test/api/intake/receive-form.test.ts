@@ -15,7 +15,7 @@ import { headOf, type IntakeServer, noise, RawClient, startIntake } from './inta
 import { BOUNDARY, field, file, form, FORM_TYPE, part } from './multipart.ts';
 
 const limits = { ...DEFAULT_LIMITS, uploadBytes: 256 * 1024, fieldBytes: 4096, idleMillis: 300 };
-const MANY = Array.from({ length: 25 }, (_, index) => `field_${String(index)}`);
+const MANY = Array.from({ length: 105 }, (_, index) => `field_${String(index)}`);
 const allowed = ['config', 'random_state', '__proto__'];
 
 const CSV = 'y,sex\n1,F\n0,M\n';
@@ -26,13 +26,21 @@ describe('receiveForm', () => {
   before(async () => {
     server = await startIntake(async (request, spoolRoot) => {
       const fields = request.headers['x-many'] === undefined ? allowed : MANY;
-      const received = await receiveForm(request, { limits, spoolFolder: spoolRoot }, fields);
-      const content = await readFile(received.file.path);
+      const received = await receiveForm(request, { limits, spoolFolder: spoolRoot }, { fields });
+      const stored = received.files['file'] ?? '';
+      const content = await readFile(stored);
       const names = await readdir(received.folder.path);
       await received.folder.remove();
       const { fields: sent, digest } = received;
       const keys = Object.keys(sent);
-      return { names, format: received.file.format, content: content.toString('base64'), fields: sent, keys, digest };
+      return {
+        names,
+        format: path.extname(stored).slice(1),
+        content: content.toString('base64'),
+        fields: sent,
+        keys,
+        digest,
+      };
     });
   });
   after(() => server.close());
@@ -136,9 +144,10 @@ describe('receiveForm', () => {
       await digest(file(CSV)),
     ];
     expect(new Set([first, ...others]).size).to.equal(4);
-    // SHA-256 over the fields as JSON and the digest of the table.
-    const ofTable = createHash('sha256').update(CSV).digest();
-    expect(first).to.equal(createHash('sha256').update('[["config","a: 1"]]').update(ofTable).digest('hex'));
+    // SHA-256 over the fields and the digests of the files, as JSON.
+    const ofTable = createHash('sha256').update(CSV).digest('hex');
+    const text = `[[["config",["a: 1"]]],[["file","${ofTable}"]]]`;
+    expect(first).to.equal(createHash('sha256').update(text).digest('hex'));
   });
 
   const LONG = 'x'.repeat(limits.fieldBytes + 1);
@@ -273,12 +282,12 @@ describe('receiveForm', () => {
     expect(json['suggestion']).to.equal("Did you mean 'random_state'?");
   });
 
-  it('accepts at most 20 fields', async () => {
+  it('accepts at most 100 parts', async () => {
     const fields = (count: number) => MANY.slice(0, count).map((name) => field(name, '1'));
-    expect((await send(form(file(CSV), ...fields(20)), { 'x-many': 1 })).status).to.equal(200);
-    const { status, json } = await send(form(file(CSV), ...fields(21)), { 'x-many': 1 });
+    expect((await send(form(file(CSV), ...fields(99)), { 'x-many': 1 })).status).to.equal(200);
+    const { status, json } = await send(form(file(CSV), ...fields(100)), { 'x-many': 1 });
     expect(status).to.equal(400);
-    expect(json['detail']).to.equal('The form has more than 20 fields.');
+    expect(json['detail']).to.equal('The form has more than 100 parts.');
   });
 
   const types: readonly [string, string, number][] = [
@@ -350,7 +359,7 @@ describe('receiveForm', () => {
     const stream = Readable.from(chunks, { objectMode: false });
     const request = Object.assign(stream, { headers: { 'content-type': FORM_TYPE } }) as unknown as IncomingMessage;
     try {
-      const received = await receiveForm(request, { limits, spoolFolder: server.spoolRoot }, allowed);
+      const received = await receiveForm(request, { limits, spoolFolder: server.spoolRoot }, { fields: allowed });
       await received.folder.remove();
       return 200;
     } catch (error) {

@@ -152,6 +152,14 @@ describe('readKeys', () => {
 });
 
 describe('checkKeys', () => {
+  it('rejects a key that has two tenants, by its position', () => {
+    expect(() => checkKeys([KEY, `a:${OTHER}`, `b:${OTHER}`], 'The keys parameter'))
+      .to.throw(ConfigValidationError, 'key 3 has two')
+      .and.satisfy((error: Error) => !error.message.includes(OTHER));
+    expect(() => checkKeys([KEY, `a:${KEY}`], 'The keys parameter')).to.throw(ConfigValidationError, 'key 2');
+    expect(checkKeys([`a:${KEY}`, `a:${OTHER}`], 'The keys parameter')).to.have.lengthOf(2);
+  });
+
   it('returns valid keys without duplicates', () => {
     expect(checkKeys([KEY, OTHER, KEY], 'The keys parameter')).to.deep.equal([KEY, OTHER]);
     expect(checkKeys([], 'The keys parameter')).to.deep.equal([]);

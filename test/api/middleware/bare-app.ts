@@ -5,6 +5,8 @@ import inject, { type InjectOptions, type Response } from 'light-my-request';
 import { pino } from 'pino';
 
 import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
+import { NO_STREAMS } from '../../../src/api/streams/streams.ts';
+import { Webhooks } from '../../../src/api/webhooks/webhooks.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
 /** A fixed clock: half past nine. */
@@ -15,6 +17,7 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
   let ids = 0;
   return {
     runs: new Proxy({}, { get: () => () => Promise.reject(new Error('no runs here')) }) as Service['runs'],
+    streams: NO_STREAMS,
     limiter: null,
     limits: DEFAULT_LIMITS,
     keys: [],
@@ -22,6 +25,10 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     allowedHosts: null,
     monitorFolder: null,
     llmFolder: null,
+    webhooks: new Webhooks({
+      ...{ hosts: [], secret: '', basePath: '', clock: () => MORNING },
+      logger: pino({ level: 'silent' }),
+    }),
     spoolFolder: '/nowhere',
     basePath: '',
     workerName: 'worker-1',
@@ -30,6 +37,7 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     createId: () => `id-${String(++ids)}`,
     renderMetrics: () => Promise.resolve({ text: '', contentType: 'text/plain' }),
     notReady: () => null,
+    refusesWork: () => false,
     ...parts,
   };
 }
@@ -64,7 +72,7 @@ export function withState(
   state: Partial<{ requestId: string; client: string; route: string }> = {},
 ): ServiceMiddleware {
   return async (context, next) => {
-    Object.assign(context.state, { requestId: 'request-1', client: '', route: 'unmatched', ...state });
+    Object.assign(context.state, { requestId: 'request-1', client: '', tenant: '', route: 'unmatched', ...state });
     await next();
   };
 }

@@ -13,7 +13,7 @@ describe('requestId', () => {
     it(`uses the X-Request-Id of the client: ${name.slice(0, 9)}`, async () => {
       const answer = await ask(app(), { method: 'GET', url: '/health', headers: { 'x-request-id': name } });
       expect(answer.headers['x-request-id']).to.equal(name);
-      expect(answer.json()).to.deep.equal({ requestId: name, client: '', route: '/health' });
+      expect(answer.json()).to.deep.equal({ requestId: name, client: '', tenant: '', route: '/health' });
     });
   }
 

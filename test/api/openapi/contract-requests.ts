@@ -1,14 +1,19 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 import type { InjectOptions, Response } from 'light-my-request';
 
 import type { ServiceApp } from '../../../src/api/app/app-options.ts';
 import { createAppOf } from '../../../src/api/app/process-app.ts';
+import { writeArchive } from '../../../src/api/jobs/model-archive.ts';
 import type { Service } from '../../../src/api/context/service-context.ts';
 import { type OperationId, OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
-import { LLM_EVAL_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations.ts';
+import { LLM_EVAL_EXAMPLES, TABLE_EXAMPLES, VALIDATE_EXAMPLES } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import type { RunRecord } from '../../../src/api/runs/runs.ts';
+import { LogisticRegression, saveModel } from '../../../src/training/index.ts';
 import { askApp } from '../../helpers/service.ts';
 import { serviceWith } from '../middleware/bare-app.ts';
 
@@ -17,14 +22,19 @@ type Headers = Readonly<Record<string, string>>;
 /** The request of an operation, besides its method and path. */
 export interface Asked {
   readonly runId?: string;
+  readonly stream?: string;
   readonly query?: string;
   readonly headers?: Headers;
   readonly body?: string | Buffer;
 }
 
 export const ALL = Object.keys(OPERATIONS) as OperationId[];
-export const RUNS = ['validate', 'runPipeline', 'runWorkflow', 'evaluateLlm'] as const;
-export const RESULTS = ['getResult', 'deleteResult', 'getResultData', 'followResult'] as const;
+export const RUNS = [
+  ...(['validate', 'runPipeline', 'runWorkflow', 'evaluateLlm'] as const),
+  ...(['predict', 'calibrate', 'compareArms', 'train'] as const),
+] as const;
+export const RESULTS = ['getResult', 'deleteResult', 'getResultData', 'getResultModel', 'followResult'] as const;
+export const STREAM_LINES = ['addEvents', 'addLabels'] as const;
 export const ASYNC = { prefer: 'respond-async' };
 export const CONFIG = 'sensitive: [g]\npipeline:\n  - { name: weigh, transformer: InstanceReweighting }\n';
 const TRAINING =
@@ -34,23 +44,41 @@ const ROWS = [
   ...Array.from({ length: 120 }, (_, row) => `${row % 2 === 0 ? 'a' : 'b'},${row % 7},${row % 3 === 0 ? 1 : 0}`),
 ].join('\n');
 
-/** Returns a form with a file. */
-export function form(file: string, fields: Readonly<Record<string, string>>): Asked {
+/** Returns a form with a file, and perhaps the archive of a model. */
+export function form(file: string, fields: Readonly<Record<string, string>>, model?: Buffer): Asked {
   const boundary = 'a-boundary-of-tests';
-  const parts = [
-    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="rows.csv"\r\ncontent-type: text/csv\r\n\r\n${file}\r\n`,
-    ...Object.entries(fields).map(
-      ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-    ),
+  const part = (name: string, content: string | Buffer, fileName?: string): Buffer[] => [
+    Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${name}"`),
+    Buffer.from(fileName === undefined ? '\r\n\r\n' : `; filename="${fileName}"\r\ncontent-type: text/csv\r\n\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n'),
   ];
   return {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: `${parts.join('')}--${boundary}--\r\n`,
+    body: Buffer.concat([
+      ...part('file', file, 'rows.csv'),
+      ...Object.entries(fields).flatMap(([name, value]) => part(name, value)),
+      ...(model === undefined ? [] : part('model', model, 'model.zip')),
+      Buffer.from(`--${boundary}--\r\n`),
+    ]),
   };
 }
 
 export function jsonBody(value: unknown, headers: Headers = {}): Asked {
   return { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) };
+}
+
+/** Returns the archive of a small model of x. */
+async function smallModel(): Promise<Buffer> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'evenhand-contract-'));
+  try {
+    const model = await new LogisticRegression().fit([[1], [2], [3], [4]], [0, 0, 1, 1]);
+    await saveModel(model, path.join(folder, 'model'), { features: ['x'] });
+    await writeArchive(path.join(folder, 'model'), path.join(folder, 'model.zip'));
+    return readFileSync(path.join(folder, 'model.zip'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /** Valid requests for each kind of run. */
@@ -59,14 +87,18 @@ export const GOOD: Readonly<Record<(typeof RUNS)[number], Asked>> = {
   runPipeline: form(ROWS, { config: CONFIG }),
   runWorkflow: form(ROWS, { config: TRAINING, min_group_size: '5' }),
   evaluateLlm: jsonBody(LLM_EVAL_EXAMPLES.yaml.value),
+  predict: form(ROWS, {}, await smallModel()),
+  calibrate: jsonBody(TABLE_EXAMPLES.calibrate.value),
+  compareArms: jsonBody(TABLE_EXAMPLES.compareArms.value),
+  train: jsonBody(TABLE_EXAMPLES.train.value),
 };
 
 export function ask(app: Pick<ServiceApp, 'callback'>, id: OperationId, asked: Asked = {}): Promise<Response> {
   const [method, route] = OPERATIONS[id];
-  const { runId = 'no-run', query = '', headers = {}, body } = asked;
+  const { runId = 'no-run', stream = 'no-stream', query = '', headers = {}, body } = asked;
   const options: InjectOptions = {
     method: method.toUpperCase() as 'GET',
-    url: `${route.replace('{run_id}', runId)}${query === '' ? '' : `?${query}`}`,
+    url: `${route.replace('{run_id}', runId).replace('{stream}', stream)}${query === '' ? '' : `?${query}`}`,
     headers: { host: '127.0.0.1', ...headers },
     ...(body === undefined ? {} : { payload: body }),
   };
@@ -80,6 +112,11 @@ export function appWith(parts: Partial<Service>): Pick<ServiceApp, 'callback'> {
   });
 }
 
+/** Returns a request with JSON lines. */
+export function lines(body: string): Asked {
+  return { headers: { 'content-type': 'application/x-ndjson' }, body };
+}
+
 export function csv(body: string): Asked {
   return { headers: { 'content-type': 'text/csv' }, body };
 }
@@ -88,6 +125,10 @@ export function csv(body: string): Asked {
 export function wrongFields(id: (typeof RUNS)[number]): Asked {
   if (id === 'validate') return jsonBody({ y_pred: [1, 0], sensitive: ['a', 'b'], surprise: true });
   if (id === 'evaluateLlm') return jsonBody({ config: 'provider: local\n', surprise: true });
+  if (id === 'calibrate') return jsonBody({ ...TABLE_EXAMPLES.calibrate.value, surprise: true });
+  if (id === 'compareArms') return jsonBody({ ...TABLE_EXAMPLES.compareArms.value, surprise: true });
+  if (id === 'train') return jsonBody({ ...TABLE_EXAMPLES.train.value, surprise: true });
+  if (id === 'predict') return form(ROWS, {});
   return form(ROWS, { config: 'sensitive: 7\n' });
 }
 

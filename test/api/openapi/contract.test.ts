@@ -12,11 +12,15 @@ import type { Service } from '../../../src/api/context/service-context.ts';
 import { OPERATIONS } from '../../../src/api/openapi/operation-ids.ts';
 import {
   CSV_EXAMPLE,
+  EVENTS_EXAMPLE,
+  LABELS_EXAMPLE,
   LLM_EVAL_EXAMPLES,
   NDJSON_EXAMPLE,
+  TABLE_EXAMPLES,
   VALIDATE_EXAMPLES,
 } from '../../../src/api/openapi/operations.ts';
-import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
+import { ServiceProblem, unavailable } from '../../../src/api/problem/service-problem.ts';
+import { NO_STREAMS } from '../../../src/api/streams/streams.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
 import { listenerOf } from '../../helpers/service.ts';
 import { fullView } from '../../monitoring/dashboard/views.ts';
@@ -33,14 +37,16 @@ import {
   form,
   GOOD,
   jsonBody,
+  lines,
   RESULTS,
   RUNS,
+  STREAM_LINES,
   wrongFields,
 } from './contract-requests.ts';
 
 /** Documented answers that the tests here cannot produce, each with the reason. */
 const NOT_PROVOKED: Readonly<Record<string, string>> = Object.fromEntries(
-  RUNS.map((id) => [
+  [...RUNS, ...STREAM_LINES].map((id) => [
     `${id} 431`,
     'The server answers it before there is a request, without the headers of answers: test/api/serve/http-server.test.ts',
   ]),
@@ -123,6 +129,12 @@ describe('the service follows its OpenAPI document', function () {
       });
     }
 
+    for (const [id, { value }] of Object.entries(TABLE_EXAMPLES)) {
+      it(`has a valid example of ${id}`, () => {
+        expect(keeper.bodyProblems(id as keyof typeof TABLE_EXAMPLES, value)).to.deep.equal([]);
+      });
+    }
+
     for (const [type, body] of [
       ['text/csv', CSV_EXAMPLE],
       ['application/x-ndjson', NDJSON_EXAMPLE],
@@ -168,6 +180,10 @@ describe('the service follows its OpenAPI document', function () {
           );
           keeper.check('getResultData', 422, await ask(app, 'getResultData', { runId, query: 'format=xlsx' }));
         }
+        if (id === 'train' || id === 'calibrate') {
+          keeper.check('getResultModel', 200, await ask(app, 'getResultModel', { runId }));
+          keeper.check('getResultModel', 422, await ask(app, 'getResultModel', { runId, query: 'surprise=1' }));
+        }
         keeper.check('getResult', 422, await ask(app, 'getResult', { runId, query: 'surprise=1' }));
         keeper.check(
           'followResult',
@@ -184,10 +200,32 @@ describe('the service follows its OpenAPI document', function () {
       });
     }
 
+    it('answers the operations of a stream with 200, and its deletion with 204', async () => {
+      const stream = 'contract';
+      const query = 'y_pred=approved&sensitive=sex&y_true=repaid';
+      keeper.check('addEvents', 200, await ask(app, 'addEvents', { stream, query, ...lines(EVENTS_EXAMPLE) }));
+      keeper.check('addLabels', 200, await ask(app, 'addLabels', { stream, ...lines(LABELS_EXAMPLE) }));
+      const many = Array.from({ length: 1000 }, (_, id) =>
+        JSON.stringify({ id, approved: Number(id % 2 === 0 && id % 3 > 0), sex: id % 2 === 0 ? 'f' : 'm' }),
+      );
+      const alarming = await ask(app, 'addEvents', { stream, ...lines(many.join('\n')) });
+      keeper.check('addEvents', 200, alarming);
+      expect(alarming.json<{ alerts: unknown[] }>().alerts).to.not.deep.equal([]);
+      keeper.check('getStream', 200, await ask(app, 'getStream', { stream }));
+      keeper.check('listStreams', 200, await ask(app, 'listStreams'));
+      for (const accept of ['text/html', 'text/markdown']) {
+        keeper.check('getStreamDashboard', 200, await ask(app, 'getStreamDashboard', { stream, headers: { accept } }));
+      }
+      const picture = { stream, headers: { accept: 'image/png' } };
+      keeper.check('getStreamDashboard', 406, await ask(app, 'getStreamDashboard', picture));
+      keeper.check('deleteStream', 204, await ask(app, 'deleteStream', { stream }));
+    });
+
     it('cancels a waiting run: deleteResult with 200, and the waiting client with 409', async () => {
       const runs = (id: (typeof RUNS)[number]) => ({
         submit: () => Promise.resolve({ runId: 'r', isReplay: false }),
         wait: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
+        get: () => Promise.resolve(endedRun(OPERATIONS[id][1], 'cancelled')),
         remove: () => Promise.resolve('cancelled'),
       });
       for (const id of RUNS) {
@@ -242,8 +280,8 @@ describe('the service follows its OpenAPI document', function () {
 
       it(`answers ${id} with a large body by 413`, async () => {
         const large =
-          id === 'runPipeline' || id === 'runWorkflow'
-            ? form('a,b\n1,2\n'.repeat(1000), { config: CONFIG })
+          id === 'runPipeline' || id === 'runWorkflow' || id === 'predict'
+            ? form('a,b\n1,2\n'.repeat(1000), id === 'predict' ? {} : { config: CONFIG })
             : jsonBody({ y_pred: Array(6000).fill(1) });
         const body = id === 'evaluateLlm' ? jsonBody({ config: 'x'.repeat(2000) }) : large;
         keeper.check(id, 413, await ask(small, id, body));
@@ -276,6 +314,48 @@ describe('the service follows its OpenAPI document', function () {
       };
       const stub = appWith({ runs: runs as unknown as Service['runs'], spoolFolder: folder });
       keeper.check('evaluateLlm', 502, await ask(stub, 'evaluateLlm', GOOD.evaluateLlm));
+    });
+
+    it('answers predict with an unknown model by 404', async () => {
+      keeper.check('predict', 404, await ask(app, 'predict', jsonBody({ model: 'no-run', rows: [{ x: 1 }] })));
+    });
+
+    for (const id of STREAM_LINES) {
+      it(`answers ${id} with invalid lines by 400, 413, 415 and 422, slow lines by 408, and an unknown stream by 404`, async () => {
+        const stream = 'problems';
+        const query = 'y_pred=approved&sensitive=sex&y_true=repaid';
+        await ask(app, 'addEvents', { stream, query, ...lines(EVENTS_EXAMPLE) });
+        const bytes = { ...lines(''), body: Buffer.from([0x7b, 0xff, 0x7d]) };
+        keeper.check(id, 400, await ask(app, id, { stream, ...bytes }));
+        keeper.check(id, 413, await ask(small, id, { stream, ...lines(EVENTS_EXAMPLE.repeat(100)) }));
+        keeper.check(id, 415, await ask(app, id, { stream, ...jsonBody({}) }));
+        keeper.check(id, 422, await ask(app, id, { stream, ...lines('{}') }));
+        const none = appWith({ streams: NO_STREAMS });
+        keeper.check(id, 404, await ask(none, id, { stream, ...lines(EVENTS_EXAMPLE) }));
+        const full = appWith({
+          streams: { ...NO_STREAMS, append: () => Promise.reject(unavailable('Full.', 'Wait.', 5)) },
+        });
+        keeper.check(id, 503, await ask(full, id, { stream, ...lines(EVENTS_EXAMPLE) }));
+        const slow = createServer(listenerOf(small));
+        await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+        const path = OPERATIONS[id][1].replace('{stream}', stream);
+        keeper.check(id, 408, await askHalf(portOf(slow), path, 'application/x-ndjson'));
+        slow.closeAllConnections();
+        slow.close();
+      });
+    }
+
+    it('answers the operations of an unknown stream by 404, and an unknown parameter by 422', async () => {
+      for (const id of ['getStream', 'deleteStream', 'getStreamDashboard'] as const) {
+        keeper.check(id, 404, await ask(app, id));
+        if (id !== 'deleteStream') keeper.check(id, 422, await ask(app, id, { query: 'surprise=1' }));
+      }
+      keeper.check('listStreams', 404, await ask(appWith({ streams: NO_STREAMS }), 'listStreams'));
+      keeper.check('listStreams', 422, await ask(app, 'listStreams', { query: 'surprise=1' }));
+      const work = () => Promise.reject(unavailable('Full.', 'Wait.', 5));
+      const view = () => Promise.resolve(fullView());
+      const busy = appWith({ streams: { ...NO_STREAMS, view }, runs: { work } as unknown as Service['runs'] });
+      keeper.check('getStreamDashboard', 503, await ask(busy, 'getStreamDashboard'));
     });
 
     for (const id of RESULTS) {

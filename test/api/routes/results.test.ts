@@ -160,7 +160,8 @@ describe('results of runs', function () {
     expect(waited.json<{ errors: Json[] }>().errors[0]?.['detail']).to.contain('sensitive');
     const answer = await service.form(
       '/pipeline',
-      { config: 'sensitve: [sex]' },
+      // The configuration is valid, but does not fit the data.
+      { config: 'sensitive: [nothing]' },
       { name: 'x.csv', content: CSV },
       { prefer: 'respond-async' },
     );
@@ -209,20 +210,75 @@ describe('results of runs', function () {
   });
 });
 
-describe('sharing between keys', () => {
+describe('results of several keys', () => {
   const [alice, bob] = ['alice-0123456789abcdef', 'bob-0123456789abcdefgh'];
-  const service = useService({ keys: [alice, bob], rateLimit: 6 });
+  const [carol, dave] = ['carol-0123456789abcdef', 'dave-0123456789abcdefg'];
+  const service = useService({ keys: [alice, bob, `team-a:${carol}`, `team-a:${dave}`], rateLimit: 40 });
   const as = (key: string, headers: Record<string, string> = {}) => ({ authorization: `Bearer ${key}`, ...headers });
   const idOf = (answer: { json: () => Json }): string => String(answer.json()['run_id']);
+  const listed = async (key: string) => {
+    const answer = await service.ask({ method: 'GET', url: '/results', headers: as(key) });
+    return answer.json<{ results: Json[] }>().results.map((run) => run['run_id']);
+  };
 
-  it('results belong to all keys: another key lists, reads and deletes them', async () => {
+  it('another key cannot list, read, follow, download, cancel or delete a result, and cannot tell that it exists', async () => {
     const runId = idOf(await service.post('/validate', ROWS, as(alice)));
-    const list = (await service.ask({ method: 'GET', url: '/results', headers: as(bob) })).json<{ results: Json[] }>();
-    expect(list.results.map((run) => run['run_id'])).to.deep.equal([runId]);
+    expect(await listed(alice)).to.include(runId);
+    expect(await listed(bob)).to.deep.equal([]);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['GET', '/data'],
+      ['GET', '/model'],
+      ['GET', '/events'],
+    ] as const) {
+      const ask = (id: string) => service.ask({ method, url: `/results/${id}${path}`, headers: as(bob) });
+      const [foreign, unknown] = [await ask(runId), await ask('no-run')];
+      expect(foreign.statusCode, path).to.equal(404);
+      expect(foreign.payload.replaceAll(runId, 'no-run')).to.equal(unknown.payload);
+    }
+    const predicted = await service.post('/predict', { model: runId, rows: [{ x: 1 }] }, as(bob));
+    expect(predicted.json<Json>()['detail']).to.equal(`There is no run '${runId}'.`);
+    expect((await service.ask({ method: 'GET', url: `/results/${runId}`, headers: as(alice) })).statusCode).to.equal(
+      200,
+    );
+  });
+
+  it('keys of one tenant share results and streams, which other tenants do not see', async () => {
+    const runId = idOf(await service.post('/validate', ROWS, as(carol, { prefer: 'respond-async' })));
     const url = `/results/${runId}`;
-    expect((await service.ask({ method: 'GET', url, headers: as(bob) })).json<Json>()['result']).to.be.an('object');
-    expect((await service.ask({ method: 'DELETE', url, headers: as(bob) })).statusCode).to.equal(204);
-    expect((await service.ask({ method: 'GET', url, headers: as(alice) })).statusCode).to.equal(404);
+    expect((await service.ask({ method: 'GET', url: `${url}/events`, headers: as(dave) })).payload).to.include(
+      'succeeded',
+    );
+    expect(await listed(dave)).to.deep.equal([runId]);
+    expect(await listed(bob)).to.deep.equal([]);
+    const type = { 'content-type': 'application/x-ndjson' };
+    const send = (key: string, id: number) =>
+      service.ask({
+        method: 'POST',
+        url: '/monitor/shared/events?y_pred=d&sensitive=g',
+        headers: as(key, type),
+        payload: JSON.stringify({ id, d: 1, g: 'a' }),
+      });
+    expect((await send(carol, 1)).json<Json>()).to.include({ accepted: 1, n_events: 1 });
+    expect((await send(dave, 2)).json<Json>()).to.include({ accepted: 1, n_events: 2 });
+    expect((await send(bob, 1)).json<Json>()).to.include({ accepted: 1, n_events: 1 });
+    const state = (key: string) => service.ask({ method: 'GET', url: '/monitor/shared', headers: as(key) });
+    expect((await state(dave)).json<Json>()['n_events']).to.equal(2);
+    expect((await state(alice)).statusCode).to.equal(404);
+    expect((await service.ask({ method: 'DELETE', url, headers: as(dave) })).statusCode).to.equal(204);
+  });
+
+  it('the name of a tenant is not part of its key, and is no key', async () => {
+    for (const key of [`team-a:${carol}`, 'team-a', 'team-a:', '']) {
+      expect((await service.ask({ method: 'GET', url: '/results', headers: as(key) })).statusCode).to.equal(401);
+    }
+  });
+
+  it('the answer of a run names no tenant', async () => {
+    const posted = await service.post('/validate', ROWS, as(carol));
+    const list = await service.ask({ method: 'GET', url: '/results', headers: as(carol) });
+    for (const { payload } of [posted, list]) expect(payload).to.not.match(/tenant|team-a/);
   });
 
   it('an Idempotency-Key belongs to the key that it was sent with', async () => {
@@ -234,7 +290,7 @@ describe('sharing between keys', () => {
 
   it('the rate limit is counted for each key separately', async () => {
     const statuses: number[] = [];
-    for (let request = 0; request < 7; request++) {
+    for (let request = 0; request < 41; request++) {
       statuses.push((await service.ask({ method: 'GET', url: '/results', headers: as(alice) })).statusCode);
     }
     expect(statuses.at(-1)).to.equal(429);

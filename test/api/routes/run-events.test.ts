@@ -54,6 +54,7 @@ describe('event streams with disconnected clients', () => {
       answerProblems({ logger: { error: () => undefined, warn: () => undefined } } as unknown as Service) as never,
     );
     app.use(async (context) => {
+      Object.assign(context.state, { tenant: '' });
       await route(Object.assign(context, { params: { run_id: 'r' } }));
     });
     const handle = app.callback();

@@ -153,6 +153,21 @@ describeRuns('runs', (open) => {
     });
   });
 
+  it('keep their tenant from submission to end, also in a list', async () => {
+    const { runs, begin, now } = await open();
+    const job = await begin({ tenant: 'tenant:a' });
+    expect((await runs.get(job.runId))?.tenant).to.equal('tenant:a');
+    await job.start();
+    await job.succeed('{}');
+    expect((await runs.wait(job.runId)).tenant).to.equal('tenant:a');
+    await runs.keep({ runId: 'k', endpoint: '/validate', createdAt: now(), body: '{}', tenant: 'tenant:b' });
+    const tenants = (await runs.list()).map(({ runId, tenant }) => [runId, tenant]);
+    expect(tenants).to.have.deep.members([
+      [job.runId, 'tenant:a'],
+      ['k', 'tenant:b'],
+    ]);
+  });
+
   describe('in a list', () => {
     it('occur once each, newest first, independent of their last use', async () => {
       const bench = await open({ capacity: 500 });

@@ -1,0 +1,128 @@
+import type { OnProgress } from '../internal/progress.ts';
+import { loadData } from '../io/load-data.ts';
+import type { ABTestResult } from '../monitoring/ab-test/ab-test-result.ts';
+import { FairnessABTestAnalyzer } from '../monitoring/ab-test/fairness-ab-test-analyzer.ts';
+import { splitArms } from '../monitoring/ab-test/split-arms.ts';
+import type { ABTestRequest } from '../schemas/ab-test.ts';
+import type { DataPaths, FileSource } from '../schemas/data-source.ts';
+import type { Table } from '../table/index.ts';
+import type { TrainingSource } from '../training/data/training-data.ts';
+import { type CalibrateTableOptions, calibrateTable } from '../training/postprocessing/calibrator/calibrate-table.ts';
+import type { TableCalibration } from '../training/postprocessing/calibrator/table-calibration.ts';
+
+type Source = DataPaths | FileSource;
+
+/** The file of scores, and the roles of its columns. */
+export interface ScoreFile {
+  readonly csv: Source;
+  /** @defaultValue 'score' */
+  readonly score?: string | undefined;
+  /** @defaultValue 'y' */
+  readonly target?: string | undefined;
+  /** @defaultValue ['g'] */
+  readonly group?: readonly string[] | undefined;
+  readonly positiveLabel?: string | undefined;
+  readonly naValues?: readonly string[] | undefined;
+}
+
+/**
+ * Calibrates the scores in a file, of which only the needed columns are read.
+ * @throws {DataValidationError} if the file cannot be read, or a column is missing or not valid
+ */
+export async function calibrateFile(
+  { csv, ...columns }: ScoreFile,
+  options: CalibrateTableOptions,
+): Promise<TableCalibration> {
+  const { score = 'score', target = 'y', group = ['g'] } = columns;
+  const table = await loadData(csv, { columns: [...new Set([score, target, ...group])], labels: group });
+  return calibrateTable({ table, ...columns }, options);
+}
+
+/** The files of a training, and the roles of their columns. */
+export interface TrainingFiles extends Omit<TrainingSource, 'table' | 'testTable'> {
+  readonly csv: Source;
+  readonly testCsv?: Source | undefined;
+}
+
+/**
+ * Reads the rows of a training. Of the test rows, only the columns of the training rows are read, so that an error about
+ * a missing column names the test file.
+ * @throws {DataValidationError} if a file cannot be read, or lacks a column
+ */
+export async function loadTrainingSource({ csv, testCsv, ...columns }: TrainingFiles): Promise<TrainingSource> {
+  const labels = [columns.sensitive ?? 's'].flat();
+  const table = await loadData(csv, { labels });
+  const testTable = testCsv === undefined ? undefined : await loadData(testCsv, { columns: table.columnNames, labels });
+  return { table, testTable, ...columns };
+}
+
+/** An A/B test of the rows in files. */
+interface FileABTest {
+  readonly result: ABTestResult;
+  /** The number of rows in either arm. */
+  readonly n: number;
+  /** The number of rows in neither arm. */
+  readonly nLeftOut: number;
+}
+
+/** A checked A/B test, whose files are not read yet. */
+export interface PlannedABTest {
+  /**
+   * Reads the files and compares the arms.
+   * @throws {DataValidationError} if a file cannot be read, or a column is missing or not valid
+   */
+  readonly run: (options?: { readonly onProgress?: OnProgress | undefined }) => Promise<FileABTest>;
+}
+
+/**
+ * Checks the options of an A/B test.
+ * @throws {ValueError} if a name is unknown or a number is out of range
+ */
+export function planABTest(request: ABTestRequest): PlannedABTest {
+  const analyzer = analyzerOf(request);
+  return {
+    run: async (options = {}) => {
+      const { control, treatment, nLeftOut } = await readArms(request, analyzer);
+      const result = analyzer.analyze(control, treatment, options);
+      return { result, n: control.rowCount + treatment.rowCount, nLeftOut };
+    },
+  };
+}
+
+function analyzerOf(request: ABTestRequest): FairnessABTestAnalyzer {
+  const { attributes, metric, sequential, tau, ...rest } = request;
+  const { csv: _csv, controlCsv: _controlCsv, treatmentCsv: _treatmentCsv, arm: _arm, ...named } = rest;
+  const { control: _control, treatment: _treatment, ...others } = named;
+  return new FairnessABTestAnalyzer({
+    ...others,
+    protected: attributes.flatMap((columns) => (columns.length === 1 ? columns : [])),
+    intersections: attributes.filter((columns) => columns.length > 1),
+    // The analyzer checks the names, and its error lists the known names.
+    fairness: metric as never,
+    sequential: sequential ? { tau } : false,
+  });
+}
+
+interface Arms {
+  readonly control: Table;
+  readonly treatment: Table;
+  readonly nLeftOut: number;
+}
+
+/** Reads the columns that the analysis uses. */
+async function readArms(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
+  const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
+  const needed = [outcome, ...attributes.flatMap(({ columns }) => columns), yTrue, ...business, sampleWeight, id];
+  const columns = [...new Set(needed.filter((name) => name !== null))];
+  const labels = [...attributes.flatMap((attribute) => attribute.columns), ...(id === null ? [] : [id])];
+  const { csv, arm, controlCsv = '', treatmentCsv = '' } = request;
+  if (csv === undefined || arm === undefined) {
+    return {
+      control: await loadData(controlCsv, { columns, labels }),
+      treatment: await loadData(treatmentCsv, { columns, labels }),
+      nLeftOut: 0,
+    };
+  }
+  const table = await loadData(csv, { columns: [...new Set([arm, ...columns])], labels: [arm, ...labels] });
+  return splitArms(table, arm, { control: request.control, treatment: request.treatment });
+}
