@@ -19,13 +19,16 @@ const OTHER_DECODERS = [
 ].map((selector) => ({ selector, message: DECODE }));
 
 export default tseslint.config(
-  { ignores: ['dist/', 'out/', 'coverage/', 'node_modules/'] },
+  { ignores: ['dist/', 'out/', 'site/', 'coverage/', 'node_modules/'] },
   eslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [...tseslint.configs.strictTypeChecked, jsdoc.configs['flat/recommended-tsdoc-error']],
     languageOptions: {
-      parserOptions: { project: ['./tsconfig.json', './test/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        project: ['./tsconfig.json', './test/tsconfig.json', './web/tsconfig.json'],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     settings: { jsdoc: { mode: 'typescript' } },
     rules: {
@@ -69,6 +72,11 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-expressions': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',
     },
+  },
+  {
+    // Runs in a browser.
+    files: ['web/service-worker.js'],
+    languageOptions: { globals: { self: 'readonly', caches: 'readonly', fetch: 'readonly' } },
   },
   {
     files: ['**/*.{js,mjs,cjs}'],

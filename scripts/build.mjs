@@ -77,6 +77,8 @@ writeLicences([
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
 
+await import('./build-workbench.mjs');
+
 /**
  * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
  * are written directly to `dist/cli`: the sources find other files of the package from folders of this depth. `program`

@@ -111,9 +111,12 @@ const AXIS_COLOURS = { line: COLOURS.other as string, grid: COLOURS.grid as stri
 /** The options that every chart on a white background has. */
 export const FRAME = frame({ surface: '#ffffff', ink: COLOURS.ink });
 
-/** Returns options for lines over a plot that have no labels and no tooltips. */
+/**
+ * Returns options for lines over a plot that have no labels and no tooltips. By default, ECharts rounds the positions of
+ * lines to two decimals.
+ */
 export function plotLines(lineStyle: object, data: readonly unknown[]): Record<string, unknown> {
-  return { silent: true, animation: false, symbol: 'none', label: { show: false }, lineStyle, data };
+  return { silent: true, animation: false, precision: -1, symbol: 'none', label: { show: false }, lineStyle, data };
 }
 
 /** Returns a series that draws only lines over the plot. The series has no tooltips and no entry in the legend. */

@@ -38,7 +38,27 @@ interface ChartedMeasure {
 interface GroupValuesText {
   /** The first line under the title. A second line shows the difference between the largest and the smallest value. */
   readonly subtitle?: string | undefined;
+  /**
+   * Whether the chart has a title. A page that has a heading above the chart needs none.
+   * @defaultValue true
+   */
+  readonly hasTitle?: boolean | undefined;
+  /**
+   * The width of the chart in pixels. A narrow chart has shorter labels, and no column of counts.
+   * @defaultValue CHART_WIDTH
+   */
+  readonly width?: number | undefined;
 }
+
+/** The texts and the size of a chart of groups. */
+export type GroupValuesLayout = Pick<GroupValuesText, 'hasTitle' | 'width'>;
+
+/** The width in pixels below which a chart is narrow, and the maximum width of its labels, in lower-case letters. */
+const NARROW = 560;
+const NARROW_LABEL = 15;
+
+/** The width in pixels below which an axis has few labels. */
+const VERY_NARROW = 400;
 
 const ROW_HEIGHT = 24;
 
@@ -49,7 +69,10 @@ const ROW_HEIGHT = 24;
  * Groups without a finite value are not drawn. If there are more than 40 groups, only the 20 groups with the lowest and
  * the 20 groups with the highest values are drawn. In this case, the chart contains a note.
  */
-export function groupValuesChart(measure: ChartedMeasure, { subtitle }: GroupValuesText = {}): Chart {
+export function groupValuesChart(
+  measure: ChartedMeasure,
+  { subtitle, hasTitle = true, width = CHART_WIDTH }: GroupValuesText = {},
+): Chart {
   const sorted = measure.groups.filter(({ value }) => Number.isFinite(value)).sort(byValue);
   const rows = bothEnds(sorted);
   const [smallest, largest] = [sorted[0], sorted.at(-1)];
@@ -60,19 +83,20 @@ export function groupValuesChart(measure: ChartedMeasure, { subtitle }: GroupVal
     fromZero ? undefined : 'The axis does not start at 0.',
     omission(sorted.length, 'values'),
   ].filter((line) => line !== undefined);
-  const labels = rows.map(({ label }) => shortenLabel(label));
-  const top = 54 + lines.length * LINE_HEIGHT;
+  const isNarrow = width < NARROW;
+  const labels = rows.map(({ label }) => shortenLabel(label, isNarrow ? NARROW_LABEL : undefined));
+  const top = hasTitle ? 54 + lines.length * LINE_HEIGHT : 12;
   return {
-    width: CHART_WIDTH,
+    width,
     height: top + rows.length * ROW_HEIGHT + 44,
     description: describe(measure, smallest, largest, sorted.length),
     option: {
       ...FRAME,
-      title: headline(measure.title, lines),
+      ...(hasTitle ? { title: headline(measure.title, lines) } : {}),
       tooltip: { trigger: 'item' },
-      grid: { ...besideGroups(labels), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
-      xAxis: valueAxis(measure.unit, fromZero),
-      yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit)),
+      grid: { ...besideGroups(labels, !isNarrow), top, height: rows.length * ROW_HEIGHT, outerBoundsMode: 'none' },
+      xAxis: valueAxis(measure.unit, fromZero, isNarrow ? (width < VERY_NARROW ? 2 : 3) : undefined),
+      yAxis: groupColumns(labels, rows, ({ value }) => chartValue(value, measure.unit), !isNarrow),
       series: [intervals(measure.unit, rows), values(measure.unit, rows, smallest, largest)],
     },
   };
@@ -150,8 +174,12 @@ const SPACE = 36;
 const RIGHT = 84;
 
 /** Returns the margins of a plot with a row for each group: label and count on the left, value on the right. */
-export function besideGroups(labels: readonly string[]): { readonly left: number; readonly right: number } {
-  return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + COUNTS + SPACE, right: RIGHT };
+export function besideGroups(
+  labels: readonly string[],
+  hasCounts = true,
+): { readonly left: number; readonly right: number } {
+  const counts = hasCounts ? COUNTS : 0;
+  return { left: Math.ceil(LETTER * Math.max(0, ...labels.map(labelWidth))) + counts + SPACE, right: RIGHT };
 }
 
 /** Returns the text columns in the margins that {@link besideGroups} returns. */
@@ -159,13 +187,14 @@ export function groupColumns<Group extends { readonly n: number }>(
   labels: readonly string[],
   rows: readonly GroupRow<Group>[],
   valueText: (group: Group) => string,
+  hasCounts = true,
 ): unknown[] {
   const textsOf = (textOf: (group: Group) => string): string[] =>
     rows.map(({ group }) => (group === undefined ? '' : textOf(group)));
   return [
-    column(labels, COLOURS.ink, { position: 'left', offset: COUNTS }),
+    column(labels, COLOURS.ink, { position: 'left', offset: hasCounts ? COUNTS : 0 }),
     column(
-      textsOf(({ n }) => countLabel(n)),
+      textsOf(({ n }) => (hasCounts ? countLabel(n) : '')),
       COLOURS.quiet,
       { position: 'left' },
     ),
@@ -179,12 +208,12 @@ export function byValue(a: ChartedGroup, b: ChartedGroup): number {
 }
 
 /** Returns the axis of values. Shares are in percent. */
-export function valueAxis(unit: Unit, fromZero: boolean): unknown {
+export function valueAxis(unit: Unit, fromZero: boolean, splitNumber = 5): unknown {
   const format = unit === 'share' ? { formatter: '{value}%' } : {};
   return {
     type: 'value',
     scale: !fromZero,
-    splitNumber: 5,
+    splitNumber,
     ...axisLines({ ...font(12, COLOURS.quiet), hideOverlap: true, ...format }),
   };
 }

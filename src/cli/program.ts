@@ -69,6 +69,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
     load: async () => (await import('./commands/ab-test.ts')).abTestCommand(),
   },
+  view: {
+    description:
+      'Open the workbench in a browser: audit a file with pictures and a verdict, without a line of code. The file stays on this machine.',
+    load: async () => (await import('./commands/view.ts')).viewCommand(),
+  },
   serve: {
     description: 'Start the HTTP service: validate, pipeline, workflow and llm-eval. Its documentation is at /docs.',
     load: async () => (await import('./commands/serve.ts')).serveCommand(),

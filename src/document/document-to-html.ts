@@ -1,5 +1,5 @@
 import type { Chart } from '../charts/chart.ts';
-import { renderChart, withOwnIds } from '../charts/render-chart.ts';
+import { renderSvg, withOwnIds } from '../charts/render-svg.ts';
 import { DependencyError } from '../exceptions/index.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
 import { provenanceLines, reproducibleSentence } from './provenance.ts';
@@ -180,7 +180,7 @@ function sideToHtml({ name, asked, said }: ReportSide): Html {
  * Draws a static chart for a page. Attributes and styles that a static chart inside a page does not need are removed.
  */
 export async function drawSvg(chart: Chart): Promise<string> {
-  const svg = String(await renderChart(chart, 'svg'));
+  const svg = await renderSvg(chart);
   return svg
     .replace(/<style ?>.*?<\/style>\s*/gs, '')
     .replaceAll(/ (?:class="zr-\d+"|pointer-events="visible"|(?:ecmeta_\w+|xmlns(?::xlink)?)="[^"<]*")/g, '');

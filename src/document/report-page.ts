@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import { type Html, markup, trusted } from '../internal/html.ts';
 
 /**
@@ -126,11 +124,18 @@ export interface ReportPage {
   /** Additional CSS rules, added after the rules that all reports share. */
   readonly style?: string | undefined;
   /**
-   * JavaScript code at the end of the page. A script must not contain `</script`, which would end the script element.
-   * The content security policy contains the hashes of these scripts and allows no others.
+   * Scripts at the end of the page. The content security policy contains their hashes and allows no others.
    * @defaultValue none: no script may run
    */
-  readonly scripts?: readonly string[] | undefined;
+  readonly scripts?: readonly PageScript[] | undefined;
+}
+
+/** A script of a page. `pageScript` computes the hash. */
+export interface PageScript {
+  /** JavaScript code. It must not contain `</script`, which would end the script element. */
+  readonly code: string;
+  /** The hash of the code, for a content security policy: `sha256-` and base64. */
+  readonly hash: string;
 }
 
 /** Renders a self-contained page that loads no external resource. */
@@ -156,13 +161,11 @@ ${main}
 <footer>
 ${footer}
 </footer>
-${scripts.map((script) => markup`<script>${trusted(script)}</script>\n`)}</body>
+${scripts.map(({ code }) => markup`<script>${trusted(code)}</script>\n`)}</body>
 </html>
 `.text;
 }
 
-function policyOf(scripts: readonly string[]): string {
-  if (scripts.length === 0) return POLICY;
-  const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
-  return `${POLICY}; script-src ${hashes.join(' ')}`;
+function policyOf(scripts: readonly PageScript[]): string {
+  return scripts.length === 0 ? POLICY : `${POLICY}; script-src ${scripts.map(({ hash }) => `'${hash}'`).join(' ')}`;
 }

@@ -1,5 +1,3 @@
-import { AssertionError } from 'node:assert';
-
 import { type ErrorCode, GENERAL_CODES } from './codes.ts';
 
 /**
@@ -113,19 +111,49 @@ export class LLMClientError extends FairnessToolkitError {}
 /** Thrown if only cached answers are allowed and the requested answer is not in the cache. */
 export class CacheMissError extends FairnessToolkitError {}
 
+/** What an assertion error reports. */
+interface AssertionDetails {
+  readonly message: string;
+  readonly actual: unknown;
+  readonly expected: unknown;
+  readonly operator?: string;
+}
+
 /**
- * `AssertionError` without `code`. The type declarations of Node.js allow only the code `ERR_ASSERTION`, but this
+ * An assertion error without `code`. The type declarations of Node.js allow only the code `ERR_ASSERTION`, but this
  * package uses its own codes.
  */
-const CodelessAssertionError = AssertionError as unknown as new (
-  options: ConstructorParameters<typeof AssertionError>[0],
-) => Error & Omit<AssertionError, 'code'>;
+type AssertionErrorClass = new (details: AssertionDetails) => Error &
+  Pick<AssertionDetails, 'actual' | 'expected'> & {
+    readonly operator: string;
+    readonly generatedMessage: boolean;
+  };
+
+/** Stands for `AssertionError` where Node.js is not available. */
+class PlainAssertionError extends Error {
+  readonly actual: unknown;
+  readonly expected: unknown;
+  readonly operator: string;
+  readonly generatedMessage = false;
+
+  constructor({ message, actual, expected, operator = '' }: AssertionDetails) {
+    super(message);
+    this.actual = actual;
+    this.expected = expected;
+    this.operator = operator;
+  }
+}
+
+/** Node's `AssertionError`, without an import that other platforms do not have. */
+const AssertionError: AssertionErrorClass =
+  (globalThis as { readonly process?: Partial<NodeJS.Process> }).process?.getBuiltinModule?.('assert').AssertionError ??
+  PlainAssertionError;
 
 /**
  * Thrown if a fairness gate fails. This class extends Node's `AssertionError`, so test runners report a failed
  * assertion. `FairnessToolkitError.isInstance` accepts it.
  */
-export class FairnessAssertionError extends CodelessAssertionError {
+export class FairnessAssertionError extends AssertionError {
   readonly code: ErrorCode;
   readonly context: Readonly<Record<string, unknown>>;
   readonly suggestion: string | undefined;

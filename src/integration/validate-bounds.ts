@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { DataValidationError } from '../exceptions/index.ts';
 import type { OptionNames } from '../internal/arguments.ts';
+import { nextTurn } from '../internal/next-turn.ts';
 
 /** Limits on the cost of a validation, and a signal that stops the validation. The limits are intended for services. */
 export interface ValidateBounds {
@@ -46,7 +45,7 @@ export async function inTurns<T>(steps: Generator<void, T, void>, signal: AbortS
     const step = steps.next();
     if (step.done === true) return step.value;
     // Without a signal there is no need to yield.
-    if (signal !== undefined) await setImmediate();
+    if (signal !== undefined) await nextTurn();
   }
 }
 

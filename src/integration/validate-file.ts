@@ -5,14 +5,14 @@ import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
-import { INTERSECTION_SEPARATOR } from '../table/index.ts';
-import type { GateRequest } from './gates.ts';
 import { type FileValidation, type KindStatistics, measureAttributes, neededStatistics } from './measure-attributes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
+import { measureRequestOf } from './validate-table.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
 
 export type { GateVerdict } from './gates.ts';
 export type { AttributeMetrics, FileValidation } from './measure-attributes.ts';
+export { gateRequestOf } from './validate-table.ts';
 
 /**
  * Measures the decisions (or predictions, or scores) in one or several files for every requested attribute and applies
@@ -118,7 +118,7 @@ async function assertFewCounted(
   attributes: readonly (readonly string[])[],
   maxGroups: number,
 ): Promise<void> {
-  const { nameOf, tooManyGroups } = await import('../io/assert-few-groups.ts');
+  const { nameOf, tooManyGroups } = await import('../io/group-limits.ts');
   for (const names of attributes.filter((own) => own.every((name) => counted.has(name)))) {
     const columns = names.map((name) => counted.categorical(name).codes);
     const groups = new Set(Array.from({ length: counted.rowCount }, (_, row) => columns.map((codes) => codes[row]).join(' '))); // prettier-ignore
@@ -147,7 +147,7 @@ async function measureSource(
   open: () => Promise<FoundFiles | CountedRows | QuerySource>,
   bounds: ValidateBounds,
 ): Promise<FileValidation> {
-  const measured = { ...request, ...gateRequestOf(request), hasControl: request.control !== undefined };
+  const measured = measureRequestOf(request);
   const byKind: KindStatistics[] = [];
   const kinds = neededStatistics(measured);
   const source = await open();
@@ -167,17 +167,6 @@ async function measureSource(
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */
 const scan: typeof import('./file-statistics.ts').fileStatistics = async (...request) =>
   (await import('./file-statistics.ts')).fileStatistics(...request);
-
-/** Returns what determines the gates of a request for a file. */
-export function gateRequestOf(request: ValidateRequest): GateRequest {
-  return {
-    ...request,
-    names: request.attributes.map((attribute) => attribute.join(INTERSECTION_SEPARATOR)),
-    hasTruth: request.yTrue !== undefined,
-    hasPredictions: request.yPred !== undefined,
-    hasScores: request.score !== undefined,
-  };
-}
 
 /** Lists each attribute twice: by itself, and crossed with the control feature. */
 function countedAttributes({ attributes, control = [] }: ValidateRequest): readonly (readonly string[])[] {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 
 import { ConfigValidationError, DataValidationError, ValueError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames, suggestNames } from '../internal/arguments.ts';
-import { MAX_LABEL_LENGTH, nameOf, tooLongLabel, tooManyGroups } from '../io/assert-few-groups.ts';
+import { MAX_LABEL_LENGTH, nameOf, tooLongLabel, tooManyGroups } from '../io/group-limits.ts';
 import { rowsSource } from '../metrics/analyzer/rows-source.ts';
 import { metricBackend } from '../metrics/backends/metric-backend.ts';
 import { countRows } from '../metrics/compute-metric.ts';

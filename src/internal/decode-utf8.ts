@@ -41,7 +41,7 @@ export class Utf8Stream {
    * @throws {DataValidationError} if a byte is invalid; the offset counts from the start of the stream
    */
   write(chunk: Uint8Array): string {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk);
     const end = bytes.length - openLength(bytes);
     const text = this.#decode(bytes.subarray(0, end));
     this.#rest = bytes.slice(end);
@@ -72,6 +72,13 @@ export class Utf8Stream {
     this.#decoded += bytes.length;
     return isStart && text.startsWith('\ufeff') ? text.slice(1) : text;
   }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
 }
 
 /**

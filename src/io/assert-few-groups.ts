@@ -1,14 +1,8 @@
-import { DataValidationError } from '../exceptions/index.ts';
-import { INTERSECTION_SEPARATOR } from '../table/index.ts';
 import { rowsSql } from './group-by.ts';
+import { MAX_LABEL_LENGTH, nameOf, tooLongLabel, tooManyGroups } from './group-limits.ts';
 import { hasColumn, type Relation } from './relation.ts';
 import type { SqlSession } from './sql-engine.ts';
 import { type SqlSource, withRelation } from './sql-source.ts';
-
-/**
- * The maximum length of a group label, in characters. The length is checked only if the number of groups is limited.
- */
-export const MAX_LABEL_LENGTH = 1000;
 
 /**
  * The factor by which an estimate must differ from the limit so that no exact count is needed. The standard error of an
@@ -46,31 +40,6 @@ export async function assertFewGroups(
     },
     attributes.flat(),
   );
-}
-
-/** Returns the error for an attribute with too many groups. */
-export function tooManyGroups(attribute: string, maxGroups: number): DataValidationError {
-  return new DataValidationError(
-    `'${attribute}' has more than ${maxGroups.toLocaleString('en-US')} groups, which is the maximum.`,
-    {
-      code: 'too-many-groups',
-      context: { attribute, mostGroups: maxGroups },
-      suggestion: 'Use a column whose values repeat, for example age groups instead of a number or an id.',
-    },
-  );
-}
-
-/** Returns the error for a label that is too long. */
-export function tooLongLabel(attribute: string, length: number): DataValidationError {
-  return new DataValidationError(
-    `'${attribute}' has a label of ${length.toLocaleString('en-US')} characters; the maximum is ${MAX_LABEL_LENGTH.toLocaleString('en-US')}.`,
-    { code: 'data-too-large', context: { attribute, length }, suggestion: 'Use a column with short labels.' },
-  );
-}
-
-/** Returns the name of an attribute. */
-export function nameOf(names: readonly string[]): string {
-  return names.join(INTERSECTION_SEPARATOR);
 }
 
 /** Estimates the number of groups of each attribute, and checks the length of labels in the same scan. */

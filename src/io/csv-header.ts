@@ -7,8 +7,10 @@ import { createGunzip } from 'node:zlib';
 import { DataValidationError } from '../exceptions/index.ts';
 import { Utf8Stream } from '../internal/decode-utf8.ts';
 import { type DataFile, type DecimalSeparator, isRemote } from '../schemas/data-source.ts';
-import { splitHeader } from '../table/index.ts';
+import { cannotRead, splitFields, splitHeader } from '../table/index.ts';
 import { quoteIdentifier, quoteLiteral, type SqlSession } from './sql-engine.ts';
+
+export { cannotRead };
 
 /** The maximum number of characters of a header that are read. Columns after this limit are not counted. */
 const MAX_HEADER_LENGTH = 64 * 1024 * 1024;
@@ -124,30 +126,6 @@ function tooManyColumns(path: string, count: number, isCut: boolean): DataValida
       suggestion: 'Keep only the columns that you need, or check that the first line is a header.',
     },
   );
-}
-
-function splitFields(line: string, delimiter: string): string[] {
-  const fields: string[] = [];
-  let field = '';
-  let quoted = false;
-  for (const character of line) {
-    if (character === '"') quoted = !quoted;
-    else if (character === delimiter && !quoted) {
-      fields.push(field);
-      field = '';
-    } else field += character;
-  }
-  return [...fields, field];
-}
-
-/** Returns the error for a file that cannot be read. */
-export function cannotRead(path: string, reason: string, suggestion: string, cause?: unknown): DataValidationError {
-  return new DataValidationError(`Cannot read '${path}': ${reason}.`, {
-    code: 'unreadable-file',
-    context: { path },
-    suggestion,
-    cause,
-  });
 }
 
 /**

@@ -27,38 +27,10 @@ import { describe, describeAll, type Relation } from './relation.ts';
 import { assertRemoteFile, openRemote, readRemoteLines, storageProblem } from './remote-files.ts';
 import { agreeOnKinds, assertSameNames } from './same-columns.ts';
 import { quoteLiteral, type SqlSession } from './sql-engine.ts';
+import { findEncodingProblem } from '../table/index.ts';
 
 /** The number of bytes at the start of a file that are checked for the encoding. */
 const START_BYTES = 64;
-
-/** A problem with the encoding of a text table, and how to fix it. */
-interface EncodingProblem {
-  readonly reason: string;
-  readonly suggestion: string;
-}
-
-const UTF_16: EncodingProblem = {
-  reason: 'it is text in UTF-16',
-  suggestion: 'Save it as UTF-8 (CSV UTF-8 in Excel).',
-};
-
-/**
- * Detects an unsupported encoding from the first bytes: a byte order mark of UTF-16, or NUL bytes. In UTF-16 text with
- * Latin letters, all NUL bytes have even or all have odd offsets.
- */
-function findEncodingProblem(start: Uint8Array): EncodingProblem | undefined {
-  const [first, second] = start;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return UTF_16;
-  const nuls = [...start.keys()].filter((index) => start[index] === 0);
-  if (nuls.length === 0) return undefined;
-  const isEverySecond = new Set(nuls.map((index) => index % 2)).size === 1 && nuls.length > start.length / 4;
-  return isEverySecond
-    ? UTF_16
-    : {
-        reason: 'it holds NUL bytes, so it is not text',
-        suggestion: 'Export it again as CSV in UTF-8, or as Parquet.',
-      };
-}
 
 /** The description of each format in messages. */
 const FORMAT_NAMES: Readonly<Record<DataFormat, string>> = {

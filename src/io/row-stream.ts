@@ -1,6 +1,6 @@
 import { DataValidationError } from '../exceptions/index.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
-import { type CategoricalColumn, type Column, unknownColumn } from '../table/index.ts';
+import { type CategoricalColumn, type Column, unknownColumn, withPoints } from '../table/index.ts';
 import {
   changedRows,
   type ColumnChunk,
@@ -11,7 +11,6 @@ import {
 import { rowStatements } from './counting-sql.ts';
 import { columnsOnEngine, titleOf } from './engines/count-on-engine.ts';
 import { withLoadedLabels } from './exact-labels.ts';
-import { withPoints } from './load-data.ts';
 import type { EngineValue } from './sql-engine.ts';
 import { isOnEngine, type QuerySource, type SqlSource, withDuckDbRelation } from './sql-source.ts';
 

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
+import { nextTurn } from '../internal/next-turn.ts';
 import type { OnProgress } from '../internal/progress.ts';
 import { loadData } from '../io/load-data.ts';
 import { requireInteger } from '../stats/parameters.ts';

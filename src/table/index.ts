@@ -12,6 +12,9 @@ export {
   toColumn,
   unwrap,
 } from './column-source.ts';
+export { cannotRead, type CsvForm, csvHeader, CsvReader, findEncodingProblem, splitFields } from './csv-reader.ts';
+export { delimitedText, type WriteCsvOptions } from './delimited-text.ts';
+export { withPoints } from './decimal-commas.ts';
 export { type DanfoDataFrame, type DanfoGroup, groupWithDanfo } from './danfo.ts';
 export {
   encodeAttributes,
@@ -49,4 +52,5 @@ export {
 export { type BinaryValues, type LabelProblem, notBinary, readLabels, ruleOfNumbers, toBinary } from './to-binary.ts';
 export { parsePlainCsv, type PlainCsvColumns, splitHeader } from './plain-csv.ts';
 export { readTexts, type TextColumns } from './read-texts.ts';
+export { numberOfCell, TextColumn, type TextColumnOptions } from './text-column.ts';
 export { readTable, Table, type TableSource, unknownColumn } from './table.ts';

@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { DependencyError, FairnessToolkitError } from '../exceptions/index.ts';
+import { nextTurn } from '../internal/next-turn.ts';
 
 /** A driver's error about a rejected command. */
 interface DriverError {
@@ -105,7 +104,7 @@ export function watchErrors(backend: WatchedBackend, { adapter, onLost }: WatchO
     } catch (cause) {
       if (FairnessToolkitError.isInstance(cause)) throw cause;
       // The loss of the device may be reported after its reads are aborted.
-      await setImmediate();
+      await nextTurn();
       throwIfLost();
       throw driverError(adapter, cause as DriverError);
     }

@@ -44,6 +44,7 @@ const COMMANDS: readonly Shown[] = [
     ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'site', '--limit', '0.3'],
   ],
   ['ab-test', ['--csv', 'arms.csv', '--arm', 'arm', '--outcome', 'approved', '--sensitive', 'group']],
+  ['view'],
   ['serve'],
   ['worker'],
   ['predict', ['--model', 'model', '--csv', 'wages.csv', '--out-csv', 'decisions.csv', '--backend', 'cpu']],

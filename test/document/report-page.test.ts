@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { expect } from 'chai';
 
+import { pageScript } from '../../src/document/page-script.ts';
 import { reportPage } from '../../src/document/report-page.ts';
 import { markup } from '../../src/internal/html.ts';
 
@@ -19,7 +20,7 @@ describe('the page of a report', () => {
 
   it('allows only its own scripts, by their hashes', () => {
     const scripts = ['const a = 1;', 'a + 1;\n'];
-    const html = reportPage({ ...parts, scripts });
+    const html = reportPage({ ...parts, scripts: scripts.map(pageScript) });
     const hashes = scripts.map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
     expect(policyOf(html)).to.match(/^default-src 'none'; /);
     expect(policyOf(html)?.split('; ').at(-1)).to.equal(`script-src ${hashes.join(' ')}`);

@@ -11,6 +11,7 @@ import type { ServiceMiddleware } from '../middleware/service-middleware.ts';
 import { type OperationId, OPERATIONS } from '../openapi/operation-ids.ts';
 import { assetHandler } from '../routes/docs.ts';
 import { handlersOf } from '../routes/handlers-of.ts';
+import { WORKBENCH_PATHS, workbenchHandler } from '../routes/workbench.ts';
 import { type AppOptions, settingsOf } from './app-options.ts';
 
 /** Error codes for a connection that the client closed. The codes come from the operating system or from Node.js. */
@@ -108,7 +109,7 @@ export function createAppOf(service: Service, observe: ServiceMiddleware): Servi
   return app;
 }
 
-/** Returns the middleware that serves every operation at its path, and the files of the documentation pages. */
+/** Returns the middleware that serves every operation at its path, the workbench, and the files of the pages. */
 function routesOf(service: Service): Koa.Middleware<RequestState> {
   const router = new Router<RequestState>();
   const handlers = handlersOf(service);
@@ -118,5 +119,7 @@ function routesOf(service: Service): Koa.Middleware<RequestState> {
   }
   const asset = assetHandler();
   router.get('/docs/assets/:version/:file', (context) => asset(context));
+  const workbench = workbenchHandler(service);
+  for (const path of WORKBENCH_PATHS) router.get(path, (context) => workbench(context));
   return router.routes() as Koa.Middleware<RequestState>;
 }

@@ -22,18 +22,13 @@ const MAX_COMPARED = 64;
 
 /**
  * Converts thrown errors to `application/problem+json` responses. Requests without a response are answered with 404 or
- * 405. Internal errors are logged with their cause; the client receives only an ID. Browsers that request `/` are
- * redirected to the docs.
+ * 405. Internal errors are logged with their cause; the client receives only an ID.
  */
-export function answerProblems({ logger, basePath }: Service): ServiceMiddleware {
+export function answerProblems({ logger }: Service): ServiceMiddleware {
   return async (context, next) => {
     try {
       await next();
-      if (!isUnanswered(context)) return;
-      if (!isBrowserAtRoot(context)) throw unanswered(context);
-      // The path is relative if no base path is set, because a proxy may serve the app under any path.
-      context.redirect(basePath === '' ? 'docs' : `${basePath}/docs`);
-      context.vary('Accept');
+      if (isUnanswered(context)) throw unanswered(context);
     } catch (error) {
       const problem = problemOfError(error, context.state.requestId);
       if (problem.status >= 500) logFailure(logger, context.state, problem);
@@ -44,12 +39,6 @@ export function answerProblems({ logger, basePath }: Service): ServiceMiddleware
 
 function isUnanswered({ status, body, headerSent }: ServiceContext): boolean {
   return UNANSWERED.has(status) && (body ?? null) === null && !headerSent;
-}
-
-/** Returns whether a browser requests the root. Browsers accept HTML; other clients accept anything. */
-function isBrowserAtRoot(context: ServiceContext): boolean {
-  const { method, path } = context;
-  return (method === 'GET' || method === 'HEAD') && path === '/' && context.get('accept').includes('text/html');
 }
 
 function answer(context: ServiceContext, problem: ServiceProblem): void {

@@ -103,6 +103,15 @@ async function runServeCommand(options: OutputOptions, request: ServeRequest): P
   }
 }
 
+/** Starts the service on this machine, with the results in a folder. */
+export async function startOnStore(folder: string, port: number): Promise<RunningService> {
+  const [{ serve }, { serveSchema }] = await Promise.all([
+    import('../../api/serve/serve.ts'),
+    import('../../schemas/serve.ts'),
+  ]);
+  return serve(serveOptionsOf(serveSchema.parse({ port, store: folder })));
+}
+
 /** Returns the options of the library's `serve` function for a request. */
 function serveOptionsOf(request: ServeRequest): ServeOptions {
   const { store, monitor, llmDir, corsOrigin, allowedHost, webhookHost, drainSeconds, reload: _, ...others } = request;

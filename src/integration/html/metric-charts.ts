@@ -1,5 +1,5 @@
 import type { Chart } from '../../charts/chart.ts';
-import { groupValuesChart } from '../../charts/group-values-chart.ts';
+import { groupValuesChart, type GroupValuesLayout } from '../../charts/group-values-chart.ts';
 import { inWords, unitOf } from '../../metrics/metric-markdown.ts';
 import { own } from '../../internal/values.ts';
 import type { MetricResult } from '../../metrics/metric-result.ts';
@@ -7,13 +7,16 @@ import type { FileValidation } from '../measure-attributes.ts';
 import { intervalName, measuresOf } from '../metric-facts.ts';
 
 /** Returns one chart for each measure of each attribute, even if several metrics use the measure. */
-export function validationCharts({ attributes }: Pick<FileValidation, 'attributes'>): Chart[] {
+export function validationCharts(
+  { attributes }: Pick<FileValidation, 'attributes'>,
+  layout: GroupValuesLayout = {},
+): Chart[] {
   return Object.entries(attributes).flatMap(([attribute, metrics]) => {
     const drawn = new Set<string>();
     return Object.values(metrics).flatMap((result) => {
       const measures = measuresOf(result).filter((measure) => !drawn.has(measure));
       for (const measure of measures) drawn.add(measure);
-      return metricCharts(result, attribute, measures);
+      return metricCharts(result, attribute, measures, layout);
     });
   });
 }
@@ -23,6 +26,7 @@ export function metricCharts(
   result: MetricResult,
   attribute: string,
   measures: readonly string[] = measuresOf(result),
+  layout: GroupValuesLayout = {},
 ): Chart[] {
   return measures.flatMap((measure) => {
     const groups = Object.entries(result.perGroup).flatMap(([label, values]) => {
@@ -35,7 +39,10 @@ export function metricCharts(
       ? `Dots are values; lines are the ${intervalName(result.ciLevel)}s of the individual groups`
       : undefined;
     return [
-      groupValuesChart({ title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups }, { subtitle }),
+      groupValuesChart(
+        { title: `${inWords(measure)} by ${attribute}`, unit: unitOf(measure), groups },
+        { ...layout, subtitle },
+      ),
     ];
   });
 }

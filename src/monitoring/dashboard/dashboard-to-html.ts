@@ -5,10 +5,12 @@ import {
   type TimelineMark,
 } from '../../charts/alert-timeline-chart.ts';
 import type { Chart } from '../../charts/chart.ts';
-import { readEchartsScript, toScript, withoutInheritedNames } from '../../charts/render-chart.ts';
+import { readEchartsScript, toScript } from '../../charts/render-chart.ts';
+import { withoutInheritedNames } from '../../charts/render-svg.ts';
 import { DARK, LIGHT } from '../../charts/palette.ts';
 import { tableToHtml } from '../../document/document-to-html.ts';
 import type { ReportTable } from '../../document/report-document.ts';
+import { pageScript } from '../../document/page-script.ts';
 import { reportPage } from '../../document/report-page.ts';
 import { headerCell } from '../../document/report-table.ts';
 import { plainText } from '../../document/report-text.ts';
@@ -279,7 +281,7 @@ ${script !== undefined && chartData(drawn.map(({ live }) => live))}`,
 ${madeOf(view).map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>
 <p>The same stream, version and settings always produce this page, byte for byte.</p>`,
     style: DASHBOARD_STYLE,
-    scripts: script === undefined ? [] : [script, DASHBOARD_SCRIPT],
+    scripts: script === undefined ? [] : [script, DASHBOARD_SCRIPT].map(pageScript),
   });
 }
 

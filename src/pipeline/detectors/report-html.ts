@@ -1,5 +1,5 @@
 import type { Chart } from '../../charts/chart.ts';
-import { renderChart } from '../../charts/render-chart.ts';
+import { renderSvg } from '../../charts/render-svg.ts';
 import { DependencyError } from '../../exceptions/index.ts';
 import { type Html, markup, trusted } from '../../internal/html.ts';
 import type { DetectorReportFields } from './detector-report-fields.ts';
@@ -26,7 +26,7 @@ td { max-width: 30rem; overflow-wrap: anywhere; }
  */
 export async function reportToHtml(
   report: DetectorReportFields,
-  draw: (chart: Chart) => Promise<string> = drawSvg,
+  draw: (chart: Chart) => Promise<string> = renderSvg,
 ): Promise<string> {
   const { findings } = report.body.summary;
   const page = markup`<!doctype html>
@@ -68,10 +68,6 @@ async function picture(
     if (!(error instanceof DependencyError)) throw error;
     return markup`<p>This report has tables but no chart: ${error.message} ${error.suggestion}</p>`;
   }
-}
-
-async function drawSvg(chart: Chart): Promise<string> {
-  return String(await renderChart(chart, 'svg'));
 }
 
 function section({ title, intro, tables }: ReportSection): Html {

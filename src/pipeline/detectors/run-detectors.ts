@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
+import { nextTurn } from '../../internal/next-turn.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { QuerySource } from '../../io/sql-source.ts';
@@ -128,7 +127,7 @@ async function analyse(
       if (canBeTested(attribute) && !names.includes(name))
         relations.push(relate(name, await data.spread(name, attribute), attribute));
       onProgress?.({ stage: 'detecting', done: analysed.length * columns.length + index + 1, total });
-      await setImmediate();
+      await nextTurn();
     }
     analysed.push({ ...attribute, benchmark: config.benchmarks.get(attributeName(names)), relations });
   }

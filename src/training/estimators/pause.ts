@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../../internal/next-turn.ts';
 
 /** Yields to timers and I/O, so that an abort signal can arrive. Throws if the signal is aborted. */
 export async function pause(signal: AbortSignal | undefined): Promise<void> {

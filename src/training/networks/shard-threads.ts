@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 
 import { decodeError } from '../../io/queue/task-errors.ts';
@@ -28,6 +29,11 @@ interface ShardThreadsOptions {
    * @defaultValue 0
    */
   readonly idleMillis?: number;
+}
+
+/** Returns the number of cores that this process can use. */
+export function coreCount(): number {
+  return availableParallelism();
 }
 
 /** Opens threads that train shards. Threads without work do not keep the process running. */

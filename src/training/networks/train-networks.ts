@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import type { Tensor, Tensor1D, Tensor2D } from '@tensorflow/tfjs';
 
 import { TrainingError } from '../../exceptions/index.ts';
+import { nextTurn } from '../../internal/next-turn.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { createRandom, type Random, shuffle } from '../../internal/random.ts';
 import {

@@ -1,5 +1,3 @@
-import { availableParallelism } from 'node:os';
-
 import type { OnProgress, ProgressEvent } from '../../internal/progress.ts';
 import { sumOf } from '../../internal/values.ts';
 import type { TaskQueue } from '../../io/queue/task-queue.ts';
@@ -14,7 +12,7 @@ import {
 import { areInFile, countBlockRows } from '../data/row-blocks.ts';
 import { type FairnessPenaltyName, maxRowsOf } from './penalties.ts';
 import { trainOnQueue } from './shard-task.ts';
-import { openShardThreads } from './shard-threads.ts';
+import { coreCount, openShardThreads } from './shard-threads.ts';
 import { type SweepShard, trainShard } from './sweep-worker.ts';
 import type { TrainedNetworks } from './train-networks.ts';
 import type { NetworkFactory } from './user-network.ts';
@@ -90,7 +88,7 @@ export async function trainShards(
   const report = joinProgress(options.onProgress, shards);
   if (options.queue !== undefined) return trainOnQueue(shards, options.queue, report, options.signal);
   const work = shards.reduce((sum, shard) => sum + multiplications(shard), 0);
-  const wanted = options.threads ?? (work > WORTH_A_THREAD ? availableParallelism() : 1);
+  const wanted = options.threads ?? (work > WORTH_A_THREAD ? coreCount() : 1);
   const threads = Math.min(shards.length, wanted);
   // Tensors and functions cannot be sent to another thread.
   const canMove = shards.every(

@@ -229,7 +229,13 @@ describe('createApp', function () {
     expect((await ask(outer, { method: 'GET', url: '/fairnessless' })).body).to.equal('the outer app');
     expect((await ask(outer, { method: 'GET', url: '/fairness/nothing' })).statusCode).to.equal(404);
     const root = await ask(outer, { method: 'GET', url: '/fairness', headers: { accept: 'text/html' } });
-    expect(root.headers.location).to.equal('/fairness/docs');
+    expect(root.statusCode).to.equal(200);
+    const script = /src="(\/fairness\/assets\/[\w-]+\.js)"/.exec(root.body)?.[1] ?? '';
+    const asset = await ask(outer, { method: 'GET', url: script });
+    expect(asset.headers).to.include({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
 
     const accepted = await post(outer, '/fairness/validate', BODY, { prefer: 'respond-async' });
     expect(accepted.statusCode, accepted.body).to.equal(202);

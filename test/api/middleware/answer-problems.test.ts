@@ -82,25 +82,6 @@ describe('answerProblems', () => {
     });
   }
 
-  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  for (const [method, url, accept, basePath, index] of [
-    ['GET', '/', browser, '', 'docs'],
-    ['HEAD', '/', browser, '', 'docs'],
-    ['GET', '/', browser, '/fairness', '/fairness/docs'],
-    ['GET', '/', '*/*', '', undefined],
-    ['GET', '/', 'application/json', '', undefined],
-    ['POST', '/', browser, '', undefined],
-    ['GET', '/other', browser, '', undefined],
-  ] as const) {
-    it(`redirects ${method} ${url} with Accept ${accept.slice(0, 16)} ${index === undefined ? 'nowhere' : `to ${index}`}`, async () => {
-      const { logger } = keptLogger();
-      const service = serviceWith({ logger, basePath });
-      const app = bareApp([requestId(service), answerProblems(service)], () => undefined);
-      const answer = await ask(app, { method, url, headers: { accept } });
-      expect([answer.statusCode, answer.headers.location]).to.deep.equal([index === undefined ? 404 : 302, index]);
-    });
-  }
-
   it('answers 405 if the router set 501', async () => {
     const { app } = appOf((context) => {
       context.status = 501;

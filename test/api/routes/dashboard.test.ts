@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import type { Service } from '../../../src/api/context/service-context.ts';
 import { answerProblems } from '../../../src/api/middleware/answer-problems.ts';
 import { dashboardEventsRoute, dashboardPageRoute, dashboardRoute } from '../../../src/api/routes/dashboard.ts';
+import { pageScript } from '../../../src/document/page-script.ts';
 import { reportPage } from '../../../src/document/report-page.ts';
 import { markup } from '../../../src/internal/html.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
@@ -32,7 +33,7 @@ const PAGE = reportPage({
   header: markup`x`,
   main: markup`<p>The page</p>`,
   footer: markup`x`,
-  scripts: ['window.own = 1;'],
+  scripts: [pageScript('window.own = 1;')],
 });
 
 const alertsText = (alarms: number, watches: number) =>

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { TrainingError } from '../../../exceptions/index.ts';
+import { nextTurn } from '../../../internal/next-turn.ts';
 import { dot } from '../../../internal/values.ts';
 
 /** A function of several numbers, with its gradient. */

@@ -1,0 +1,516 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { FeatureChoices, LabelChoices, OpenedFile, ParetoPicture } from '../engine/protocol.ts';
+import type { SweepPoint, SweepResult, SweepSettings, TrainAnswer } from '../engine/training-protocol.ts';
+import { DataTable, Explained, ProblemBox } from './blocks.tsx';
+import type { EngineClient, Progress } from './client.ts';
+import { MAX_GROUPS } from './settings.ts';
+import { startTraining } from './start-worker.ts';
+import { Copyable, save } from './take-away.tsx';
+import { useDark } from './theme.ts';
+
+const FIRST_ETAS = '0, 0.5, 1, 2, 4, 8';
+
+interface Problem {
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+}
+
+/** A finished sweep. */
+interface Trained {
+  readonly result: SweepResult;
+  readonly command: string;
+  readonly settings: SweepSettings;
+}
+
+interface TradeOffProps {
+  readonly client: EngineClient;
+  readonly file: OpenedFile | undefined;
+  readonly onAudit: () => void;
+}
+
+/** The page on which somebody trains models that differ in how much weight the gap between groups has. */
+export function TradeOffPage({ client, file, onAudit }: TradeOffProps): JSX.Element {
+  return (
+    <div class="trade-off">
+      <div class="card intro">
+        <h1>What does a smaller gap cost?</h1>
+        <p>
+          This page trains small neural networks on your file, in this browser. Each network predicts the outcome and
+          pays a different price for a gap between groups. The picture shows how accurate each one is, and how large its
+          gap is, on rows that it has not seen.
+        </p>
+      </div>
+      {file === undefined ? (
+        <div class="card waiting">
+          <h2>Open a file first</h2>
+          <p>The file needs a column to predict, a column of groups, and columns to learn from.</p>
+          <button type="button" class="primary" onClick={onAudit}>
+            Choose a file or a sample
+          </button>
+        </div>
+      ) : (
+        <Sweep key={`${file.name} ${String(file.bytes)}`} client={client} file={file} />
+      )}
+    </div>
+  );
+}
+
+function Sweep({ client, file }: { readonly client: EngineClient; readonly file: OpenedFile }): JSX.Element {
+  const targets = file.columns.filter(({ distinct, isRepeated }) => distinct === 2 && !isRepeated);
+  const groups = file.columns.filter(
+    ({ distinct, isRepeated }) => distinct >= 2 && distinct <= MAX_GROUPS && !isRepeated,
+  );
+  const { truth, decision, sensitive: guessed } = file.guesses;
+  const [target, setTarget] = useState(truth?.column ?? decision?.column ?? targets[0]?.name ?? '');
+  const [sensitive, setSensitive] = useState(
+    guessed[0]?.column ?? groups.find(({ name }) => name !== target)?.name ?? '',
+  );
+  const [labels, setLabels] = useState<LabelChoices>();
+  const [positiveLabel, setPositiveLabel] = useState<string>();
+  const [choices, setChoices] = useState<FeatureChoices>();
+  const [features, setFeatures] = useState<readonly string[]>([]);
+  const [etas, setEtas] = useState(FIRST_ETAS);
+  const [epochs, setEpochs] = useState(20);
+  const [progress, setProgress] = useState<Progress>();
+  const [problem, setProblem] = useState<Problem>();
+  const [trained, setTrained] = useState<Trained>();
+  const worker = useRef<Worker | undefined>(undefined);
+
+  useEffect(() => {
+    let isCurrent = true;
+    setLabels(undefined);
+    setPositiveLabel(undefined);
+    if (target === '') return undefined;
+    void client.ask('labels', [target]).then((found) => {
+      if (!isCurrent) return;
+      setLabels(found);
+      setPositiveLabel(found.isNeeded ? (found.guess ?? found.counts.at(-1)?.label) : undefined);
+    }, report);
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, target]);
+
+  useEffect(() => {
+    let isCurrent = true;
+    const isOpen = labels === undefined || (labels.isNeeded && positiveLabel === undefined);
+    if (target === '' || sensitive === '' || isOpen) return undefined;
+    // Other decisions and weights are no features, and neither are other sensitive columns.
+    const roles = [file.guesses.decision, file.guesses.score, file.guesses.truth, file.guesses.weight, ...guessed];
+    const used = [...new Set([sensitive, ...roles.flatMap((role) => role?.column ?? [])])];
+    void client.ask('features', [target, positiveLabel, used.filter((name) => name !== target)]).then((found) => {
+      if (!isCurrent) return;
+      setChoices(found);
+      setFeatures(found.features);
+    }, report);
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, target, sensitive, labels, positiveLabel]);
+
+  useEffect(
+    () => () => {
+      worker.current?.terminate();
+    },
+    [],
+  );
+
+  function report(error: unknown): void {
+    setProblem(error as Error);
+  }
+
+  const weights = etas
+    .split(/[\s,;]+/)
+    .filter((text) => text !== '')
+    .map(Number);
+  const wrong =
+    weights.length === 0 || weights.length > 20 || !weights.every((eta) => eta >= 0 && Number.isFinite(eta));
+  const isReady = target !== '' && sensitive !== '' && target !== sensitive && features.length > 0 && !wrong;
+
+  const train = async (): Promise<void> => {
+    setProblem(undefined);
+    setTrained(undefined);
+    setProgress({ stage: 'Starting', done: 0, total: 1 });
+    const settings: SweepSettings = {
+      ...{ target, positiveLabel, sensitive, features, epochs, seed: 42 },
+      etas: [...new Set(weights)],
+    };
+    try {
+      const source = await client.ask('file', []);
+      const own = startTraining();
+      worker.current = own;
+      own.onmessage = ({ data }: MessageEvent<TrainAnswer>) => {
+        if (data.kind === 'progress') {
+          setProgress(data);
+          return;
+        }
+        if (data.kind === 'value') setTrained({ ...data.value, settings });
+        else setProblem(data.problem);
+        end();
+      };
+      own.onerror = (event) => {
+        event.preventDefault();
+        setProblem({ message: `The training stopped: ${event.message}.`, suggestion: 'Use fewer rows or features.' });
+        end();
+      };
+      own.postMessage({ file: source, settings });
+    } catch (error) {
+      report(error);
+      setProgress(undefined);
+    }
+  };
+  const end = (): void => {
+    worker.current?.terminate();
+    worker.current = undefined;
+    setProgress(undefined);
+  };
+
+  return (
+    <div class="audit">
+      <form
+        class="settings side"
+        aria-label="Settings of the training"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady && progress === undefined) void train();
+        }}
+      >
+        <fieldset>
+          <legend>1. What is predicted?</legend>
+          <Choice
+            id="target"
+            label="Column with two values"
+            value={target}
+            names={namesOf(targets)}
+            onChange={setTarget}
+          />
+          {labels?.isNeeded === true && (
+            <Choice
+              id="target-positive"
+              label="Positive value"
+              value={positiveLabel ?? ''}
+              names={labels.counts.map(({ label }) => label)}
+              onChange={setPositiveLabel}
+            />
+          )}
+        </fieldset>
+        <fieldset>
+          <legend>2. Between which groups?</legend>
+          <Choice
+            id="sweep-groups"
+            label="Column of groups"
+            value={sensitive}
+            names={namesOf(groups).filter((name) => name !== target)}
+            onChange={setSensitive}
+          />
+          <p class="hint">The networks do not see this column.</p>
+        </fieldset>
+        <fieldset>
+          <legend>3. What do they learn from?</legend>
+          {[...(choices?.features ?? []), ...(choices?.left ?? []).map(({ column }) => column)].map((name) => (
+            <label class="choice" key={name}>
+              <input
+                type="checkbox"
+                checked={features.includes(name)}
+                onChange={(event) => {
+                  setFeatures(
+                    event.currentTarget.checked ? [...features, name] : features.filter((other) => other !== name),
+                  );
+                }}
+              />
+              <span>
+                <bdi>{name}</bdi>
+                <small>{choices?.left.find(({ column }) => column === name)?.reason ?? ''}</small>
+              </span>
+            </label>
+          ))}
+          {choices !== undefined && features.length === 0 && <p class="hint">Choose at least one column.</p>}
+        </fieldset>
+        <fieldset>
+          <legend>4. Prices of a gap</legend>
+          <label class="field" for="etas">
+            <span>Weights (eta), one network each</span>
+            <input
+              id="etas"
+              type="text"
+              inputMode="decimal"
+              value={etas}
+              aria-invalid={wrong}
+              onInput={(event) => {
+                setEtas(event.currentTarget.value);
+              }}
+            />
+          </label>
+          {wrong && <p class="hint">Write 1 to 20 numbers of at least 0, separated by commas.</p>}
+          <label class="field" for="epochs">
+            <span>Passes over the rows</span>
+            <input
+              id="epochs"
+              type="number"
+              min={1}
+              max={500}
+              value={epochs}
+              onChange={(event) => {
+                const given = Math.round(event.currentTarget.valueAsNumber);
+                if (given >= 1 && given <= 500) setEpochs(given);
+                else event.currentTarget.value = String(epochs);
+              }}
+            />
+          </label>
+          <Explained label="What is eta?">
+            A network minimises its error plus eta times a penalty for a gap between the groups. With 0, only the error
+            counts.
+          </Explained>
+        </fieldset>
+        {progress === undefined ? (
+          <button type="submit" class="primary" disabled={!isReady}>
+            Train
+          </button>
+        ) : (
+          <button type="button" onClick={end}>
+            Stop the training
+          </button>
+        )}
+      </form>
+      <div class="results" aria-live="polite" aria-busy={progress !== undefined}>
+        {progress !== undefined && (
+          <div class="status-line busy" role="status">
+            <span>
+              {progress.stage}
+              {progress.total > 1 ? `: ${String(Math.round((100 * progress.done) / progress.total))}%` : ' …'}
+            </span>
+            <progress
+              value={progress.total > 1 ? progress.done / progress.total : undefined}
+              aria-label={progress.stage}
+            />
+          </div>
+        )}
+        {problem !== undefined && <ProblemBox problem={problem} />}
+        {trained !== undefined && <Points client={client} trained={trained} />}
+        {trained === undefined && progress === undefined && problem === undefined && (
+          <div class="card waiting">
+            <h2>Ready to train</h2>
+            <p>Check the choices, then train. A small file takes seconds. Nothing leaves this computer.</p>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function namesOf(columns: readonly { readonly name: string }[]): string[] {
+  return columns.map(({ name }) => name);
+}
+
+function Choice({
+  id,
+  label,
+  value,
+  names,
+  onChange,
+}: {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly names: readonly string[];
+  readonly onChange: (name: string) => void;
+}): JSX.Element {
+  return (
+    <label class="field" for={id}>
+      <span>{label}</span>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => {
+          onChange(event.currentTarget.value);
+        }}
+      >
+        {names.length === 0 && <option value="">No such column</option>}
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The picture of a sweep, whose points can be chosen, and the numbers of the chosen point. */
+function Points({ client, trained }: { readonly client: EngineClient; readonly trained: Trained }): JSX.Element {
+  const { result, command, settings } = trained;
+  const { points } = result;
+  const isDark = useDark();
+  const [picture, setPicture] = useState<ParetoPicture & { readonly url: string }>();
+  const [chosen, setChosen] = useState(
+    Math.max(
+      0,
+      points.findIndex(({ dominated }) => !dominated),
+    ),
+  );
+  useEffect(() => {
+    let url: string | undefined;
+    let isCurrent = true;
+    void client.ask('pareto', [points, isDark]).then((drawn) => {
+      if (!isCurrent) return;
+      url = URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' }));
+      setPicture({ ...drawn, url });
+    });
+    return () => {
+      isCurrent = false;
+      const old = url;
+      if (old !== undefined) {
+        setTimeout(() => {
+          URL.revokeObjectURL(old);
+        }, 5000);
+      }
+    };
+  }, [client, points, isDark]);
+  const point = points[chosen] ?? points[0];
+  const base = points.find(({ eta }) => eta === 0);
+  return (
+    <>
+      <section class="card" aria-labelledby="picture-title">
+        <h2 id="picture-title">The trade-off</h2>
+        <p>
+          Up is more accurate; left is a smaller gap. Choose a point to read its numbers. The crosses are 95% intervals:
+          if they overlap widely, the data cannot distinguish the networks.
+        </p>
+        <div class="pareto-scroll" role="group" aria-label="Picture of the trade-off" tabIndex={0}>
+          <div class="pareto">
+            {picture === undefined ? (
+              <div class="placeholder" />
+            ) : (
+              <>
+                <img src={picture.url} alt={picture.description} />
+                {picture.places.map(({ left, top }, index) => (
+                  <button
+                    key={points[index]?.eta}
+                    type="button"
+                    class={`point${index === chosen ? ' chosen' : ''}`}
+                    style={{ left: `${String(left)}%`, top: `${String(top)}%` }}
+                    aria-label={`Network with eta ${String(points[index]?.eta)}`}
+                    aria-pressed={index === chosen}
+                    onClick={() => {
+                      setChosen(index);
+                    }}
+                  />
+                ))}
+              </>
+            )}
+          </div>
+        </div>
+        {point !== undefined && <PointDetails point={point} base={base} />}
+      </section>
+      <section class="card" aria-labelledby="points-title">
+        <h2 id="points-title">All networks</h2>
+        <DataTable
+          table={{
+            caption: `${result.n_train.toLocaleString('en-US')} rows trained on, ${result.n_test.toLocaleString('en-US')} rows judged on`,
+            columns: [
+              { name: 'Eta' },
+              ...['Accuracy', 'Selection rates differ by', 'True and false positive rates differ by', 'Loss'].map(
+                (name) => ({ name, isNumber: true }),
+              ),
+              { name: 'Remark' },
+            ],
+            rows: points.map((one) => [
+              String(one.eta),
+              numberText(one.accuracy),
+              numberText(one.dp_diff),
+              numberText(one.eo_diff),
+              numberText(one.loss),
+              one.dominated ? 'dominated' : '',
+            ]),
+          }}
+        />
+        <Explained label="What is dominated?">
+          Another network is at least as accurate and has at most the same gap, and is better in one of the two. There
+          is no reason to choose a dominated network.
+        </Explained>
+        {result.warnings.length > 0 && (
+          <div class="note">
+            <p>
+              <strong>Notes</strong>
+            </p>
+            <ul>
+              {result.warnings.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <p class="hint">
+          A smaller gap on these rows is no promise for other rows, and a network with a small gap is not thereby fair.
+          Measure the decisions of the network that you use.
+        </p>
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            save(
+              new Blob([`${JSON.stringify(result, undefined, 2)}\n`], { type: 'application/json' }),
+              `${settings.target}-trade-off.json`,
+            );
+          }}
+        >
+          Save the points (JSON)
+        </button>
+        <h3>The same training on the command line</h3>
+        <Copyable text={command} label="the command" />
+      </section>
+    </>
+  );
+}
+
+function PointDetails({
+  point,
+  base,
+}: {
+  readonly point: SweepPoint;
+  readonly base: SweepPoint | undefined;
+}): JSX.Element {
+  const { eta, accuracy, accuracy_ci: accuracyCi, dp_diff: gap, dp_diff_ci: gapCi } = point;
+  const isBase = base === undefined || base.eta === eta;
+  return (
+    <div class="point-details" role="status">
+      <h3>Eta {eta}</h3>
+      <dl class="facts">
+        <div>
+          <dt>Accuracy</dt>
+          <dd>
+            {numberText(accuracy)}
+            <small>{accuracyCi.map(numberText).join(' to ')}</small>
+          </dd>
+        </div>
+        <div>
+          <dt>Selection rates differ by</dt>
+          <dd>
+            {numberText(gap)}
+            <small>{gapCi?.map(numberText).join(' to ')}</small>
+          </dd>
+        </div>
+        <div>
+          <dt>True and false positive rates differ by</dt>
+          <dd>{numberText(point.eo_diff)}</dd>
+        </div>
+      </dl>
+      {!isBase && (
+        <p>
+          Against eta 0: {changeText(accuracy - base.accuracy)} percentage points of accuracy, and{' '}
+          {changeText(gap - base.dp_diff)} percentage points of gap.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function numberText(value: number | null): string {
+  return value === null ? 'undefined' : value.toFixed(4);
+}
+
+function changeText(change: number): string {
+  return `${change > 0 ? '+' : change < 0 ? '−' : ''}${Math.abs(100 * change).toFixed(1)}`;
+}
