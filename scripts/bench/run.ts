@@ -6,7 +6,8 @@
  *
  * With --peers, runs DIR/metrics.py and reductions.py (fairlearn), sweep.py (PyTorch) and stream.py (river) on the same
  * work, in the same run on the same machine. --data names a folder with the Adult data for training; the default is
- * DIR/../data. Writes bench-results.json.
+ * DIR/../data. With --python, B7 is also measured beside fairlearn-service.py, if that Python has FastAPI, uvicorn and
+ * fairlearn. Writes bench-results.json.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -27,7 +28,7 @@ import { benchReductions, benchSweeps } from './training.ts';
 const { values } = parseArgs({
   options: {
     peers: { type: 'string' },
-    python: { type: 'string', default: 'python3' },
+    python: { type: 'string' },
     data: { type: 'string' },
     only: { type: 'string' },
   },
@@ -46,7 +47,7 @@ const suites = [
   { ids: ['B3'], run: () => benchManyGroups(note) },
   { ids: ['B2'], run: () => benchFiles(folder, note) },
   { ids: ['B6'], run: () => benchStream(note) },
-  { ids: ['B7'], run: () => benchService(data, folder, note) },
+  { ids: ['B7'], run: () => benchService({ data, folder, python: values.python }, note) },
   { ids: ['B8'], run: () => benchStart(folder, note) },
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
@@ -61,7 +62,8 @@ try {
   for (const { ids, run } of suites) {
     if (only === undefined || ids.some((id) => only.includes(id))) await run();
   }
-  const peers = values.peers === undefined ? [] : await runPeers(path.resolve(values.peers), values.python, only);
+  const peers =
+    values.peers === undefined ? [] : await runPeers(path.resolve(values.peers), values.python ?? 'python3', only);
   for (const line of peers) console.log(describePeer(line, cases));
   const machine = { node: process.versions.node, cpu: cpus()[0]?.model, cores: cpus().length };
   await writeFileAtomic('bench-results.json', `${JSON.stringify({ machine, cases, peers }, undefined, 2)}\n`);

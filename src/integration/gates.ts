@@ -5,6 +5,7 @@ import {
   ValueError,
 } from '../exceptions/index.ts';
 import { splitNames, suggestNames } from '../internal/arguments.ts';
+import { oncePerObject } from '../internal/values.ts';
 import {
   findMetricDefinition,
   type MetricDefinition,
@@ -41,14 +42,14 @@ export interface GateVerdict extends Verdict {
 /**
  * Returns all gates of a request: first the gates from `metric`, which use the shared threshold, then the list `gates`.
  */
-export function gatesOf(request: GateRequest): Gate[] {
+export const gatesOf = oncePerObject((request: GateRequest): readonly Gate[] => {
   const { threshold, comparator, gates = [] } = request;
   const ofMetrics = namedMetrics(request).flatMap((gate): Gate[] => {
     if (gate.threshold !== undefined) return [{ ...gate, threshold: gate.threshold }];
     return threshold === undefined ? [] : [{ ...gate, threshold, comparator }];
   });
-  return [...ofMetrics, ...gates];
-}
+  return Object.freeze([...ofMetrics, ...gates]);
+});
 
 /** Returns the names of all metrics in a request, with or without a gate. */
 export function metricNamesOf(request: Pick<GateRequest, 'metric' | 'gates'>): string[] {

@@ -1,4 +1,5 @@
 import { ValueError } from '../exceptions/index.ts';
+import { oncePerObject } from '../internal/values.ts';
 import { compareGroups } from '../metrics/compare/compare-groups.ts';
 import { assertMacroKind, macroWithPositiveLabel } from '../metrics/metric-rows.ts';
 import { type ControlCell, levelsOf, MetricFrame, type StatsByKind } from '../metrics/frame/index.ts';
@@ -155,7 +156,7 @@ export type KindStatistics = readonly [kind: GroupStats['kind'], statistics: rea
  * take long.
  * @throws {ValueError} if a metric is unknown, or its columns were not given
  */
-export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
+export const neededStatistics = oncePerObject((request: MeasureRequest): readonly NeededStatistics[] => {
   assertGates(request);
   const measures = requestedMeasures(request);
   for (const measure of measures) assertMeasurable('measure', measure, measureDefinition(measure), request);
@@ -170,7 +171,7 @@ export function neededStatistics(request: MeasureRequest): NeededStatistics[] {
     kind,
     needsTruth: needed.some((one) => one.kind === kind && one.needsTruth),
   }));
-}
+});
 
 /** @throws {ValueError} if a part of the request cannot be measured without small counts */
 function assertSuppressible(
@@ -303,7 +304,6 @@ function* measure(
   options: FilledMetricOptions,
   own: OwnStatistics,
 ): Generator<void, Measured, void> {
-  const stats = Object.fromEntries(own.map(([kind, { stats: all }]) => [kind, all])) as StatsByKind;
   const metrics: [string, MetricResult][] = [];
   for (const definition of wanted) {
     yield;
@@ -312,7 +312,7 @@ function* measure(
   yield;
   return {
     metrics: Object.fromEntries(metrics),
-    frame: frameOf(own, withoutReadings(stats), wanted, optionsOf(request)),
+    frame: frameOf(own, wanted, request),
   };
 }
 
@@ -343,7 +343,7 @@ function boundedOptions(
   index: number,
   maxDraws = Infinity,
 ): FilledMetricOptions {
-  const options = fillMetricOptions(optionsOf(request));
+  const options = filledOptionsOf(request);
   if (!options.withCi && !options.withPValue) return options;
   const groups = Math.max(
     ...own.map(
@@ -358,7 +358,7 @@ function boundedOptions(
 }
 
 /** Lists the metrics to measure: the default metrics for decisions and the requested metrics. */
-function metricsOf(request: MeasureRequest): MetricDefinition[] {
+const metricsOf = oncePerObject((request: MeasureRequest): readonly MetricDefinition[] => {
   const usual = ['demographic_parity_difference', ...(request.hasTruth ? ['equalized_odds_difference'] : [])];
   const named = metricNamesOf(request).map(metricDefinition);
   // Predicted numbers are not decisions; scores become decisions by their threshold.
@@ -367,22 +367,26 @@ function metricsOf(request: MeasureRequest): MetricDefinition[] {
     named.some((definition) => metricKind(definition) === 'regression') ||
     (kinds.includes('regression') && !kinds.includes('classification'));
   return [...new Set([...(areNumbers ? [] : usual.map(metricDefinition)), ...named])];
-}
+});
 
 /** Returns the measures that the metrics compare, within the levels of the control feature. */
 function frameOf(
   kinds: OwnStatistics,
-  stats: StatsByKind,
   wanted: readonly MetricDefinition[],
-  options: MetricOptions,
+  request: MeasureRequest,
 ): MetricFrame | undefined {
   const cells = kinds[0]?.[1].crossed?.cells;
   if (cells === undefined) return undefined;
+  const stats = withoutReadings(Object.fromEntries(kinds.map(([kind, { stats: all }]) => [kind, all])));
   const crossed = Object.fromEntries(kinds.map(([kind, { crossed: own }]) => [kind, own?.stats])) as StatsByKind;
   const measures = [...new Set(wanted.flatMap((definition) => definition.measures))];
-  return new MetricFrame(stats, measures, options, levelsOf(crossed, cells));
+  return new MetricFrame(stats, measures, optionsOf(request), levelsOf(crossed, cells));
 }
 
 function optionsOf({ withEffects: withEffectSize, ...options }: MeasureRequest): MetricOptions {
   return { ...options, withEffectSize };
 }
+
+const filledOptionsOf = oncePerObject((request: MeasureRequest): FilledMetricOptions =>
+  Object.freeze(fillMetricOptions(optionsOf(request))),
+);

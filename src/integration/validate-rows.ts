@@ -70,6 +70,9 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
   readonly backend?: 'native' | 'danfo' | 'duckdb' | undefined;
 }
 
+/** The options for rows in arrays, with defaults filled in. */
+type RowOptions = z.output<typeof rowOptionsSchema>;
+
 const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsSchema.shape>> = {
   yPred: true,
   yScore: true,
@@ -153,8 +156,13 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
  * @throws {ValueError} if the backend is not native
  */
 export function validateRowsNow(input: ValidateRowsInput): FileValidation {
+  return validateRemembered(input, new RequestMemory());
+}
+
+/** Runs {@link validateRowsNow} with what earlier validations with the same options remembered. */
+export function validateRemembered(input: ValidateRowsInput, memory: RequestMemory): FileValidation {
   assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
-  const plan = planRows(input);
+  const plan = planRows(input, memory);
   const { backend } = plan;
   if (backend === 'native') return atOnce(measureSteps(plan, {}));
   throw new ValueError(`The backend parameter must be native in a synchronous call. Got '${backend}' instead.`, {
@@ -162,6 +170,20 @@ export function validateRowsNow(input: ValidateRowsInput): FileValidation {
     suggestion: 'Use validateRows, or set backend to native.',
   });
 }
+
+/**
+ * What earlier validations with the same options computed from their options alone. Use one memory for one set of
+ * options.
+ */
+export class RequestMemory {
+  /** The parsed options. */
+  options: RowOptions | undefined;
+  /** The requests, by the names of the attributes and the given columns. */
+  readonly requests = new Map<string, MeasureRequest>();
+}
+
+/** The maximum number of requests in a {@link RequestMemory}. */
+const MAX_REQUESTS = 16;
 
 /** The metrics to compute, and the columns to compute them from. */
 interface RowPlan {
@@ -214,8 +236,8 @@ function* countSteps(
   return counted;
 }
 
-function planRows(input: ValidateRowsInput): RowPlan {
-  const options = parseBy(rowOptionsSchema, input, 'validateRows');
+function planRows(input: ValidateRowsInput, memory = new RequestMemory()): RowPlan {
+  const options = (memory.options ??= parseBy(rowOptionsSchema, input, 'validateRows'));
   const { yPred, yScore, yTrue, sampleWeight, control } = input;
   assertDecisions(input);
   if (options.yTruePositiveLabel !== undefined && yTrue === undefined) {
@@ -226,15 +248,6 @@ function planRows(input: ValidateRowsInput): RowPlan {
   }
   const sensitive = columnsByName(input.sensitive, 'sensitive', options.naValues);
   const attributes = attributesOf([...sensitive.columns.keys()], input.intersections ?? []);
-  const request: MeasureRequest = {
-    ...options,
-    metric: options.metric ?? (options.threshold === undefined ? undefined : 'demographic_parity_difference'),
-    names: attributes.map((parts) => parts.join(INTERSECTION_SEPARATOR)),
-    hasTruth: yTrue !== undefined,
-    hasPredictions: yPred !== undefined,
-    hasScores: yScore !== undefined,
-    hasControl: control !== undefined,
-  };
   const columns: DecisionColumns = {
     ...options,
     yPred,
@@ -245,7 +258,29 @@ function planRows(input: ValidateRowsInput): RowPlan {
     attributes,
     control: control === undefined ? undefined : columnsByName(control, 'control', options.naValues),
   };
-  return { backend: options.backend, request, columns };
+  return { backend: options.backend, request: requestOf(columns, options, memory), columns };
+}
+
+/** Returns the request for columns. The same request is returned again for the same names and kinds of columns. */
+function requestOf(
+  { yPred, yScore, yTrue, control, attributes }: DecisionColumns,
+  options: RowOptions,
+  { requests }: RequestMemory,
+): MeasureRequest {
+  const given = { hasTruth: yTrue !== undefined, hasPredictions: yPred !== undefined, hasScores: yScore !== undefined };
+  const hasControl = control !== undefined;
+  const key = JSON.stringify([attributes, given, hasControl]);
+  const known = requests.get(key);
+  if (known !== undefined) return known;
+  const request: MeasureRequest = Object.freeze({
+    ...options,
+    metric: options.metric ?? (options.threshold === undefined ? undefined : 'demographic_parity_difference'),
+    names: attributes.map((parts) => parts.join(INTERSECTION_SEPARATOR)),
+    ...given,
+    hasControl,
+  });
+  if (requests.size < MAX_REQUESTS) requests.set(key, request);
+  return request;
 }
 
 function assertDecisions({ yPred, yScore, threshold, comparator }: ValidateRowsInput): void {
@@ -344,10 +379,7 @@ function assertFewCrossed(parts: readonly Codes[], maxGroups: number): void {
 interface DecisionColumns
   extends
     Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight'>,
-    Pick<
-      z.output<typeof rowOptionsSchema>,
-      'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'
-    > {
+    Pick<RowOptions, 'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'> {
   readonly sensitive: NamedGroups;
   /** The names of one or more columns of `sensitive`. Several columns are crossed. */
   readonly attributes: readonly (readonly string[])[];
@@ -411,7 +443,13 @@ function columnsByName(given: Columns, argument: string, naValues: readonly stri
   }
   const encoded = named.map(([name, column]) => [name, encodeGroups(column)] as const);
   return {
-    columns: new Map(encoded.map(([name, column]) => [name, encodeGroups(column, 'exclude', naValues)])),
+    // Without `naValues`, encoding the groups again would change nothing.
+    columns: new Map(
+      encoded.map(([name, column]) => [
+        name,
+        naValues === undefined ? column : encodeGroups(column, 'exclude', naValues),
+      ]),
+    ),
     readings: groupReadings(Object.fromEntries(encoded), naValues),
   };
 }

@@ -150,17 +150,37 @@ export type CamelFields<Fields> = { readonly [Name in keyof Fields & string as C
 
 /** Converts the names of an object's fields to snake case. The order and the values of the fields do not change. */
 export function snakeFields<Fields extends object>(fields: Fields): SnakeFields<Fields> {
-  return renameFields(fields, toSnakeCase) as SnakeFields<Fields>;
+  return renameFields(fields, snakeCaseOf) as SnakeFields<Fields>;
 }
 
 /** Reverses {@link snakeFields}. */
 export function camelFields<Fields extends object>(fields: Fields): CamelFields<Fields> {
-  return renameFields(fields, toCamelCase) as CamelFields<Fields>;
+  return renameFields(fields, camelCaseOf) as CamelFields<Fields>;
 }
 
 function renameFields(fields: object, rename: (name: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [rename(name), value as unknown]));
+  const renamed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) renamed[rename(name)] = value;
+  return renamed;
 }
+
+/** The maximum number of names that {@link remembering} keeps. Field names are a small, fixed set. */
+const MAX_REMEMBERED = 5000;
+
+/** Returns a function that computes the result for each name once. */
+function remembering(rename: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const renamed = rename(name);
+    if (known.size < MAX_REMEMBERED) known.set(name, renamed);
+    return renamed;
+  };
+}
+
+const snakeCaseOf = remembering(toSnakeCase);
+const camelCaseOf = remembering(toCamelCase);
 
 /**
  * Converts a value to plain JSON with all keys in snake case. Numbers that JSON cannot represent become null. Keys must

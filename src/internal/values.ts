@@ -77,6 +77,18 @@ export function groupBy<Value, Key>(values: Iterable<Value>, keyOf: (value: Valu
   return groups;
 }
 
+/** Returns a function that computes its result once for each object, which must not change. */
+export function oncePerObject<Key extends object, Result>(compute: (key: Key) => Result): (key: Key) => Result {
+  const known = new WeakMap<Key, { readonly result: Result }>();
+  return (key) => {
+    const found = known.get(key);
+    if (found !== undefined) return found.result;
+    const result = compute(key);
+    known.set(key, { result });
+    return result;
+  };
+}
+
 /** Returns the sum of numbers; 0 for an empty list. */
 export function sumOf(values: ArrayLike<number>): number {
   let sum = 0;

@@ -1,4 +1,4 @@
-import { camelFields, type SnakeFields, snakeFields } from '../internal/arguments.ts';
+import { camelFields, type SnakeFields, snakeFields, toSnakeCase } from '../internal/arguments.ts';
 import { formatLevel, formatNumber, pValueWords, rangeText } from '../internal/format.ts';
 import { finiteOrNull, freezeDeep } from '../internal/values.ts';
 import type { MeasureName } from './measures/index.ts';
@@ -128,15 +128,15 @@ export class MetricResult {
 
   /** Returns the result in its wire format: snake_case keys, with null for an undefined value. */
   toJSON(): MetricResultJson {
-    const fields = Object.fromEntries(FIELD_NAMES.map((name) => [name, this[name]])) as unknown as MetricResultFields;
-    return {
-      ...snakeFields(fields),
-      value: finiteOrNull(this.value),
-      ci: this.ci === null ? null : [this.ci[0], finiteOrNull(this.ci[1])],
-      missing: this.missing === null ? null : snakeFields(this.missing),
-      ...(this.bounds === undefined ? {} : { bounds: this.bounds }),
-      ...(this.perGroupBounds === undefined ? {} : { per_group_bounds: this.perGroupBounds }),
-    };
+    const json: Record<string, unknown> = {};
+    for (const [name, snakeName] of FIELD_NAMES) json[snakeName] = this[name];
+    // A field that is set again keeps its position.
+    json['value'] = finiteOrNull(this.value);
+    json['ci'] = this.ci === null ? null : [this.ci[0], finiteOrNull(this.ci[1])];
+    json['missing'] = this.missing === null ? null : snakeFields(this.missing);
+    if (this.bounds !== undefined) json['bounds'] = this.bounds;
+    if (this.perGroupBounds !== undefined) json['per_group_bounds'] = this.perGroupBounds;
+    return json as unknown as MetricResultJson;
   }
 
   /** Renders the result as a Markdown section: the value, then a table of groups. */
@@ -148,8 +148,10 @@ export class MetricResult {
 /** All fields of a metric result. */
 export type MetricResultFields = Omit<MetricResult, 'toJSON' | 'toMarkdown'>;
 
-/** The names of the fields, in the order of the wire format. */
-const FIELD_NAMES = Object.keys(new MetricResult({} as MetricResultFields)) as (keyof MetricResultFields)[];
+/** The names of the fields with their names in JSON, in the order of the wire format. */
+const FIELD_NAMES = (Object.keys(new MetricResult({} as MetricResultFields)) as (keyof MetricResultFields)[]).map(
+  (name) => [name, toSnakeCase(name)] as const,
+);
 
 /** The wire format of a {@link MetricResult}. An undefined value and an infinite end of `ci` (of a ratio) are null. */
 export interface MetricResultJson extends SnakeFields<Omit<MetricResultFields, 'value' | 'ci' | 'missing'>> {

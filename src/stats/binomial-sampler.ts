@@ -32,9 +32,10 @@ export class BinomialTable {
   /** The number of successes at index 0. Each further index means one more success. */
   readonly first: number;
   readonly size: number;
-  readonly #cumulated: Float64Array;
-  readonly #guide: Int32Array;
-  readonly #total: number;
+  /** The cumulative probabilities, divided by the probability of the mode. */
+  readonly cumulated: Float64Array;
+  /** The index at which the search for each part of [0, 1) starts. */
+  readonly guide: Int32Array;
 
   /**
    * @param trials n, 1 or more
@@ -45,34 +46,45 @@ export class BinomialTable {
     const mode = Math.min(trials, Math.floor((trials + 1) * rate));
     this.first = Math.max(0, mode - reach);
     this.size = Math.min(trials, mode + reach) - this.first + 1;
-    this.#cumulated = cumulate(weigh(trials, rate, mode, this.first, this.size));
-    this.#guide = guideTo(this.#cumulated);
-    this.#total = this.#cumulated[this.size - 1] as number;
+    this.cumulated = cumulate(weigh(trials, rate, mode, this.first, this.size));
+    this.guide = guideTo(this.cumulated);
   }
 
   /**
    * Returns the index for a number in [0, 1): the first index whose cumulative probability is larger than the number.
    */
   indexOf(share: number): number {
-    const cumulated = this.#cumulated;
-    const end = this.size - 1;
-    const bound = share * this.#total;
-    let position = this.#guide[Math.floor(share * PARTS)] as number;
-    while (position < end && (cumulated[position] as number) <= bound) position++;
-    return position;
+    return searchTable(this.cumulated, this.guide, share);
   }
+}
+
+/** Returns {@link BinomialTable.indexOf}. Loops over many draws call this function, because a method costs more. */
+export function searchTable(cumulated: Float64Array, guide: Int32Array, share: number): number {
+  const end = cumulated.length - 1;
+  const bound = share * (cumulated[end] as number);
+  let position = guide[Math.floor(share * PARTS)] as number;
+  while (position < end && (cumulated[position] as number) <= bound) position++;
+  return position;
 }
 
 /** Computes the probabilities of `size` consecutive counts from `first`, divided by the probability of the mode. */
 function weigh(trials: number, rate: number, mode: number, first: number, size: number): Float64Array {
   const odds = rate / (1 - rate);
   const weights = new Float64Array(size);
+  const last = first + size - 1;
+  let above = 1;
+  let below = 1;
   weights[mode - first] = 1;
-  for (let k = mode; k < first + size - 1; k++) {
-    weights[k + 1 - first] = ((weights[k - first] as number) * (trials - k) * odds) / (k + 1);
-  }
-  for (let k = mode; k > first; k--) {
-    weights[k - 1 - first] = ((weights[k - first] as number) * k) / ((trials - k + 1) * odds);
+  // Both directions are computed in one loop, because each weight must wait for the division of the one before.
+  for (let up = mode, down = mode; up < last || down > first; up++, down--) {
+    if (up < last) {
+      above = (above * (trials - up) * odds) / (up + 1);
+      weights[up + 1 - first] = above;
+    }
+    if (down > first) {
+      below = (below * down) / ((trials - down + 1) * odds);
+      weights[down - 1 - first] = below;
+    }
   }
   return weights;
 }

@@ -1,3 +1,4 @@
+import type { BinomialTable } from './binomial-sampler.ts';
 import { type PairExtremes, pairExtremes } from './pair-extremes.ts';
 import type { Interval } from './proportion-interval.ts';
 
@@ -19,6 +20,19 @@ export interface GapFamily {
   readonly unit?: number | undefined;
   /** Draws a replicate's centres and variances into the given arrays. */
   draw(centres: Float64Array, variances: Float64Array): void;
+  /**
+   * Returns the distribution of each group as a table, if all groups have one. Drawing from the tables gives the same
+   * numbers as `draw`.
+   */
+  tables?(): readonly GroupTable[] | undefined;
+}
+
+/** The distribution of one group: its possible counts, with the centre and the variance for each count. */
+export interface GroupTable {
+  /** The table from which a uniform random number selects the index of a count. */
+  readonly counts: BinomialTable;
+  readonly centres: Float64Array;
+  readonly variances: Float64Array;
 }
 
 /** Returns the largest minus the smallest value; 0 if there are no values. */

@@ -71,8 +71,8 @@ export function gapIntervals(
   return largest <= MAX_GROUPS_TO_RESAMPLE ? simultaneous(estimates, options) : bonferroni(estimates, options.level);
 }
 
-function simultaneous(families: readonly GapFamily[], { level, samples }: GapIntervalOptions): GapIntervals {
-  const maxima = drawMaxT(families, samples);
+function simultaneous(families: readonly GapFamily[], { level, samples, random }: GapIntervalOptions): GapIntervals {
+  const maxima = drawMaxT(families, samples, random);
   // This rank among samples + 1 makes the lower end positive if and only if the p-value is at most 1 - level.
   const index = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
   const critical = selectSmallest(maxima, index - 1);

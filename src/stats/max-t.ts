@@ -1,10 +1,15 @@
-import { type GapFamily, normalOfT, tOfNormal, welchDegrees } from './gap-family.ts';
+import type { BulkRandom, Random } from '../internal/random.ts';
+import { type BinomialTable, searchTable } from './binomial-sampler.ts';
+import { type GapFamily, type GroupTable, normalOfT, tOfNormal, welchDegrees } from './gap-family.ts';
 
 /**
  * Draws the maximum of |t*| for each replicate, over all pairs of groups of all families. |t*| is |d*_ij - d_ij| /
  * se*_ij with newly drawn centres and variances. Takes O(samples x pairs) time.
+ * @param random the generator of the families
  */
-export function drawMaxT(families: readonly GapFamily[], samples: number): Float64Array {
+export function drawMaxT(families: readonly GapFamily[], samples: number, random: Random): Float64Array {
+  const tables = families.map((family) => family.tables?.());
+  if (tables.every((own) => own !== undefined)) return drawTabled(families, tables, samples, random);
   const drawn = families.map((family) => ({
     family,
     centres: new Float64Array(family.centres.length),
@@ -23,6 +28,94 @@ export function drawMaxT(families: readonly GapFamily[], samples: number): Float
     maxima[sample] = Math.sqrt(largest);
   }
   return maxima;
+}
+
+/**
+ * Draws from tables, with the same results as {@link drawMaxT} for the same random numbers. The random numbers are drawn
+ * first, and each family is processed separately, so that the inner loop only reads arrays.
+ */
+function drawTabled(
+  families: readonly GapFamily[],
+  tables: readonly (readonly GroupTable[])[],
+  samples: number,
+  random: Random,
+): Float64Array {
+  const perSample = tables.reduce((sum, own) => sum + own.length, 0);
+  const shares = takeNumbers(random, samples * perSample);
+  const squares = new Float64Array(samples);
+  let first = 0;
+  for (const [index, own] of tables.entries()) {
+    // The differences from the estimated centres are computed once per count instead of once per draw.
+    const groups = own.map(({ counts, centres, variances }, group): ShiftedTable => {
+      const centre = (families[index] as GapFamily).centres[group] as number;
+      const shifts = new Float64Array(centres.length);
+      for (let count = 0; count < shifts.length; count++) shifts[count] = (centres[count] as number) - centre;
+      return { counts, shifts, variances };
+    });
+    const [a, b] = groups;
+    if (groups.length === 2 && a !== undefined && b !== undefined) {
+      raiseByPair(a, b, squares, shares, first, perSample);
+    } else raiseByGroups(groups, squares, shares, first, perSample);
+    first += own.length;
+  }
+  for (let sample = 0; sample < samples; sample++) squares[sample] = Math.sqrt(squares[sample] as number);
+  return squares;
+}
+
+function takeNumbers(random: Random | BulkRandom, count: number): Float64Array {
+  if ('take' in random) return random.take(count);
+  const numbers = new Float64Array(count);
+  for (let index = 0; index < count; index++) numbers[index] = random.next();
+  return numbers;
+}
+
+/** A {@link GroupTable} with the differences of the centres from the estimated centre. */
+interface ShiftedTable {
+  readonly counts: BinomialTable;
+  readonly shifts: Float64Array;
+  readonly variances: Float64Array;
+}
+
+/** Replaces each square by the square of |t*| of two groups, if that is larger. */
+function raiseByPair(
+  a: ShiftedTable,
+  b: ShiftedTable,
+  squares: Float64Array,
+  shares: Float64Array,
+  first: number,
+  step: number,
+): void {
+  const [cumulatedA, guideA] = [a.counts.cumulated, a.counts.guide];
+  const [cumulatedB, guideB] = [b.counts.cumulated, b.counts.guide];
+  for (let sample = 0, at = first; sample < squares.length; sample++, at += step) {
+    const i = searchTable(cumulatedA, guideA, shares[at] as number);
+    const j = searchTable(cumulatedB, guideB, shares[at + 1] as number);
+    const difference = (b.shifts[j] as number) - (a.shifts[i] as number);
+    if (difference === 0) continue;
+    const square = (difference * difference) / ((b.variances[j] as number) + (a.variances[i] as number));
+    if (square > (squares[sample] as number)) squares[sample] = square;
+  }
+}
+
+/** Replaces each square by the largest square of |t*| of all pairs of groups, if that is larger. */
+function raiseByGroups(
+  groups: readonly ShiftedTable[],
+  squares: Float64Array,
+  shares: Float64Array,
+  first: number,
+  step: number,
+): void {
+  const shifts = new Float64Array(groups.length);
+  const variances = new Float64Array(groups.length);
+  for (let sample = 0, at = first; sample < squares.length; sample++, at += step) {
+    for (let group = 0; group < groups.length; group++) {
+      const own = groups[group] as ShiftedTable;
+      const index = searchTable(own.counts.cumulated, own.counts.guide, shares[at + group] as number);
+      shifts[group] = own.shifts[index] as number;
+      variances[group] = own.variances[index] as number;
+    }
+    squares[sample] = Math.max(squares[sample] as number, largestSquare(shifts, variances));
+  }
 }
 
 /**

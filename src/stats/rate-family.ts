@@ -1,6 +1,6 @@
 import type { Random } from '../internal/random.ts';
 import { BinomialTable } from './binomial-sampler.ts';
-import { type GapFamily, spread } from './gap-family.ts';
+import { type GapFamily, type GroupTable, spread } from './gap-family.ts';
 import { createNormalSampler } from './normal.ts';
 
 /**
@@ -72,19 +72,26 @@ function estimate(
   trials: ArrayLike<number>,
   scale: RateScale,
   random: Random,
-): Pick<GapFamily, 'centres' | 'variances' | 'draw'> {
+): Pick<GapFamily, 'centres' | 'variances' | 'draw' | 'tables'> {
   const rates = Float64Array.from(trials, (n, group) => scale.rateOf(successes[group] as number, n));
   const completeTrials = Float64Array.from(trials, (n) => Math.max(1, Math.round(n)));
   const centres = rates.map((rate) => scale.centreOf(rate));
   const variances = rates.map((rate, group) => scale.varianceOf(rate, trials[group] as number));
   const drawNormal = createNormalSampler(random);
   let counts: (TabledRate | (() => number))[] | undefined;
+  // The samplers are created at the first draw, because nothing is drawn if there are too many groups.
+  const samplers = (): (TabledRate | (() => number))[] =>
+    (counts ??= Array.from(completeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random)));
   return {
     centres,
     variances,
+    tables() {
+      if (completeTrials.some((n) => n < FEWEST_TRIALS_TO_DRAW)) return undefined;
+      const tables = samplers().filter((one) => one instanceof TabledRate);
+      return tables.length === completeTrials.length ? tables : undefined;
+    },
     draw(intoCentres, intoVariances) {
-      // The samplers are created at the first draw, because nothing is drawn if there are too many groups.
-      counts ??= Array.from(completeTrials, (n, group) => countsOf(n, rates[group] as number, scale, random));
+      counts ??= samplers();
       for (let group = 0; group < counts.length; group++) {
         const n = completeTrials[group] as number;
         if (n < FEWEST_TRIALS_TO_DRAW) {
@@ -124,7 +131,7 @@ function countsOf(trials: number, rate: number, scale: RateScale, random: Random
 }
 
 /** A table of counts to draw from, with the centre and the variance of each count. */
-class TabledRate {
+class TabledRate implements GroupTable {
   readonly counts: BinomialTable;
   readonly centres: Float64Array;
   readonly variances: Float64Array;

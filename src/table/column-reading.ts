@@ -118,13 +118,15 @@ function countNumbers(values: Float64Array, numbers: ReadonlySet<number>): Label
 
 /** Returns the sets of labels that look alike: labels that differ only by case, by spaces or by their Unicode form. */
 function lookAlikes(labels: readonly string[]): string[][] {
-  const alike = groupBy(labels, (label) =>
-    label
+  const alike = groupBy(labels, (label) => {
+    // ASCII text without spaces has one Unicode form.
+    if (/^[!-~]*$/.test(label)) return label.toLowerCase();
+    return label
       .normalize('NFKC')
       .replaceAll(/[\s\u200B-\u200D\u2060\uFEFF]+/gu, '')
       .toLowerCase()
-      .normalize('NFKC'),
-  );
+      .normalize('NFKC');
+  });
   return [...alike.values()].filter((own) => own.length > 1);
 }
 

@@ -129,14 +129,17 @@ export function isPacketMessage(message: unknown): message is PacketMessage {
   return typeof message === 'object' && message !== null && 'evenhand' in message;
 }
 
+/** A serialized error. */
+export type ErrorPacket = Extract<Packet, { kind: 'problem' | 'failure' }>;
+
 /** Serializes an error. A problem keeps its fields. For any other error, only the text is kept for the log. */
-export function packError(id: number, error: unknown): Packet {
+export function packError(id: number, error: unknown): ErrorPacket {
   if (error instanceof ServiceProblem) return { kind: 'problem', id, problem: error.toJSON(), headers: error.headers };
   return { kind: 'failure', id, text: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }
 
 /** Restores a serialized error. */
-export function unpackError(packet: Extract<Packet, { kind: 'problem' | 'failure' }>): Error {
+export function unpackError(packet: ErrorPacket): Error {
   if (packet.kind === 'problem') return ServiceProblem.fromJSON(packet.problem, packet.headers);
   return new Error(`The other process failed: ${packet.text}`);
 }
@@ -152,7 +155,8 @@ export type RunMethods = {
     argument: Parameters<Runs[Name]>[0],
   ) => Awaited<ReturnType<Runs[Name]>>;
 } & {
-  keep: (run: KeptRun) => undefined;
+  /** Stores runs, and returns for each run the error of the store, or null. */
+  keep: (runs: readonly KeptRun[]) => readonly (ErrorPacket | null)[];
   follow: (index: { readonly runId: string; readonly after: number }) => boolean;
   fileOf: (file: { readonly runId: string; readonly name: string }) => string;
   /** Counts one request against the rate limit of its client. */

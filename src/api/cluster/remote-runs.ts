@@ -1,15 +1,21 @@
 import type { RateLimiter, Service } from '../context/service-context.ts';
-import type { RunEvent, Runs } from '../runs/runs.ts';
+import type { KeptRun, RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
 import type { Streams } from '../streams/streams.ts';
-import type { Handlers, RunMethods, StreamMethods } from './protocol.ts';
+import {
+  type ErrorPacket,
+  type Handlers,
+  packError,
+  type RunMethods,
+  type StreamMethods,
+  unpackError,
+} from './protocol.ts';
 
 /** Returns a `Runs` object that forwards its calls to another process on this machine. */
 export function createRemoteRuns(channel: Channel<RunMethods>): Runs {
+  const keep = createKeeper((runs) => channel.call('keep', runs));
   return Object.freeze({
-    keep: async (run) => {
-      await channel.call('keep', run);
-    },
+    keep,
     submit: (request) => channel.call('submit', request),
     wait: (runId, signal) => channel.call('wait', runId, signal),
     get: (runId) => channel.call('get', runId),
@@ -29,6 +35,49 @@ export function createRemoteRuns(channel: Channel<RunMethods>): Runs {
   } satisfies Runs);
 }
 
+/** A run that waits to be stored. */
+interface WaitingRun {
+  readonly run: KeptRun;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** The number of waiting runs that are sent although earlier runs are not stored yet. */
+const MAX_WAITING = 16;
+
+/**
+ * Returns a function that stores runs together. While runs are being stored, further runs wait, and are sent as one
+ * message. Under load, a message costs more than the runs in it. Without load, no run waits.
+ */
+function createKeeper(
+  store: (runs: readonly KeptRun[]) => Promise<readonly (ErrorPacket | null)[]>,
+): (run: KeptRun) => Promise<void> {
+  let waiting: WaitingRun[] = [];
+  let calls = 0;
+  const send = async (): Promise<void> => {
+    const sent = waiting;
+    waiting = [];
+    calls += 1;
+    try {
+      const outcomes = await store(sent.map(({ run }) => run));
+      sent.forEach(({ resolve, reject }, index) => {
+        const error = outcomes[index] ?? null;
+        if (error === null) resolve();
+        else reject(unpackError(error));
+      });
+    } catch (error) {
+      for (const { reject } of sent) reject(error);
+    }
+    calls -= 1;
+    if (waiting.length > 0) void send();
+  };
+  return (run) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ run, resolve, reject });
+      if (calls === 0 || waiting.length >= MAX_WAITING) void send();
+    });
+}
+
 /** Creates a rate limiter that forwards its calls to another process, so that all processes share one limit. */
 export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
   return Object.freeze({ take: (client: string) => channel.call('take', client) });
@@ -40,10 +89,17 @@ export function createRemoteLimiter(channel: Channel<RunMethods>): RateLimiter {
  */
 export function serveRuns({ runs, limiter }: Pick<Service, 'runs' | 'limiter'>): Handlers<RunMethods> {
   return {
-    keep: async (run) => {
-      await runs.keep(run);
-      return undefined;
-    },
+    keep: (all) =>
+      Promise.all(
+        all.map(async (run, index) => {
+          try {
+            await runs.keep(run);
+            return null;
+          } catch (error) {
+            return packError(index, error);
+          }
+        }),
+      ),
     submit: (request) => runs.submit(request),
     wait: (runId, { signal }) => runs.wait(runId, signal),
     get: (runId) => runs.get(runId),

@@ -1,13 +1,17 @@
+import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
-import { type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
+import type { FileValidation } from '../../integration/measure-attributes.ts';
+import { validateRemembered, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
 import { validationToJson } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { VALIDATE_FORM_FIELDS } from '../../schemas/validate-table.ts';
+import { isColumn } from '../../table/column-source.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
 import { receiveBody, writeBody } from '../intake/receive-body.ts';
 import { receiveForm } from '../intake/receive-form.ts';
 import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
+import { readQuickRows } from '../jobs/quick-rows.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 import { answerBody } from '../runs/runs.ts';
@@ -42,9 +46,10 @@ const MAX_SAMPLES = 1000;
  * @throws {ConfigValidationError} if fields are invalid
  */
 async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): Promise<string | undefined> {
-  const input = readRowsBody(bytes, service.limits.arrayItems);
-  if (!isLight(input)) return undefined;
-  const result = JSON.stringify(validationToJson(validateRowsNow(input)));
+  const { arrayItems } = service.limits;
+  const validation = validateQuickly(bytes, arrayItems) ?? validateParsed(readRowsBody(bytes, arrayItems));
+  if (validation === undefined) return undefined;
+  const result = JSON.stringify(validationToJson(validation));
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
   const body = answerBody(runId, result, createdAt);
@@ -52,11 +57,27 @@ async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): 
   return body;
 }
 
+/** Returns undefined if the body must be parsed, also in order to report an error. */
+function validateQuickly(bytes: Buffer, maxItems: number): FileValidation | undefined {
+  const quick = readQuickRows(bytes, maxItems);
+  if (quick === undefined) return undefined;
+  try {
+    return isLight(quick.input) ? validateRemembered(quick.input, quick.memory) : undefined;
+  } catch (error) {
+    if (FairnessToolkitError.isInstance(error)) return undefined;
+    throw error;
+  }
+}
+
+function validateParsed(input: ValidateRowsInput): FileValidation | undefined {
+  return isLight(input) ? validateRowsNow(input) : undefined;
+}
+
 /** Returns whether a validation takes about as long as reading its body. */
 function isLight(input: ValidateRowsInput): boolean {
   const { backend = 'native', average, control, withCi, withPValue, sensitive, intersections = [] } = input;
   if (backend !== 'native' || control !== undefined || average !== undefined || withPValue === true) return false;
-  const columns = Array.isArray(sensitive) ? [sensitive] : Object.values(sensitive);
+  const columns = Array.isArray(sensitive) || isColumn(sensitive) ? [sensitive] : Object.values(sensitive);
   const counted = columns.length + intersections.reduce((sum, names) => sum + names.length, 0);
   if (counted > (withCi === false ? MAX_COLUMNS : MAX_COLUMNS_WITH_CI)) return false;
   return columns.every(hasFewGroups) && (withCi === false || hasLightInterval(input));
@@ -71,6 +92,8 @@ function hasLightInterval(input: ValidateRowsInput): boolean {
 
 /** Returns whether there are few groups. Searching a short list is faster than building a set of all labels. */
 function hasFewGroups(rows: unknown): boolean {
+  // Columns that are already encoded have few groups.
+  if (isColumn(rows)) return true;
   const groups: unknown[] = [];
   for (const label of rows as readonly unknown[]) {
     if (groups.includes(label)) continue;

@@ -1,4 +1,4 @@
-import { createRandom, type Random } from '../../internal/random.ts';
+import { createRandom, type Random, rememberedRandom } from '../../internal/random.ts';
 import { drawBinomial } from '../../stats/draw-binomial.ts';
 import { gapIntervals, type GapIntervals } from '../../stats/gap-interval.ts';
 import { normalCdf, normalQuantile } from '../../stats/normal.ts';
@@ -134,7 +134,7 @@ function simultaneousInterval(
   const { intervals, method, pValue } = gapIntervals(families as Family[], {
     level: options.ciLevel,
     samples: options.ciSamples,
-    random: createRandom(options.seed),
+    random: rememberedRandom(options.seed),
   });
   // A gap g between logarithms corresponds to the ratio e^-g, so the ends of the interval are swapped.
   const isRatio = definition.comparison === 'ratio';

@@ -158,14 +158,19 @@ export function finishClassification(
     lacksWeights,
   }: { readonly yTrue?: unknown; readonly yPred: { readonly length: number }; readonly lacksWeights: boolean },
 ): ClassificationStats {
-  const fold = (first: number, groups: number): CellTables => makeTables((name) => foldCells(raw[name], first, groups));
+  // Without weights, the three tables are one array.
+  const tablesOf = (make: (table: ArrayLike<number>) => Float64Array): CellTables => {
+    const counts = make(raw.counts);
+    return makeTables((name) => (raw[name] === raw.counts ? counts : make(raw[name])));
+  };
+  const fold = (first: number, groups: number): CellTables => tablesOf((table) => foldCells(table, first, groups));
   const tables = fold(0, labels.length);
   return {
     kind: 'classification',
     labels,
     ...tables,
     ungrouped: fold(-1, 1),
-    undecided: makeTables((name) => foldUndecided(raw[name], labels.length)),
+    undecided: tablesOf((table) => foldUndecided(table, labels.length)),
     lacksWeights,
     hasTruth: yTrue !== undefined,
     nDropped: countDropped(tables.counts, yPred.length),
@@ -174,10 +179,12 @@ export function finishClassification(
 
 /** Returns the sums over rows without a decision, by group and true label (0, 1, missing). */
 function foldUndecided(raw: ArrayLike<number>, groups: number): Float64Array {
-  return Float64Array.from({ length: groups * UNDECIDED_PER_GROUP }, (_, cell) => {
+  const folded = new Float64Array(groups * UNDECIDED_PER_GROUP);
+  for (let cell = 0; cell < folded.length; cell++) {
     const truth = cell % UNDECIDED_PER_GROUP;
-    return raw[rawCell(Math.floor(cell / UNDECIDED_PER_GROUP), truth === 2 ? -1 : truth, -1)] as number;
-  });
+    folded[cell] = raw[rawCell(Math.floor(cell / UNDECIDED_PER_GROUP), truth === 2 ? -1 : truth, -1)] as number;
+  }
+  return folded;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { sumOf } from '../../internal/values.ts';
 import { ALL_CELLS, cellsWith, type GroupStats, LABELLED_CELLS, sumCells, UNDECIDED_PER_GROUP } from './group-stats.ts';
 
+const UNLABELLED_CELLS = cellsWith([2]);
+
 /** Counts, for each group, the rows that have all values that a metric needs, [groups]. */
 export function rowsPerGroup(stats: GroupStats, needsTruth: boolean): Float64Array {
   switch (stats.kind) {
@@ -27,11 +29,11 @@ export function droppedPerGroup(stats: GroupStats, needsTruth: boolean): Float64
   if (stats.kind !== 'classification') return stats.dropped;
   const undecided = sumCells(stats.undecided.counts, [0, 1, 2], UNDECIDED_PER_GROUP);
   if (!needsTruth) return undecided;
-  const unlabelled = sumCells(stats.counts, cellsWith([2]));
+  const unlabelled = sumCells(stats.counts, UNLABELLED_CELLS);
   return undecided.map((rows, group) => rows + (unlabelled[group] as number));
 }
 
 /** Returns the number of rows that are included in the statistics but have no true label. */
 export function rowsWithoutTruth(stats: GroupStats): number {
-  return stats.kind === 'classification' ? sumOf(sumCells(stats.counts, cellsWith([2]))) : 0;
+  return stats.kind === 'classification' ? sumOf(sumCells(stats.counts, UNLABELLED_CELLS)) : 0;
 }

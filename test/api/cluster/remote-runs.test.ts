@@ -7,7 +7,7 @@ import type { Methods, RunMethods } from '../../../src/api/cluster/protocol.ts';
 import { createRemoteLimiter, createRemoteRuns, serveRuns } from '../../../src/api/cluster/remote-runs.ts';
 import type { RateLimiter } from '../../../src/api/context/service-context.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
-import type { RunEvent, RunRecord, Runs } from '../../../src/api/runs/runs.ts';
+import type { KeptRun, RunEvent, RunRecord, Runs } from '../../../src/api/runs/runs.ts';
 import { createLinePair } from './lines.ts';
 
 const RECORD: RunRecord = {
@@ -169,5 +169,72 @@ describe('createRemoteRuns', () => {
     });
     expect(await createRemoteLimiter(channel).take('me')).to.deep.equal(allowance);
     expect(clients).to.deep.equal(['me']);
+  });
+});
+
+describe('createRemoteRuns, keeping runs', () => {
+  const runOf = (runId: string): KeptRun => ({ runId, endpoint: '/validate', createdAt: RECORD.createdAt, body: '{}' });
+
+  /** A store of runs that the test completes, with the messages that were sent to it. */
+  function openStore(store: (run: KeptRun) => Promise<void>) {
+    const pair = createLinePair();
+    const calls: string[][] = [];
+    const handlers = serveRuns({ runs: { ...createFakeRuns().runs, keep: store }, limiter: null });
+    createChannel<Methods, RunMethods>(pair.right, {
+      ...handlers,
+      keep: (all, call) => {
+        calls.push(all.map(({ runId }) => runId));
+        return handlers.keep(all, call);
+      },
+    });
+    return { ...pair, calls, remote: createRemoteRuns(createChannel<RunMethods, Methods>(pair.left, {})) };
+  }
+
+  it('sends runs together that arrive while earlier runs are stored, and resolves each when it is stored', async () => {
+    const releases: (() => void)[] = [];
+    const { remote, calls } = openStore(() => new Promise((resolve) => releases.push(resolve)));
+    const stored: string[] = [];
+    const keep = (id: string): Promise<void> => remote.keep(runOf(id)).then(() => void stored.push(id));
+    const all = ['a', 'b', 'c'].map(keep);
+    await turns();
+    expect(calls).to.deep.equal([['a']]);
+    expect(stored).to.deep.equal([]);
+    releases.splice(0).forEach((release) => {
+      release();
+    });
+    await turns();
+    expect(stored).to.deep.equal(['a']);
+    expect(calls).to.deep.equal([['a'], ['b', 'c']]);
+    releases.splice(0).forEach((release) => {
+      release();
+    });
+    await Promise.all(all);
+    expect(stored).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('does not let many runs wait for one that the store does not finish', async () => {
+    const { remote, calls } = openStore(({ runId }) =>
+      runId === 'r0' ? new Promise(() => undefined) : Promise.resolve(),
+    );
+    const kept = Array.from({ length: 17 }, (_, index) => remote.keep(runOf(`r${String(index)}`)));
+    await Promise.all(kept.slice(1));
+    expect(calls.map(({ length }) => length)).to.deep.equal([1, 16]);
+  });
+
+  it('rejects only the run that the store rejects, with its problem', async () => {
+    const headers = { 'Retry-After': '5' };
+    const { remote } = openStore(({ runId }) =>
+      runId === 'full'
+        ? Promise.reject(new ServiceProblem(503, { detail: 'The disk is full.', headers }))
+        : runId === 'broken'
+          ? Promise.reject(new TypeError('no store'))
+          : Promise.resolve(),
+    );
+    const outcomes = await Promise.allSettled(['a', 'full', 'b', 'broken', 'c'].map((id) => remote.keep(runOf(id))));
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled']); // prettier-ignore
+    const [problem, failure] = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+    expect(problem).to.be.instanceOf(ServiceProblem).and.include({ status: 503 });
+    expect((problem as ServiceProblem).headers).to.deep.equal(headers);
+    expect(failure?.message).to.match(/no store/);
   });
 });
