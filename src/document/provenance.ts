@@ -92,7 +92,10 @@ function quoteArgument(argument: string): string {
   const escaped = argument
     .replaceAll(/[\\']/g, String.raw`\$&`)
     .replaceAll(UNSHOWN, (character) =>
-      Array.from(new TextEncoder().encode(character), (byte) => String.raw`\x${byte.toString(16).padStart(2, '0')}`).join(''),
+      Array.from(
+        new TextEncoder().encode(character),
+        (byte) => String.raw`\x${byte.toString(16).padStart(2, '0')}`,
+      ).join(''),
     );
   return `$'${escaped}'`;
 }
