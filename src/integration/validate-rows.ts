@@ -156,12 +156,15 @@ export async function validateRows(input: ValidateRowsInput, bounds: ValidateBou
  * @throws {ValueError} if the backend is not native
  */
 export function validateRowsNow(input: ValidateRowsInput): FileValidation {
+  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   return validateRemembered(input, new RequestMemory());
 }
 
-/** Runs {@link validateRowsNow} with what earlier validations with the same options remembered. */
+/**
+ * Runs {@link validateRowsNow} with what earlier validations with the same options remembered. The input must have no
+ * unknown options.
+ */
 export function validateRemembered(input: ValidateRowsInput, memory: RequestMemory): FileValidation {
-  assertKnownOptions('validateRows', input, VALIDATE_ROWS_INPUT_NAMES);
   const plan = planRows(input, memory);
   const { backend } = plan;
   if (backend === 'native') return atOnce(measureSteps(plan, {}));
@@ -248,8 +251,9 @@ function planRows(input: ValidateRowsInput, memory = new RequestMemory()): RowPl
   }
   const sensitive = columnsByName(input.sensitive, 'sensitive', options.naValues);
   const attributes = attributesOf([...sensitive.columns.keys()], input.intersections ?? []);
+  const { nanPolicy, naValues, average, positiveLabel, yTruePositiveLabel, scoreThreshold } = options;
   const columns: DecisionColumns = {
-    ...options,
+    ...{ nanPolicy, naValues, average, positiveLabel, yTruePositiveLabel, scoreThreshold },
     yPred,
     yScore,
     yTrue,

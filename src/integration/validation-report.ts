@@ -30,24 +30,15 @@ export interface ValidationJsonParts {
  * contains every verdict. If there is only one attribute, the top level of the JSON contains its results too.
  */
 export function validationToJson(
-  { passed, threshold, gates, attributes, verdicts, labels, frames, measures }: FileValidation,
+  validation: FileValidation,
   options: ValidationJsonParts = {},
 ): Record<string, unknown> {
   assertKnownOptions('validationToJson', options, JSON_PARTS);
+  const { passed, threshold, gates, attributes, verdicts, labels } = validation;
   const { manifest, changes } = options;
-  const attributeToJson = (name: string, metrics: FileValidation['attributes'][string]): Record<string, unknown> => {
-    const control = own(frames, name);
-    const frame = own(measures, name);
-    return {
-      verdict: verdictToJson(own(verdicts, name)),
-      metrics: Object.fromEntries(Object.entries(metrics).map(([metric, result]) => [metric, result.toJSON()])),
-      ...(frame === undefined ? {} : { measures: frame.toJSON() }),
-      ...(control === undefined ? {} : { control: control.toJSON() }),
-    };
-  };
   const parts = Object.entries(attributes).map(
     ([name, metrics]) =>
-      [name, { passed: own(verdicts, name)?.passed ?? null, ...attributeToJson(name, metrics) }] as const,
+      [name, { passed: own(verdicts, name)?.passed ?? null, ...attributeToJson(validation, name, metrics) }] as const,
   );
   return {
     passed,
@@ -59,6 +50,37 @@ export function validationToJson(
     ...(changes === undefined ? {} : { changes: changesToJson(changes) }),
     ...(manifest === undefined ? {} : { manifest }),
   };
+}
+
+function attributeToJson(
+  { verdicts, frames, measures }: FileValidation,
+  name: string,
+  metrics: FileValidation['attributes'][string],
+): Record<string, unknown> {
+  const control = own(frames, name);
+  const frame = own(measures, name);
+  return {
+    verdict: verdictToJson(own(verdicts, name)),
+    metrics: Object.fromEntries(Object.entries(metrics).map(([metric, result]) => [metric, result.toJSON()])),
+    ...(frame === undefined ? {} : { measures: frame.toJSON() }),
+    ...(control === undefined ? {} : { control: control.toJSON() }),
+  };
+}
+
+/**
+ * Returns `JSON.stringify(validationToJson(validation))`. The results of a single attribute, which the JSON contains
+ * twice, are converted to text once.
+ */
+export function validationToJsonText(validation: FileValidation): string {
+  const { passed, threshold, gates, attributes, verdicts, labels } = validation;
+  const [only, ...others] = Object.entries(attributes);
+  if (only === undefined || others.length > 0) return JSON.stringify(validationToJson(validation));
+  const [name, metrics] = only;
+  const results = JSON.stringify(attributeToJson(validation, name, metrics)).slice(1, -1);
+  const hasLabels = Object.keys(labels ?? {}).length > 0;
+  const head = JSON.stringify({ passed, threshold, gates: gates.map(gateToJson), ...(hasLabels ? { labels } : {}) });
+  const ownPassed = String(own(verdicts, name)?.passed ?? null);
+  return `${head.slice(0, -1)},${results},"attributes":{${JSON.stringify(name)}:{"passed":${ownPassed},${results}}}}`;
 }
 
 function changesToJson({ warnings, gates, metrics, groups }: ValidationChanges): Record<string, unknown> {

@@ -46,15 +46,17 @@ interface WaitingRun {
 const MAX_WAITING = 16;
 
 /**
- * Returns a function that stores runs together. While runs are being stored, further runs wait, and are sent as one
- * message. Under load, a message costs more than the runs in it. Without load, no run waits.
+ * Returns a function that stores runs together: the runs of one turn of the event loop, or the runs that arrived while
+ * earlier runs were stored, are sent as one message. Under load, a message costs more than the runs in it.
  */
 function createKeeper(
   store: (runs: readonly KeptRun[]) => Promise<readonly (ErrorPacket | null)[]>,
 ): (run: KeptRun) => Promise<void> {
   let waiting: WaitingRun[] = [];
   let calls = 0;
+  let isScheduled = false;
   const send = async (): Promise<void> => {
+    isScheduled = false;
     const sent = waiting;
     waiting = [];
     calls += 1;
@@ -69,12 +71,17 @@ function createKeeper(
       for (const { reject } of sent) reject(error);
     }
     calls -= 1;
-    if (waiting.length > 0) void send();
+    schedule();
+  };
+  const schedule = (): void => {
+    if (isScheduled || waiting.length === 0 || (calls > 0 && waiting.length < MAX_WAITING)) return;
+    isScheduled = true;
+    setImmediate(() => void send());
   };
   return (run) =>
     new Promise((resolve, reject) => {
       waiting.push({ run, resolve, reject });
-      if (calls === 0 || waiting.length >= MAX_WAITING) void send();
+      schedule();
     });
 }
 

@@ -2,7 +2,7 @@ import { FairnessToolkitError } from '../../exceptions/index.ts';
 import { knownMetric, metricNamesOf } from '../../integration/gates.ts';
 import type { FileValidation } from '../../integration/measure-attributes.ts';
 import { validateRemembered, type ValidateRowsInput, validateRowsNow } from '../../integration/validate-rows.ts';
-import { validationToJson } from '../../integration/validation-report.ts';
+import { validationToJsonText } from '../../integration/validation-report.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { VALIDATE_FORM_FIELDS } from '../../schemas/validate-table.ts';
 import { isColumn } from '../../table/column-source.ts';
@@ -49,7 +49,7 @@ async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): 
   const { arrayItems } = service.limits;
   const validation = validateQuickly(bytes, arrayItems) ?? validateParsed(readRowsBody(bytes, arrayItems));
   if (validation === undefined) return undefined;
-  const result = JSON.stringify(validationToJson(validation));
+  const result = validationToJsonText(validation);
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
   const body = answerBody(runId, result, createdAt);

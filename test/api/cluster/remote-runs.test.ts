@@ -195,7 +195,9 @@ describe('createRemoteRuns, keeping runs', () => {
     const { remote, calls } = openStore(() => new Promise((resolve) => releases.push(resolve)));
     const stored: string[] = [];
     const keep = (id: string): Promise<void> => remote.keep(runOf(id)).then(() => void stored.push(id));
-    const all = ['a', 'b', 'c'].map(keep);
+    const first = keep('a');
+    await turns();
+    const all = [first, keep('b'), keep('c')];
     await turns();
     expect(calls).to.deep.equal([['a']]);
     expect(stored).to.deep.equal([]);
@@ -216,9 +218,16 @@ describe('createRemoteRuns, keeping runs', () => {
     const { remote, calls } = openStore(({ runId }) =>
       runId === 'r0' ? new Promise(() => undefined) : Promise.resolve(),
     );
-    const kept = Array.from({ length: 17 }, (_, index) => remote.keep(runOf(`r${String(index)}`)));
-    await Promise.all(kept.slice(1));
+    void remote.keep(runOf('r0'));
+    await turns();
+    await Promise.all(Array.from({ length: 16 }, (_, index) => remote.keep(runOf(`r${String(index + 1)}`))));
     expect(calls.map(({ length }) => length)).to.deep.equal([1, 16]);
+  });
+
+  it('sends the runs of one turn together', async () => {
+    const { remote, calls } = openStore(() => Promise.resolve());
+    await Promise.all(['a', 'b', 'c'].map((id) => remote.keep(runOf(id))));
+    expect(calls).to.deep.equal([['a', 'b', 'c']]);
   });
 
   it('rejects only the run that the store rejects, with its problem', async () => {

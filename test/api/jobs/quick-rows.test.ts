@@ -6,7 +6,7 @@ import { readRowsBody } from '../../../src/api/jobs/rows-body.ts';
 import { ServiceProblem } from '../../../src/api/problem/service-problem.ts';
 import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
 import { validateRemembered, validateRowsNow } from '../../../src/integration/validate-rows.ts';
-import { validationToJson } from '../../../src/integration/validation-report.ts';
+import { validationToJson, validationToJsonText } from '../../../src/integration/validation-report.ts';
 import { check, itHolds } from '../../property/check.ts';
 
 const MAX_ITEMS = 40;
@@ -24,7 +24,10 @@ function quickOutcome(bytes: Uint8Array): string | undefined {
 
 function outcomeOf(validate: () => ReturnType<typeof validateRowsNow>): string {
   try {
-    return JSON.stringify(validationToJson(validate()));
+    const validation = validate();
+    const text = validationToJsonText(validation);
+    expect(text).to.equal(JSON.stringify(validationToJson(validation)));
+    return text;
   } catch (error) {
     // The service parses a body again if its validation on the quick path fails, so only the kind of error counts.
     if (FairnessToolkitError.isInstance(error)) return `error ${error.name}`;
