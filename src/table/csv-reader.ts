@@ -151,7 +151,7 @@ export class CsvReader {
     const text = this.#rest === '' ? part : this.#rest + part;
     // The last line may not be complete, and a line end may consist of two characters.
     const read = this.#read(text, false);
-    this.#rest = this.isDone ? '' : text.slice(read);
+    this.#rest = this.rowCount >= this.#maxRows ? '' : text.slice(read);
     if (this.#rest.length <= MAX_LINE_LENGTH) return;
     this.#line++;
     throw this.#lineError(this.#rest.includes('"') ? 'a quoted value does not end' : 'the line is too long');

@@ -116,7 +116,7 @@ describe('a hostile client gets the right response, and the service keeps runnin
     ['a table without rows', 422, 'p,s\n', 'text/csv'],
     ['a ragged table', 422, 'p,s\n1,a\n1,a,b,c\n0\n', 'text/csv'],
     ['bytes that are not Parquet', 422, 'PAR1 but not really', 'application/vnd.apache.parquet'],
-    ['an invalid form', 415, '--x\r\n', 'multipart/form-data; boundary=x'],
+    ['an invalid form', 400, '--x\r\n', 'multipart/form-data; boundary=x'],
   ];
   for (const [what, status, body, type] of refused) {
     it(`${what}: ${String(status)}`, async () => {

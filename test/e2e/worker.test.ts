@@ -264,7 +264,7 @@ describeWithRedis('evenhand worker', (redis) => {
     const kind = await runCli(['worker', '--redis', url, '--kinds', 'train-shart']);
     expect([kind.code, kind.stderr]).to.deep.equal([
       2,
-      "error: --kinds must be one of train-shard. Got 'train-shart' instead. Did you mean 'train-shard'?\n",
+      "error: --kinds must be one of train-shard, service-job, service-llm-job. Got 'train-shart' instead. Did you mean 'train-shard'?\n",
     ]);
     const none = await runCli(['worker', '--redis', 'redis://127.0.0.1:1']);
     expect(none.code).to.equal(2);

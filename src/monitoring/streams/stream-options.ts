@@ -145,8 +145,8 @@ export interface StreamPlan extends Filled {
  * @throws {ValueError} if an option is invalid; the error names the option
  */
 export function planOf(source: EventSource, options: FollowStreamOptions): StreamPlan {
-  requireMethods('source', source, ['open'], 'be a source, such as a KafkaSource');
   assertKnownOptions('followStream', options, NAMES);
+  requireMethods('source', source, ['open'], 'be a source, such as a KafkaSource');
   requireFields('tracker', options.tracker);
   const engine = engineOptionsOf(options.engine ?? {});
   const { store: _, clock, ...tracker } = options.tracker;

@@ -50,10 +50,18 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
       'createSqlEngine',
       'sampleData',
       'readRecords',
+      'weightsSql',
       'openRecordStore',
     ],
     ...['loadModel', 'saveModel', 'loadPipeline', 'savePipeline', 'findConfigFile', 'loadConfig', 'tableFormat'],
-    ...['followLines', 'reduceClassificationSource', 'reduceRegressionSource', 'reduceScoreSource', 'assertReportPath'],
+    ...[
+      'followLines',
+      'followStream',
+      'reduceClassificationSource',
+      'reduceRegressionSource',
+      'reduceScoreSource',
+      'assertReportPath',
+    ],
   ],
   'a Table, a column or a matrix': [
     ...['writeCsv', 'writeParquet', 'writeTable', 'splitArms', 'columnAssociation', 'withWeights', 'FixedMatrix'],
@@ -62,6 +70,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
     ...['buildPipeline', 'createTransformer', 'transformerFromJson', 'estimatorFromJson', 'isEstimator'],
     ...['holdsOnlyNetworks', 'parsePipelineConfig', 'parseConfigText', 'pipelineConfigToJson', 'loadTensorflow'],
     ...['createDriftDetector', 'logSink', 'ndjsonSink', 'prometheusSink', 'webhookSink'],
+    ...['KafkaSource', 'RedisStreamSource'],
   ],
   'one number or one check at a time': [
     ...['AdwinDetector', 'BettingDetector', 'CusumDetector', 'DdmDetector', 'EwmaDetector', 'HddmADetector'],
@@ -74,7 +83,7 @@ export const METHODS_WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> =
   'results and saved states': [
     ...['toJSON', 'fromJSON', 'clone', 'describe', 'toMarkdown', 'bestDeterministic', 'ofState', 'snapshot', 'restore'],
     ...['merge', 'metrics', 'labelCoverage', 'flush', 'has', 'column', 'numeric', 'categorical', 'select', 'take'],
-    ...['toColumns', 'toRecords', 'toDanfo', 'ofColumns'],
+    ...['toColumns', 'toRecords', 'toDanfo', 'ofColumns', 'filled'],
   ],
   'one event': ['record', 'label'],
   'files, queries and counts': ['fromFile', 'fromSql', 'fromCounts'],
