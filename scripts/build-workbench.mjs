@@ -23,7 +23,8 @@ const common = {
   configFile: false,
   root: web,
   base: './',
-  logLevel: 'warn',
+  // Vite's warnings are about sizes and times of chunks.
+  logLevel: 'error',
   // Libraries ask Node whether to check their callers.
   define: { 'process.env.NODE_ENV': '"production"', 'process.env.DEBUG': 'undefined' },
   // JSX is compiled for Preact.
