@@ -293,7 +293,8 @@ describe('evenhand serve', function () {
       service.child.kill('SIGTERM');
       const { stderr } = await service.ended;
       const log = existsSync(file) ? readFileSync(file, 'utf8') : stderr;
-      expect(log.includes('"path":"/results"')).to.equal(isReported);
+      const isJson = 'EVENHAND_JSON_LOGS' in env;
+      expect(log.includes(isJson ? '"path":"/results"' : ' path=/results ')).to.equal(isReported, log);
     });
   }
 
