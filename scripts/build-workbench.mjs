@@ -39,6 +39,7 @@ if (option === '--page') {
 } else {
   await buildHosted();
   if (option === '--site') await buildSite();
+  compressAssets();
 }
 
 async function buildHosted() {
@@ -66,6 +67,16 @@ function writeServiceWorker() {
     .replace("'%FILES%'", JSON.stringify(['./', ...files.filter((name) => name !== 'index.html')]))
     .replace('%VERSION%', hash.digest('hex').slice(0, 16));
   writeFileSync(path.join(out, 'service-worker.js'), script);
+}
+
+/** Compresses the files that servers of this package read, after the site was copied from them. */
+function compressAssets() {
+  const folder = path.join(out, 'assets');
+  for (const name of readdirSync(folder)) {
+    const file = path.join(folder, name);
+    writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+    rmSync(file);
+  }
 }
 
 async function buildSite() {

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 
 import { build } from 'esbuild';
 
@@ -72,10 +73,13 @@ const copied = {
 // The files of the service's pages, under the names by which they are served.
 const { ASSET_FILES } = await import('../dist/api/routes/docs.js');
 for (const [name, { source }] of Object.entries(ASSET_FILES)) copied[`api/assets/${name}`] = source;
+rmSync(path.join(root, 'dist/api/assets'), { recursive: true, force: true });
 for (const [name, [packageName, file]] of Object.entries(copied)) {
   const target = path.join(root, 'dist', name);
   mkdirSync(path.dirname(target), { recursive: true });
-  cpSync(path.join(folderOf(packageName), file), target);
+  const source = path.join(folderOf(packageName), file);
+  if (name.startsWith('api/assets/')) writeFileSync(`${target}.gz`, gzipSync(readFileSync(source), { level: 9 }));
+  else cpSync(source, target);
 }
 await import('./build-workbench.mjs');
 const { bundledPackages } = await import('../web/substitutes.mjs');
@@ -86,6 +90,7 @@ writeLicences([
 ]);
 
 chmodSync(path.join(root, 'dist/cli/main.js'), 0o755);
+removePrivateTypes();
 
 /**
  * Bundles the command line, because hundreds of small files take longer to load than a command takes to run. All files
@@ -140,6 +145,35 @@ function bundleSmallPackages({ onResolve, onLoad }) {
     contents: "export { default as en } from './en.js';",
     resolveDir: path.dirname(name),
   }));
+}
+
+/** Removes the types that no public entry leads to: nobody can import them. */
+function removePrivateTypes() {
+  const dist = path.join(root, 'dist');
+  const { exports: entries } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  const waiting = JSON.stringify(entries)
+    .match(/[^"]+\.d\.ts/g)
+    .flatMap((file) => (file.includes('*') ? readdirSync(dist).map((folder) => file.replace('*', folder)) : [file]))
+    .map((file) => path.join(root, file))
+    .filter((file) => existsSync(file));
+  const found = new Set();
+  for (const file of waiting) {
+    if (found.has(file)) continue;
+    found.add(file);
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g)) {
+      const next = path.join(path.dirname(file), `${name}.d.ts`);
+      if (existsSync(next)) waiting.push(next);
+      else if (existsSync(next.replace(dist, path.join(root, 'src')).replace(/\.d\.ts$/, '.ts'))) {
+        // An earlier build removed it, and tsc does not write unchanged files again.
+        rmSync(buildInfo, { force: true });
+        throw new Error(`${next} has become public. Build again.`);
+      }
+    }
+  }
+  for (const name of readdirSync(dist, { recursive: true })) {
+    const file = path.join(dist, name);
+    if (name.endsWith('.d.ts') && !found.has(file)) rmSync(file);
+  }
 }
 
 /** Removes compiled files whose sources no longer exist. Otherwise they would be packed. */

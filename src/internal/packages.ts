@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 import { DependencyError } from '../exceptions/index.ts';
 
@@ -60,4 +63,12 @@ function missing(name: OptionalPackage, neededFor: string, cause: unknown): Depe
     suggestion: `Install it with: ${installCommand(name)}`,
     cause,
   });
+}
+
+/**
+ * Reads a file of the package that is stored compressed, because the pages would take a tenth of the package otherwise.
+ * @param name the path below the built files, without `.gz`
+ */
+export async function readCompressed(name: string): Promise<Buffer> {
+  return promisify(gunzip)(await readFile(builtFile(`${name}.gz`)));
 }

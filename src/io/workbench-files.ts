@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { DependencyError } from '../exceptions/index.ts';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
-import { builtFile } from '../internal/packages.ts';
+import { builtFile, readCompressed } from '../internal/packages.ts';
 
 /** A file of the workbench, as a server sends it. */
 export interface WorkbenchFile {
@@ -42,7 +42,10 @@ export function workbenchFile(name: string): Promise<WorkbenchFile | undefined> 
   if (extension === undefined || name === 'service-worker.js') return Promise.resolve(undefined);
   const known = kept.get(name);
   if (known !== undefined) return known;
-  const file = readFile(builtFile(`workbench/${name}`)).then(
+  const bytesOf = name.startsWith('assets/')
+    ? readCompressed(`workbench/${name}`)
+    : readFile(builtFile(`workbench/${name}`));
+  const file = bytesOf.then(
     (bytes) => ({
       bytes,
       mediaType: MEDIA_TYPES[extension] ?? 'application/octet-stream',

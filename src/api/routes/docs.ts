@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 
 import type { Context } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
 
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { escapeHtml } from '../../internal/html.ts';
-import { builtFile } from '../../internal/packages.ts';
+import { readCompressed } from '../../internal/packages.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { Handler, Service } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
@@ -66,7 +65,7 @@ function readAsset(name: AssetName): Promise<Buffer> {
 }
 
 async function load(name: AssetName): Promise<Buffer> {
-  const bytes = await readFile(builtFile(`api/assets/${name}`));
+  const bytes = await readCompressed(`api/assets/${name}`);
   return name === 'redoc.standalone.js'
     ? Buffer.from(decodeUtf8(bytes, name).replaceAll(OUTSIDE_LOGO, NO_PICTURE))
     : bytes;
