@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
+import type { RealTimeFairnessTracker } from '../../src/monitoring/index.ts';
+
 const CLI = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
 
 /** The end of a process. */
@@ -86,4 +88,25 @@ export class RestartedProcess {
       this.#current = new StreamProcess(this.#args);
     }
   }
+}
+
+/** The number of approved and of all events by sex, counted by a plain loop. */
+export function countPlainly(events: readonly string[]): Record<string, [approved: number, all: number]> {
+  const counts: Record<string, [number, number]> = {};
+  for (const text of events) {
+    const { approved, sex } = JSON.parse(text) as { approved: number; sex: string };
+    const own = (counts[sex] ??= [0, 0]);
+    own[0] += approved;
+    own[1]++;
+  }
+  return counts;
+}
+
+/** The same numbers as a tracker has counted them. */
+export function countsOf(tracker: RealTimeFairnessTracker): Record<string, [approved: number, all: number]> {
+  return Object.fromEntries(
+    tracker
+      .metrics({ window: 'cumulative' })
+      .flatMap(({ group, value, n }) => (group === null ? [] : [[group, [Math.round((value ?? 0) * n), n]]])),
+  );
 }

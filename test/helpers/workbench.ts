@@ -7,6 +7,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { startView } from '../../src/cli/view-server.ts';
 import { decodeUtf8 } from '../../src/internal/decode-utf8.ts';
 import { projectRoot } from './project-files.ts';
+import { useTemporaryFolder } from './run-cli.ts';
 import { until } from './waiting.ts';
 
 /** A page of the workbench, and what it did besides its work. */
@@ -20,11 +21,15 @@ export interface WorkbenchPage {
 /** How the page is opened: from a server, or as one file without a network. */
 export type WorkbenchKind = 'hosted' | 'self-contained';
 
-/** Builds the self-contained page, and returns its text. */
-export function buildPage(folder: string): string {
-  const file = path.join(folder, 'workbench.html');
-  execFileSync(process.execPath, [path.join(projectRoot, 'scripts/build-workbench.mjs'), '--page', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+/** Builds the self-contained page before the tests, and removes it after them. Returns a function that gives its path. */
+export function useBuiltPage(): () => string {
+  const folder = useTemporaryFolder();
+  const file = (): string => path.join(folder(), 'workbench.html');
+  before(function () {
+    this.timeout(120_000);
+    execFileSync(process.execPath, [path.join(projectRoot, 'scripts/build-workbench.mjs'), '--page', file()], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   });
   return file;
 }

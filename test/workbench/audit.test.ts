@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import axe from 'axe-core';
@@ -11,7 +10,7 @@ import { describeWithBrowser } from '../helpers/browser.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { until } from '../helpers/waiting.ts';
-import { buildPage, giveFile, openWorkbench, saved, textOf, type WorkbenchKind } from '../helpers/workbench.ts';
+import { useBuiltPage, giveFile, openWorkbench, saved, textOf, type WorkbenchKind } from '../helpers/workbench.ts';
 import { CSV_CASES } from '../table/csv-cases.ts';
 
 /** Audits of reference data: the settings in the address of the page, and the options of the command. */
@@ -83,16 +82,7 @@ function checksumsIn(text: string): unknown[] {
 
 describeWithBrowser('the Audit page', (browser) => {
   const folder = useTemporaryFolder();
-  let page = '';
-  let kept = '';
-  before(function () {
-    this.timeout(120_000);
-    kept = mkdtempSync(path.join(tmpdir(), 'evenhand-page-'));
-    page = buildPage(kept);
-  });
-  after(() => {
-    rmSync(kept, { recursive: true, force: true });
-  });
+  const page = useBuiltPage();
 
   describeWithReference('gives the numbers of the command line', () => {
     for (const kind of ['hosted', 'self-contained'] as const satisfies readonly WorkbenchKind[]) {
@@ -102,7 +92,7 @@ describeWithBrowser('the Audit page', (browser) => {
           const data = referencePath('data', file);
           const opened = await openWorkbench(browser(), {
             kind,
-            file: page,
+            file: page(),
             hash: `#audit?${hash}`,
           });
           try {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import axe from 'axe-core';
@@ -8,7 +6,7 @@ import { expect } from 'chai';
 import { sampleData, writeCsv } from '../../src/io/index.ts';
 import { describeWithBrowser } from '../helpers/browser.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
-import { buildPage, giveFile, openWorkbench, saved, textOf } from '../helpers/workbench.ts';
+import { useBuiltPage, giveFile, openWorkbench, saved, textOf } from '../helpers/workbench.ts';
 
 interface Points {
   readonly points: readonly Readonly<Record<string, number>>[];
@@ -16,23 +14,14 @@ interface Points {
 
 describeWithBrowser('the Trade-off page', (browser) => {
   const folder = useTemporaryFolder();
-  let kept = '';
-  let page = '';
-  before(function () {
-    this.timeout(120_000);
-    kept = mkdtempSync(path.join(tmpdir(), 'evenhand-page-'));
-    page = buildPage(kept);
-  });
-  after(() => {
-    rmSync(kept, { recursive: true, force: true });
-  });
+  const page = useBuiltPage();
 
   for (const kind of ['hosted', 'self-contained'] as const) {
     it(`trains the networks of the command line in the ${kind} page`, async function () {
       this.timeout(120_000);
       const file = path.join(folder(), 'wages.csv');
       await writeCsv(file, sampleData('cps-wages'));
-      const opened = await openWorkbench(browser(), { kind, file: page });
+      const opened = await openWorkbench(browser(), { kind, file: page() });
       const tab = opened.page;
       try {
         await giveFile(opened, file);

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+import { policyHash } from '../../document/page-script.ts';
 import { markup, trusted } from '../../internal/html.ts';
 import { SHELL_SCRIPT } from './shell-script.ts';
 
@@ -46,7 +45,7 @@ const VIEW_KEEPER = `
 })();
 `;
 
-const KEEPER_HASH = `&#39;${digest(VIEW_KEEPER)}&#39;`;
+const KEEPER_HASH = `&#39;${policyHash(VIEW_KEEPER)}&#39;`;
 
 /** Matches the content security policy in a report's page. */
 const OWN_POLICY = /(<meta http-equiv="Content-Security-Policy" content=")([^"]*)(">)/;
@@ -117,8 +116,8 @@ iframe.next { visibility: hidden; }
  */
 export const SHELL_POLICY = [
   "default-src 'none'",
-  `style-src '${digest(SHELL_STYLE)}'`,
-  `script-src '${digest(SHELL_SCRIPT)}'`,
+  `style-src '${policyHash(SHELL_STYLE)}'`,
+  `script-src '${policyHash(SHELL_SCRIPT)}'`,
   "connect-src 'self'",
   "frame-src 'self'",
   'img-src data:',
@@ -162,8 +161,4 @@ export function dashboardShell(base: string, state: string): string {
 </body>
 </html>
 `.text;
-}
-
-function digest(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

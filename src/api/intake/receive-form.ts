@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 import { suggestNames } from '../../internal/arguments.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { createDeferred } from '../../internal/deferred.ts';
+import { nextTurn } from '../../internal/next-turn.ts';
 import type { Service, ServiceLimits } from '../context/service-context.ts';
 import { ServiceProblem } from '../problem/service-problem.ts';
 import { badPart, tooLarge } from './intake-problems.ts';
@@ -257,7 +257,7 @@ async function feed(chunks: AsyncIterable<Buffer>, parser: Writable, reader: Par
   for await (const chunk of chunks) {
     parser.write(chunk);
     // The parser emits the parts that it has found in the next turn of the event loop.
-    await setImmediate();
+    await nextTurn();
     await reader.hasRoom();
   }
   parser.end();

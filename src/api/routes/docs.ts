@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-
 import type { Context } from 'koa';
 import { koaSwagger } from 'koa2-swagger-ui';
 
+import { policyHash } from '../../document/page-script.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { escapeHtml } from '../../internal/html.ts';
 import { readCompressed } from '../../internal/packages.ts';
@@ -78,9 +77,7 @@ const INLINE_SCRIPT = /<script>([\s\S]*?)<\/script>/g;
  * service.
  */
 function pageHandler(html: string): Handler {
-  const digests = [...html.matchAll(INLINE_SCRIPT)].map(
-    ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-  );
+  const digests = [...html.matchAll(INLINE_SCRIPT)].map(([, script = '']) => `'${policyHash(script)}'`);
   const contentSecurityPolicy = [
     "default-src 'self'",
     ["script-src 'self'", ...digests].join(' '),

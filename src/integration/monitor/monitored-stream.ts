@@ -1,6 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { FairnessToolkitError } from '../../exceptions/index.ts';
+import { nextTurn } from '../../internal/next-turn.ts';
 import { findJsonProblem, isNestedDeeper } from '../../internal/strict-json.ts';
 import { isMapping } from '../../internal/values.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
@@ -136,7 +135,7 @@ export class MonitoredStream {
     let repeated = 0;
     let unknown = 0;
     for (const [index, line] of lines.entries()) {
-      if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+      if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
       const row = this.#read(kind, line);
       if (typeof row === 'string') {
         invalid.push({ index, reason: row });
@@ -165,7 +164,7 @@ export class MonitoredStream {
     const alerts: AlertEvent[] = [];
     const watches: AlertEvent[] = [];
     for (const [index, row] of rows.entries()) {
-      if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
+      if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await nextTurn();
       const update = this.#count(kind, row, time);
       alerts.push(...(update?.alerts ?? []));
       watches.push(...(update?.watches ?? []));

@@ -1,15 +1,18 @@
 import type { Redis } from '../../io/redis/open-redis.ts';
+import { redisScript, runScript } from '../../io/redis/run-script.ts';
 
 /** Takes or keeps a lease. Returns 1 if this process has it. */
-const HOLD = `
+const HOLD = redisScript(`
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
-`;
+`);
 
 /** Gives up a lease, if this process has it. */
-const DROP = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
+const DROP = redisScript(
+  `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+);
 
 /**
  * Leases of names in Redis: a process holds a name until it gives it up, or does not renew its lease in time. Leases only
@@ -43,7 +46,7 @@ export class Leases {
   /** Gives up a lease. */
   async drop(name: string): Promise<void> {
     this.#held.delete(name);
-    await this.#redis.client.call('EVAL', DROP, 1, this.#keyOf(name), this.#token);
+    await runScript(this.#redis.client, DROP, this.#keyOf(name), [this.#token]);
   }
 
   /** Gives up all leases. If Redis does not answer, they expire. */
@@ -55,7 +58,7 @@ export class Leases {
   }
 
   async #hold(name: string): Promise<boolean> {
-    return Number(await this.#redis.client.call('EVAL', HOLD, 1, this.#keyOf(name), this.#token, this.#millis)) === 1;
+    return Number(await runScript(this.#redis.client, HOLD, this.#keyOf(name), [this.#token, this.#millis])) === 1;
   }
 
   #keyOf(name: string): string {

@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 import { z } from 'zod';
 
+import { nextTurn } from '../../internal/next-turn.ts';
 import type { AlertSink, AlertTransition } from '../alarms/alert-event.ts';
 import type { AlertEngineOptions } from '../alarms/engine-options.ts';
 import type { EngineSnapshot } from '../alarms/engine-snapshot.ts';

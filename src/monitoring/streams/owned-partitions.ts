@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
+import { nextTurn } from '../../internal/next-turn.ts';
 import type { FilledTrackerOptions } from '../tracker/tracker-options.ts';
 import type { AcknowledgedStream, PartitionConsumer, StreamMessage } from './event-source.ts';
 import { Shard } from './shard.ts';

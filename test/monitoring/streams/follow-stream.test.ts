@@ -10,12 +10,11 @@ import {
   followStream,
   type FollowStreamOptions,
   type FollowStreamResult,
-  type RealTimeFairnessTracker,
   type RedisStreamOptions,
   RedisStreamSource,
 } from '../../../src/monitoring/index.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
-import { StreamProcess } from '../../helpers/stream-processes.ts';
+import { countPlainly, countsOf, StreamProcess } from '../../helpers/stream-processes.ts';
 
 const COLUMNS = { yPred: 'approved', protected: ['sex'] };
 
@@ -27,26 +26,6 @@ function makeEvents(count: number, gapFrom = 0, seed = 3): string[] {
     const rate = row >= gapFrom && sex === 'f' ? 0.25 : 0.6;
     return JSON.stringify({ approved: Number(random.next() < rate), sex });
   });
-}
-
-/** The number of approved and of all events by sex, counted by a plain loop. */
-function countPlainly(events: readonly string[]): Record<string, [approved: number, all: number]> {
-  const counts: Record<string, [number, number]> = {};
-  for (const text of events) {
-    const { approved, sex } = JSON.parse(text) as { approved: number; sex: string };
-    const own = (counts[sex] ??= [0, 0]);
-    own[0] += approved;
-    own[1]++;
-  }
-  return counts;
-}
-
-function countsOf(tracker: RealTimeFairnessTracker): Record<string, [approved: number, all: number]> {
-  return Object.fromEntries(
-    tracker
-      .metrics({ window: 'cumulative' })
-      .flatMap(({ group, value, n }) => (group === null ? [] : [[group, [Math.round((value ?? 0) * n), n]]])),
-  );
 }
 
 function collector(): { sink: AlertSink; sent: string[] } {

@@ -11,12 +11,11 @@ import {
   type FollowStreamResult,
   KafkaSource,
   type KafkaSourceOptions,
-  type RealTimeFairnessTracker,
 } from '../../../src/monitoring/index.ts';
 import { describeWithKafka, KAFKA_USER } from '../../helpers/kafka-server.ts';
 import { describeWithRedis } from '../../helpers/redis-server.ts';
 import { joinLines, useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { type EndedProcess, StreamProcess } from '../../helpers/stream-processes.ts';
+import { countPlainly, countsOf, type EndedProcess, StreamProcess } from '../../helpers/stream-processes.ts';
 
 const PARTITIONS = 3;
 const COLUMNS = ['--y-pred', 'approved', '--sensitive', 'sex'];
@@ -27,26 +26,6 @@ function makeEvents(count: number, seed = 3): string[] {
     const sex = random.next() < 0.5 ? 'f' : 'm';
     return JSON.stringify({ approved: Number(random.next() < (sex === 'f' ? 0.25 : 0.6)), sex });
   });
-}
-
-/** The number of approved and of all events by sex, counted by a plain loop. */
-function countPlainly(events: readonly string[]): Record<string, [approved: number, all: number]> {
-  const counts: Record<string, [number, number]> = {};
-  for (const text of events) {
-    const { approved, sex } = JSON.parse(text) as { approved: number; sex: string };
-    const own = (counts[sex] ??= [0, 0]);
-    own[0] += approved;
-    own[1]++;
-  }
-  return counts;
-}
-
-function countsOf(tracker: RealTimeFairnessTracker): Record<string, [approved: number, all: number]> {
-  return Object.fromEntries(
-    tracker
-      .metrics({ window: 'cumulative' })
-      .flatMap(({ group, value, n }) => (group === null ? [] : [[group, [Math.round((value ?? 0) * n), n]]])),
-  );
 }
 
 describeWithKafka('a stream', (kafka) => {
