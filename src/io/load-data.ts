@@ -3,7 +3,13 @@ import { stat } from 'node:fs/promises';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { unmarkCell } from '../internal/spreadsheet-text.ts';
 import { sumOf } from '../internal/values.ts';
-import type { DataPaths, DecimalSeparator, FileSource, FoundFiles } from '../schemas/data-source.ts';
+import {
+  type DataPaths,
+  type DecimalSeparator,
+  type FileSource,
+  type FoundFiles,
+  isRemote,
+} from '../schemas/data-source.ts';
 import { type Column, sortLabels, Table, withPoints } from '../table/index.ts';
 import { type ColumnChunk, openColumnStream, readColumnStream, type StreamedColumn } from './column-stream.ts';
 import { cannotRead } from './csv-header.ts';
@@ -137,7 +143,9 @@ export async function tableSize(
 /** The number of bytes up to which files are read at once. */
 const SMALL_BYTES = 8 * 2 ** 20;
 
+/** The size of a file elsewhere is not known before it is read. */
 async function areSmall(files: FoundFiles['files']): Promise<boolean> {
+  if (files.some(({ path }) => isRemote(path))) return false;
   const sizes = await Promise.all(files.map(async ({ path }) => (await stat(path)).size));
   return sumOf(sizes) <= SMALL_BYTES;
 }

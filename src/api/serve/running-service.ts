@@ -111,7 +111,8 @@ export async function stopInOrder(ending: Ending, drainMillis: number): Promise<
     await pause(Math.min(LAST_RESULTS_MILLIS, left()));
   }
   const answered = drain();
-  await atMost(answered, left());
+  // A timer may end up to a millisecond early.
+  await atMost(answered, left() + 1);
   await atMost(closeRuns(left()), left() + STUCK_MILLIS);
   await atMost(answered, LAST_ANSWERS_MILLIS);
   await end();
