@@ -1,4 +1,6 @@
+import { ConfigValidationError } from '../exceptions/index.ts';
 import type { QuerySource } from '../io/sql-source.ts';
+import { flagName } from './option-parsers.ts';
 import { runStoppable } from './stoppable.ts';
 
 /** The options of rows in a database. */
@@ -15,12 +17,39 @@ export const SQL_OPTIONS = `--sql <url>  a database that counts the rows of --ta
 --query <sql>  with --sql: SELECT statement that returns the rows, instead of --table
 --sql-timeout <n>  with --sql: time limit of a statement, in seconds (default: 600)`;
 
+/** The options that need --sql. */
+const WITH_SQL = ['table', 'query', 'sqlTimeout'] as const;
+
+/**
+ * Checks that there is one source of rows, and no option of a database without a database.
+ * @param sources the options that name a source
+ * @param withSql the options that need --sql
+ */
+export function assertOneSource<Options extends SqlOptions>(
+  options: Options,
+  sources: readonly (keyof Options & string)[],
+  withSql: readonly (keyof Options & string)[] = WITH_SQL,
+): void {
+  const given = (names: readonly (keyof Options & string)[]): string[] =>
+    names.filter((name) => options[name] !== undefined).map(flagName);
+  const named = given(sources);
+  const alone = options.sql === undefined ? given(withSql) : [];
+  if (named.length <= 1 && alone.length === 0) return;
+  const problem =
+    named.length > 1
+      ? `${named.join(' and ')} are given, but only one of them is read.`
+      : `${alone.join(' and ')} needs a database: add --sql.`;
+  throw new ConfigValidationError(problem, {
+    context: { parameter: 'sql' },
+    suggestion: `Give one of ${sources.map(flagName).join(', ')}. --sql needs --table or --query.`,
+  });
+}
+
 /** Opens the database of --sql, and returns the rows of --table or --query. */
 export async function openSql(url: string, { table, query, sqlTimeout }: SqlOptions): Promise<QuerySource> {
-  const [{ createSqlEngine, hasPassword }, { querySource }, { ConfigValidationError }] = await Promise.all([
+  const [{ createSqlEngine, hasPassword }, { querySource }] = await Promise.all([
     import('../io/engines/create-engine.ts'),
     import('../io/sql-source.ts'),
-    import('../exceptions/index.ts'),
   ]);
   if (hasPassword(url)) {
     throw new ConfigValidationError(

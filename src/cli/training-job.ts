@@ -23,7 +23,7 @@ import { parseCrossing } from './option-parsers.ts';
 import { assertOutputs } from './output-places.ts';
 import { type OutputOptions, printResult, remark, remarkWritten } from './output.ts';
 import { progressBar } from './progress-bar.ts';
-import { SQL_OPTIONS, type SqlOptions } from './sql-rows.ts';
+import { assertOneSource, SQL_OPTIONS, type SqlOptions } from './sql-rows.ts';
 
 /** The fields common to all training results. */
 type TrainedResult = Pick<
@@ -110,6 +110,7 @@ export function trainingCommand<Options, Result extends TrainedResult>({
     async run(options, request) {
       const { csv, testCsv, outJson, outPlot, saveModel } = options;
       const start = performance.now();
+      if (takesStreams) assertOneSource(options, ['csv', 'sql']);
       if (outPlot !== undefined) (await import('../charts/render-chart.ts')).chartFormat(outPlot);
       await assertOutputs([outJson, outPlot], [csv, testCsv], [saveModel]);
       const { train, toJson, plot } = await load();

@@ -118,6 +118,7 @@ export {
   type HeldOutCalibration,
   type HeldOutTensors,
 } from './postprocessing/calibrator/calibrate-held-out.ts';
+export { calibrateSql } from './postprocessing/calibrator/calibrate-sql.ts';
 export { calibrateTable, type CalibrateTableOptions } from './postprocessing/calibrator/calibrate-table.ts';
 export {
   CALIBRATION_METHODS,

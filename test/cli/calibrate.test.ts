@@ -40,6 +40,16 @@ function write(name: string, lines: readonly string[]): string {
   return file;
 }
 
+/** Asserts that two values of JSON are equal, up to rounding of their numbers. */
+function expectNear(found: unknown, expected: unknown, tolerance: number, where = ''): void {
+  if (typeof expected === 'number') expect(found, where).to.be.closeTo(expected, tolerance);
+  else if (typeof expected === 'object' && expected !== null) {
+    expect(Object.keys(found as object), where).to.deep.equal(Object.keys(expected));
+    for (const [name, value] of Object.entries(expected))
+      expectNear((found as Record<string, unknown>)[name], value, tolerance, `${where}.${name}`);
+  } else expect(found, where).to.equal(expected);
+}
+
 /** Writes scores for which the true rate is the score squared, in two groups and a third of 5 rows. */
 function scored(): string {
   const random = createRandom(5);
@@ -264,30 +274,41 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
       ...records.map((row) => `${Number(row['decile_score']) / 10},${row['two_year_recid']},${row['race']}`),
     ]);
   }
+  const ofFile = async (): Promise<string[]> => ['--csv', await compas()];
+  const ofDatabase = async (): Promise<string[]> => [
+    '--sql',
+    'duckdb:',
+    '--query',
+    `SELECT * FROM '${await compas()}'`,
+  ];
   const groupOf = (body: CalibrationJson, name: string) => body.groups.find(({ group }) => group === name);
 
-  it('has the counts of ProPublica and the coefficients of scikit-learn 1.6.1 with platt', async () => {
-    const model = path.join(folder(), 'compas.json');
-    const { stdout } = await runCli(['calibrate', '--csv', await compas(), '--save-model', model, '--json']);
-    const body = JSON.parse(stdout) as CalibrationJson;
-    // 1,901 of 3,696 and 966 of 2,454 were charged again within two years (ProPublica 2016).
-    expect(groupOf(body, 'African-American')).to.include({ n: 3696, positive_rate: 1901 / 3696 });
-    expect(groupOf(body, 'Caucasian')).to.include({ n: 2454, positive_rate: 966 / 2454 });
-    expect(body.fallbacks).to.deep.equal({
-      'Native American': { n: 18, reason: 'fewer than minSamples = 20 rows' },
+  for (const [where, source] of [
+    ['a file', ofFile],
+    ['a database', ofDatabase],
+  ] as const)
+    it(`has the counts of ProPublica and the coefficients of scikit-learn 1.6.1 with platt, from ${where}`, async () => {
+      const model = path.join(folder(), 'compas.json');
+      const { stdout } = await runCli(['calibrate', ...(await source()), '--save-model', model, '--json']);
+      const body = JSON.parse(stdout) as CalibrationJson;
+      // 1,901 of 3,696 and 966 of 2,454 were charged again within two years (ProPublica 2016).
+      expect(groupOf(body, 'African-American')).to.include({ n: 3696, positive_rate: 1901 / 3696 });
+      expect(groupOf(body, 'Caucasian')).to.include({ n: 2454, positive_rate: 966 / 2454 });
+      expect(body.fallbacks).to.deep.equal({
+        'Native American': { n: 18, reason: 'fewer than minSamples = 20 rows' },
+      });
+      // scikit-learn's brier_score_loss, and _SigmoidCalibration on logits of scores kept within 0.05 and 0.95.
+      expect(groupOf(body, 'African-American')?.before.brier_score).to.be.closeTo(0.235955, 1e-6);
+      expect(groupOf(body, 'Caucasian')?.before.brier_score).to.be.closeTo(0.22132, 1e-6);
+      const saved = JSON.parse(readFileSync(model, 'utf8')) as {
+        readonly state: { readonly groups: { readonly label: string; readonly map: Record<string, number> | null }[] };
+      };
+      const lineOf = (name: string) => saved.state.groups.find(({ label }) => label === name)?.map;
+      expect(lineOf('African-American')?.['slope']).to.be.closeTo(0.4899888551883826, 1e-6);
+      expect(lineOf('African-American')?.['intercept']).to.be.closeTo(-0.03758269857798911, 1e-6);
+      expect(lineOf('Caucasian')?.['slope']).to.be.closeTo(0.5287118039735333, 1e-6);
+      expect(lineOf('Caucasian')?.['intercept']).to.be.closeTo(-0.12677028790523964, 1e-6);
     });
-    // scikit-learn's brier_score_loss, and _SigmoidCalibration on logits of scores kept within 0.05 and 0.95.
-    expect(groupOf(body, 'African-American')?.before.brier_score).to.be.closeTo(0.235955, 1e-6);
-    expect(groupOf(body, 'Caucasian')?.before.brier_score).to.be.closeTo(0.22132, 1e-6);
-    const saved = JSON.parse(readFileSync(model, 'utf8')) as {
-      readonly state: { readonly groups: { readonly label: string; readonly map: Record<string, number> | null }[] };
-    };
-    const lineOf = (name: string) => saved.state.groups.find(({ label }) => label === name)?.map;
-    expect(lineOf('African-American')?.['slope']).to.be.closeTo(0.4899888551883826, 1e-6);
-    expect(lineOf('African-American')?.['intercept']).to.be.closeTo(-0.03758269857798911, 1e-6);
-    expect(lineOf('Caucasian')?.['slope']).to.be.closeTo(0.5287118039735333, 1e-6);
-    expect(lineOf('Caucasian')?.['intercept']).to.be.closeTo(-0.12677028790523964, 1e-6);
-  });
 
   it('has the rates of scikit-learn 1.6.1 with isotonic on the fitted rows', async () => {
     const out = path.join(folder(), 'compas-rows.csv');
@@ -306,6 +327,19 @@ describeWithReference('evenhand calibrate on COMPAS deciles by race', () => {
       }
     }
   });
+
+  for (const method of ['platt', 'isotonic', 'temperature']) {
+    it(`gives the numbers of the rows from a database, with ${method}`, async () => {
+      const outputs = await Promise.all(
+        [await ofFile(), await ofDatabase()].map((source) =>
+          runCli(['calibrate', ...source, '--method', method, '--folds', '1', '--json']),
+        ),
+      );
+      if (outputs[1]?.stdout === '') throw new Error(outputs[1].stderr);
+      const [rows, counts] = outputs.map(({ stdout }) => JSON.parse(stdout) as CalibrationJson & { manifest: unknown });
+      expectNear({ ...counts, manifest: null }, { ...rows, manifest: null }, 1e-9);
+    });
+  }
 
   for (const method of ['platt', 'isotonic', 'temperature']) {
     it(`improves every measure of the three largest groups with cross-fitted ${method}`, async () => {

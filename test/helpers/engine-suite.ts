@@ -21,6 +21,7 @@ import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import { withRowStream } from '../../src/io/row-stream.ts';
 import { runDetectors, runPipeline, weightsSql } from '../../src/pipeline/index.ts';
 import { Table } from '../../src/table/index.ts';
+import { calibrateSql, calibrateTable } from '../../src/training/index.ts';
 import { countWire, ENGINE_PASSWORD, type RunningEngine } from './engines.ts';
 import { HOSTILE_ATTRIBUTES, HOSTILE_COLUMNS, HOSTILE_LABELS, hostileRows } from './hostile-rows.ts';
 import { joinLines, runCli } from './run-cli.ts';
@@ -128,6 +129,21 @@ export function countsSuite(source: () => QuerySource): void {
       const [binned, exact] = await Promise.all([bound.metric(metric), native.metric(metric)]);
       expect(binned.value, metric).to.be.closeTo(exact.value, metric.startsWith('log') ? 1e-12 : 1e-4);
       expect(exact.value, metric).to.be.above(0);
+    }
+  });
+
+  it('calibration by group, up to the rounding of scores', async () => {
+    const names = { score: 'score', target: 'y', group: 'level' };
+    const options = { folds: 1, minSamples: 5 };
+    const own = await calibrateSql(source(), names, options);
+    const rows = await calibrateTable({ table, ...names }, options);
+    expect([own.n, own.nDropped]).to.deep.equal([rows.n, rows.nDropped]);
+    expect(own.after.groups.length).to.equal(rows.after.groups.length).and.above(2);
+    for (const [index, group] of rows.after.groups.entries()) {
+      const found = own.after.groups[index];
+      expect(found).to.include({ group: group.group, n: group.n, positiveRate: group.positiveRate });
+      for (const measure of ['meanScore', 'brierScore', 'logLoss'] as const)
+        expect(found?.[measure], `${group.group} ${measure}`).to.be.closeTo(group[measure], 1e-3);
     }
   });
 }

@@ -4,18 +4,20 @@ import { ConfigValidationError } from '../../exceptions/index.ts';
 import { briefReport, noteBlocks, numberColumn, type ReportDocument } from '../../document/report-document.ts';
 import { capital, formatCount, formatNumber } from '../../internal/format.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
+import type { Table } from '../../table/index.ts';
 import type { CalibrateTableOptions } from '../../training/postprocessing/calibrator/calibrate-table.ts';
-import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
+import type { MeasuredCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { flagName, parseCrossing } from '../option-parsers.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { assertExtension, assertOutputs, outputTableFormat, reportForms, writeForms } from '../output-places.ts';
 import { progressBar } from '../progress-bar.ts';
 import { startProvenance } from '../provenance.ts';
+import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 import { beforeAfter, quoted } from '../training-job.ts';
 
-interface CalibrateOptions extends OutputOptions {
-  readonly csv: FoundFiles;
+interface CalibrateOptions extends OutputOptions, SqlOptions {
+  readonly csv?: FoundFiles;
   readonly score?: string;
   readonly target?: string;
   readonly group?: readonly string[];
@@ -36,6 +38,7 @@ export function calibrateCommand(): Command {
     name: 'calibrate',
     options: `
 ${OPTION.csv}
+${SQL_OPTIONS}
 --score <column>  column of scores from 0 to 1 (default: score)
 --target <column>  column of true outcomes, 0 or 1 (default: y)
 --group <columns>  sensitive column, or a comma-separated list to intersect (default: g)
@@ -55,7 +58,7 @@ ${OPTION.rawCsv}
 --report-html <path>  write the report as an HTML page with charts
 --save-model <path>  write the calibrator as JSON; it is fitted on all rows, or on the share of --train-size`,
     parsers: { group: parseCrossing },
-    required: ['csv'],
+    required: ['csv|sql'],
     schema: async () => (await import('../../schemas/calibrate.ts')).calibrateSchema,
     help: `
 Examples:
@@ -64,15 +67,21 @@ Examples:
   $ evenhand calibrate --csv scored.csv --score p --target outcome --positive-label default \\
       --group sex,race --method isotonic --out-plot reliability.svg --save-model calibrator.json
 
+  Scores in a database, which counts them by group, label and score:
+  $ EVENHAND_SQL_PASSWORD=… evenhand calibrate --sql postgres://ana@db.example/shop --table scored \\
+      --score p --target repaid --group sex --save-model calibrator.json
+
 Scores are calibrated and measured on rows that the calibrator has not seen, unless --folds is 1.
 If groups have different base rates, calibrated scores give them different error rates at a common
 threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
     async run(options: CalibrateOptions, request, _, call) {
       const { csv, outCsv, outPlot, outJson, reportMd, reportHtml, saveModel } = options;
+      assertOneSource(options, ['csv', 'sql']);
+      assertTogether(request);
       await assertPaths(options);
       const isShown = options.json === true || [outJson, reportMd, reportHtml].some((path) => path !== undefined);
       const findProvenance = startProvenance(isShown, { call, options, inputs: [csv] });
-      const calibration = await calibrate(options, request);
+      const { calibration, table } = await calibrate(options, request);
       const [{ tableCalibrationToJson }, { calibrationDocument }, { withManifest }] = await Promise.all([
         import('../../training/postprocessing/calibrator/table-calibration.ts'),
         import('../../integration/training-report/calibration-document.ts'),
@@ -80,7 +89,7 @@ threshold. Measure the error rates of the decisions with 'evenhand validate'.`,
       ]);
       const provenance = await findProvenance(calibration.n + calibration.nDropped);
       const body = withManifest(tableCalibrationToJson(calibration), provenance);
-      await writeOutputs(calibration, options);
+      await writeOutputs(calibration, table, options);
       const forms = reportForms(calibrationDocument(calibration), body, provenance);
       await writeForms(forms, { json: outJson, md: reportMd, html: reportHtml });
       await printResult(options, { json: () => body, text: () => describe(calibration) });
@@ -109,14 +118,25 @@ async function assertPaths({
 async function calibrate(
   options: CalibrateOptions,
   calibrateOptions: CalibrateTableOptions,
-): Promise<TableCalibration> {
-  const { calibrateFile } = await import('../../integration/file-jobs.ts');
-  assertTogether(calibrateOptions);
-  const { score, target, group, positiveLabel, naValues, csv } = options;
-  return calibrateFile(
-    { csv, score, target, group, positiveLabel, naValues },
-    { ...calibrateOptions, onProgress: progressBar(options) },
-  );
+): Promise<{ readonly calibration: MeasuredCalibration; readonly table: Table | undefined }> {
+  const { sql, outCsv, score, target, group, positiveLabel, naValues } = options;
+  const columns = { score, target, group, positiveLabel, naValues };
+  const own = { ...calibrateOptions, onProgress: progressBar(options) };
+  if (sql === undefined) {
+    const { calibrateFile } = await import('../../integration/file-jobs.ts');
+    const calibration = await calibrateFile({ csv: options.csv as FoundFiles, ...columns }, own);
+    return { calibration, table: calibration.table };
+  }
+  if (outCsv !== undefined) {
+    throw new ConfigValidationError('--out-csv writes rows, but with --sql the rows stay in the database.', {
+      context: { parameter: 'outCsv' },
+      suggestion:
+        'Remove --out-csv. Save the calibrator with --save-model, and calibrate rows in code with GroupFairnessCalibrator.fromJSON.',
+    });
+  }
+  const { calibrateSql } = await import('../../training/postprocessing/calibrator/calibrate-sql.ts');
+  const calibration = await onDatabase(await openSql(sql, options), (source) => calibrateSql(source, columns, own));
+  return { calibration, table: undefined };
 }
 
 /** Rejects mutually exclusive options. The library checks this too, but its messages use the library's names. */
@@ -136,7 +156,11 @@ function leftOut(field: string, where: string, given: unknown): ConfigValidation
   });
 }
 
-async function writeOutputs(calibration: TableCalibration, options: CalibrateOptions): Promise<void> {
+async function writeOutputs(
+  calibration: MeasuredCalibration,
+  table: Table | undefined,
+  options: CalibrateOptions,
+): Promise<void> {
   const { outCsv, outPlot, saveModel } = options;
   const [{ writeFileAtomic }, { writeTableAs }] = await Promise.all([
     import('../../io/atomic-write.ts'),
@@ -147,28 +171,28 @@ async function writeOutputs(calibration: TableCalibration, options: CalibrateOpt
     const { plotReliability } = await import('../../training/postprocessing/calibrator/reliability-curve.ts');
     await plotReliability(calibration.curves, { savePath: outPlot, subtitle: subtitleOf(calibration) });
   }
-  if (outCsv !== undefined) {
+  if (outCsv !== undefined && table !== undefined) {
     const format = await outputTableFormat('--out-csv', outCsv);
-    await writeTableAs(outCsv, calibration.table, format, { raw: options.rawCsv });
+    await writeTableAs(outCsv, table, format, { raw: options.rawCsv });
   }
   if (saveModel !== undefined) {
     await writeFileAtomic(saveModel, `${JSON.stringify(calibration.calibrator, undefined, 2)}\n`);
   }
 }
 
-function subtitleOf({ columns, positiveLabel, calibrator, ...how }: TableCalibration): string {
+function subtitleOf({ columns, positiveLabel, calibrator, ...how }: MeasuredCalibration): string {
   const outcome = positiveLabel === null ? columns.target : `${columns.target} = ${positiveLabel}`;
   return `${outcome} by ${columns.group.join(' x ')}; ${calibrator.method}, ${measuredRows(how)}`;
 }
 
 /** Returns a description of the rows on which the calibrated scores were measured. */
-function measuredRows({ folds, trainSize, after }: Pick<TableCalibration, 'folds' | 'trainSize' | 'after'>): string {
+function measuredRows({ folds, trainSize, after }: Pick<MeasuredCalibration, 'folds' | 'trainSize' | 'after'>): string {
   const rows = `${formatCount(after.overall.n)} rows`;
   if (folds === null) return `${rows} held out, fitted on ${String(trainSize)} of all`;
   return folds === 1 ? `${rows}, the same rows as fitted` : `${rows}, cross-fitted in ${String(folds)} folds`;
 }
 
-function describe(calibration: TableCalibration): ReportDocument {
+function describe(calibration: MeasuredCalibration): ReportDocument {
   const { before, after, columns, calibrator, nDropped, warnings } = calibration;
   const dropped =
     nDropped > 0 ? ` ${formatCount(nDropped)} rows without a score, a label or a group were excluded.` : '';
@@ -201,17 +225,17 @@ function describe(calibration: TableCalibration): ReportDocument {
   });
 }
 
-const SEEN: Readonly<Record<TableCalibration['measuredOn'], string>> = {
+const SEEN: Readonly<Record<MeasuredCalibration['measuredOn'], string>> = {
   cross_fitted_rows: 'measured on all rows, each calibrated by a calibrator that has not seen it',
   held_out_rows: 'measured on the rows that the calibrator has not seen',
   fitted_rows: 'measured on the same rows that the calibrator was fitted on',
 };
 
-function outcomeOf({ columns, positiveLabel }: TableCalibration): string {
+function outcomeOf({ columns, positiveLabel }: MeasuredCalibration): string {
   return positiveLabel === null ? `'${columns.target}'` : `'${columns.target}' = '${positiveLabel}'`;
 }
 
-type Quality = TableCalibration['after']['overall'];
+type Quality = MeasuredCalibration['after']['overall'];
 
 function row(group: string, before: Quality, after: Quality): string[] {
   const pair = (name: 'meanScore' | 'ece' | 'brierScore' | 'logLoss', digits: number): string =>

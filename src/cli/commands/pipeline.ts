@@ -10,7 +10,7 @@ import { assertExtension, assertOutputs, outputTableFormat } from '../output-pla
 import { flagName } from '../option-parsers.ts';
 import { type OutputOptions, printResult, remarkWritten } from '../output.ts';
 import { progressBar } from '../progress-bar.ts';
-import { SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
+import { assertOneSource, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 
 interface PipelineOptions extends OutputOptions, SqlOptions {
   readonly config?: string;
@@ -84,7 +84,7 @@ async function run(
     import('../../pipeline/index.ts'),
     import('../../io/load-data.ts'),
   ]);
-  assertWithoutSql(options);
+  assertOneSource(options, ['csv', 'sql'], ['table', 'query', 'sqlTimeout', 'outSql']);
   const { detectors } = options;
   const { config, reportOut } = await openConfig(options);
   const { outCsv, detectorJson, reportMd, savePipeline, applyPipeline } = options;
@@ -175,15 +175,6 @@ function assertWithSql(options: PipelineOptions): void {
           : 'Add --out-sql to fit weights.',
     },
   );
-}
-
-function assertWithoutSql(options: PipelineOptions): void {
-  const given = (['table', 'query', 'sqlTimeout', 'outSql'] as const).find((name) => options[name] !== undefined);
-  if (given === undefined) return;
-  throw new ConfigValidationError(`${flagName(given)} needs a database: add --sql.`, {
-    context: { parameter: given },
-    suggestion: 'Add --sql and the address of the database, instead of --csv.',
-  });
 }
 
 function assertDetectors({ detectors, detectorJson, reportMd }: PipelineOptions): void {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
 import type { ReportDocument } from '../../document/report-document.ts';
+import { ConfigValidationError } from '../../exceptions/index.ts';
 import type { FileValidation } from '../../integration/validate-file.ts';
 import type { ValidationChanges } from '../../integration/validation-changes.ts';
 import type { ValidationJson } from '../../integration/validation-from-json.ts';
@@ -12,11 +13,11 @@ import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { flagName, parseNames, repeatable } from '../option-parsers.ts';
+import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
 import { startProvenance } from '../provenance.ts';
-import { onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
+import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 
 interface ValidateOptions extends OutputOptions, SqlOptions {
   readonly csv?: FoundFiles;
@@ -241,7 +242,13 @@ interface OpenedData {
 
 async function openData(options: ValidateOptions, request: ValidateRequest): Promise<OpenedData> {
   const { csv, counts: countFiles, sql } = options;
-  await assertOneSource(options);
+  assertOneSource(options, ['csv', 'counts', 'sql']);
+  if (sql !== undefined && options.backend !== undefined) {
+    throw new ConfigValidationError('--backend is for files. With --sql, the database counts the rows.', {
+      context: { parameter: 'backend' },
+      suggestion: 'Remove --backend.',
+    });
+  }
   const { requestOfCounts, validateCounts, validateFile, validateSql } =
     await import('../../integration/validate-file.ts');
   if (sql !== undefined) {
@@ -267,33 +274,6 @@ async function openData(options: ValidateOptions, request: ValidateRequest): Pro
   };
 }
 
-/** The options that only rows in a database have. */
-const WITH_SQL = ['table', 'query', 'sqlTimeout'] as const;
-
-async function assertOneSource(options: ValidateOptions): Promise<void> {
-  const given = (names: readonly (keyof ValidateOptions)[]): string =>
-    names
-      .filter((name) => options[name] !== undefined)
-      .map(flagName)
-      .join(' and ');
-  const [sources, withSql] = [given(['csv', 'counts', 'sql']), given(WITH_SQL)];
-  const { sql, backend } = options;
-  const problem = sources.includes(' and ')
-    ? `${sources} are given, but only one of them is read.`
-    : sql === undefined && withSql !== ''
-      ? `${withSql} needs a database: add --sql.`
-      : sql !== undefined && backend !== undefined
-        ? '--backend is for files. With --sql, the database counts the rows.'
-        : undefined;
-  if (problem === undefined) return;
-  const { ConfigValidationError } = await import('../../exceptions/index.ts');
-  throw new ConfigValidationError(problem, {
-    context: { parameter: 'sql' },
-    suggestion:
-      'Give --csv for rows in files, --counts for the result of the statement of `evenhand sql`, or --sql with --table or --query for a database.',
-  });
-}
-
 /**
  * Reads the gates of --gate.
  * @returns undefined without --gate
@@ -309,7 +289,6 @@ async function readGateFile(request: ValidateRequest, { gate, junit }: ValidateO
   const gates = gate === undefined ? [] : await (await import('../../integration/read-gates.ts')).readGates(gate, gateRequest); // prettier-ignore
   if (gates.length > 0) return [...gates];
   if (gatesOf(gateRequest).length > 0) return undefined;
-  const { ConfigValidationError } = await import('../../exceptions/index.ts');
   throw new ConfigValidationError('--junit writes the verdicts of gates, but there is no gate.', {
     context: { parameter: 'junit' },
     suggestion: "Add a gate: --metric 'demographic_parity_difference<=0.1', --threshold or --gate.",

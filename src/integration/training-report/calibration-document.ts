@@ -1,7 +1,7 @@
 import { reliabilityChart } from '../../charts/reliability-chart.ts';
 import { VERSION } from '../../internal/version.ts';
 import type { CalibrationQuality } from '../../training/postprocessing/calibrator/measure-calibration.ts';
-import type { MeasuredRows, TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
+import type { MeasuredRows, MeasuredCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { noteBlocks, numberColumn, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
 import { own } from '../../internal/values.ts';
 import { capital, tableCount, tableNumber, tableValue } from '../../internal/format.ts';
@@ -24,7 +24,7 @@ const MEASURED_ON: Readonly<Record<MeasuredRows, string>> = {
 };
 
 /** Builds the report of a calibration by group: errors before and after, reliability curves, and fallback groups. */
-export function calibrationDocument(calibration: TableCalibration): ReportDocument {
+export function calibrationDocument(calibration: MeasuredCalibration): ReportDocument {
   const { columns, n } = calibration;
   return {
     title: 'Calibration by group',
@@ -42,7 +42,7 @@ export function calibrationDocument(calibration: TableCalibration): ReportDocume
   };
 }
 
-function qualityTable({ before, after, measuredOn }: TableCalibration): ReportBlock {
+function qualityTable({ before, after, measuredOn }: MeasuredCalibration): ReportBlock {
   const groups = [...after.groups].sort((a, b) => b.n - a.n).slice(0, MAX_LISTED);
   const kept = new Set(groups.map(({ group }) => group));
   const rest =
@@ -78,12 +78,12 @@ function rowOf(label: string, before: CalibrationQuality | undefined, after: Cal
   return [label, tableCount(after.n), tableValue(after.positiveRate, 'share'), ...pairs];
 }
 
-function pictureOf({ curves: { before, after } }: TableCalibration): ReportBlock {
+function pictureOf({ curves: { before, after } }: MeasuredCalibration): ReportBlock {
   const panels = reliabilityPanels(before, after);
   return { kind: 'picture', chart: () => reliabilityChart(panels, { level: before.level }) };
 }
 
-function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
+function fallbackBlocks({ fallbacks }: MeasuredCalibration): ReportBlock[] {
   const labels = Object.keys(fallbacks);
   if (labels.length === 0) return [{ kind: 'paragraph', text: 'Every group has its own calibrator.' }];
   const shown = labels.slice(0, MAX_LISTED);
@@ -103,7 +103,7 @@ function fallbackBlocks({ fallbacks }: TableCalibration): ReportBlock[] {
 }
 
 /** Describes the purpose of the calibration, and lists the errors over all rows that it increased. */
-function priceOf({ before, after }: TableCalibration): string[] {
+function priceOf({ before, after }: MeasuredCalibration): string[] {
   const worse = MEASURES.filter(([key]) => after.overall[key] > before.overall[key]);
   return [
     ...PRICE,
@@ -125,7 +125,7 @@ const READING: readonly string[] = [
   'In the charts, dots on the diagonal are calibrated; bars are the intervals of individual bins.',
 ];
 
-function madeOf(calibration: TableCalibration): [name: string, value: string][] {
+function madeOf(calibration: MeasuredCalibration): [name: string, value: string][] {
   const { calibrator, folds, trainSize, seed, n, nDropped } = calibration;
   return [
     ['evenhand', VERSION],

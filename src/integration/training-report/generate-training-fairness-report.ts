@@ -18,7 +18,7 @@ import { writeFileAtomic } from '../../io/atomic-write.ts';
 import type { ParetoPoint } from '../../training/pareto/pareto-points.ts';
 import type { TrainingJobResult } from '../../training/jobs/job-result.ts';
 import type { ParetoSweep } from '../../training/pareto/pareto-sweep.ts';
-import type { TableCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
+import type { MeasuredCalibration } from '../../training/postprocessing/calibrator/table-calibration.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { calibrationDocument } from './calibration-document.ts';
 import { jobDocument } from './job-document.ts';
@@ -26,7 +26,7 @@ import { capital, tableCount, rangeText, tableNumber, tableValue } from '../../i
 import type { WorkflowFindings } from '../workflow-result.ts';
 
 /** The training results that can be reported. */
-export type ReportedTraining = ParetoSweep | TrainingJobResult | TableCalibration | WorkflowFindings;
+export type ReportedTraining = ParetoSweep | TrainingJobResult | MeasuredCalibration | WorkflowFindings;
 
 /** Builds the report of a sweep over penalty weights. The report lists every point with its intervals. */
 function sweepDocument(sweep: ParetoSweep): ReportDocument {

@@ -43,6 +43,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
       'validateFile',
       'validateCounts',
       'validateSql',
+      'calibrateSql',
       'countingSql',
       'predictFile',
       'openDuckDb',

@@ -146,7 +146,7 @@ export async function calibrateHeldOut(
     ...held,
     calibrator: GroupFairnessCalibrator.ofState(settings, state),
     ...plan,
-    warnings: Object.freeze([...state.warnings, ...remarks(state, states, plan.folds)]),
+    warnings: Object.freeze(holdOutWarnings(state, states, plan.folds)),
   });
 }
 
@@ -197,7 +197,15 @@ function fitPart(rows: CalibrationRows, settings: CalibratorSettings, parts: num
   throw oneLabelWithout(part, parts);
 }
 
-/** Returns warnings about the calibrated rows. The warnings of the calibrator are not included. */
+/** Returns the warnings of the calibrator and warnings about the calibrated rows. */
+export function holdOutWarnings(
+  final: CalibratorState,
+  states: readonly CalibratorState[],
+  folds: number | null,
+): string[] {
+  return [...final.warnings, ...remarks(final, states, folds)];
+}
+
 function remarks(final: CalibratorState, states: readonly CalibratorState[], folds: number | null): string[] {
   if (folds === 1)
     return ['calibration is measured on the rows that it was fitted on, which makes it look better than it is'];

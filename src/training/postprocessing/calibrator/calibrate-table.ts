@@ -4,7 +4,7 @@ import { calibrateHeldOut, type CalibrateHeldOutOptions, HELD_OUT_DEFAULTS } fro
 import { measureCalibration } from './measure-calibration.ts';
 import { readScoreTable, type ScoreTableSource } from './read-score-table.ts';
 import { reliabilityCurve } from './reliability-curve.ts';
-import type { MeasuredRows, TableCalibration } from './table-calibration.ts';
+import { measuredOn, type TableCalibration } from './table-calibration.ts';
 
 /** Options of {@link calibrateTable}. */
 export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sampleWeight' | 'positiveLabel'>;
@@ -13,7 +13,7 @@ export type CalibrateTableOptions = Omit<CalibrateHeldOutOptions, 'groups' | 'sa
  * The options of the reliability curves. Bins should have at least 20 rows, because the share of positives in fewer
  * rows is mostly noise.
  */
-const CURVES = { minBinSize: 20 };
+export const CURVES = { minBinSize: 20 };
 
 /**
  * Calibrates the scores of a table per group and measures calibration before and after. The measured rows were not used
@@ -66,9 +66,4 @@ export async function calibrateTable(
     nDropped,
     warnings: Object.freeze([...warnings, ...held.warnings]),
   });
-}
-
-function measuredOn(folds: number | null): MeasuredRows {
-  if (folds === null) return 'held_out_rows';
-  return folds === 1 ? 'fitted_rows' : 'cross_fitted_rows';
 }

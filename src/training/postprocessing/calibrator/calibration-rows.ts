@@ -37,6 +37,8 @@ export interface CalibrationRows {
   readonly y: Uint8Array;
   /** The weights, [rows], 0 or more. */
   readonly weights: Float64Array;
+  /** Whether each weight is a number of rows that have the same score, label and group. */
+  readonly areCounts?: boolean | undefined;
   readonly groups: CategoricalColumn;
 }
 
@@ -83,11 +85,12 @@ export async function readUnitScores(source: ColumnSource, sensitive: SensitiveS
 
 /** Returns the rows at the given indices, in the given order. */
 export function takeCalibrationRows(
-  { scores, y, weights, groups }: CalibrationRows,
+  { scores, y, weights, areCounts, groups }: CalibrationRows,
   rows: Int32Array,
 ): CalibrationRows {
   const { length } = rows;
   return {
+    areCounts,
     scores: pick(scores, new Float64Array(length), rows),
     y: pick(y, new Uint8Array(length), rows),
     weights: pick(weights, new Float64Array(length), rows),

@@ -154,7 +154,11 @@ function soleLabel({ n, positives }: LabelCounts): 0 | 1 | undefined {
 }
 
 /** Counts rows and labels. */
-export function countLabels({ y, weights }: Pick<LabelledScores, 'y' | 'weights'>): LabelCounts {
+export function countLabels({
+  y,
+  weights,
+  areCounts = false,
+}: Pick<CalibrationRows, 'y' | 'weights' | 'areCounts'>): LabelCounts {
   let [positives, yes, total] = [0, 0, 0];
   for (let row = 0; row < y.length; row++) {
     const weight = weights[row] as number;
@@ -163,7 +167,8 @@ export function countLabels({ y, weights }: Pick<LabelledScores, 'y' | 'weights'
     yes += weight;
     positives += 1;
   }
-  return { n: y.length, positives, positiveRate: yes / total };
+  const positiveRate = yes / total;
+  return areCounts ? { n: total, positives: yes, positiveRate } : { n: y.length, positives, positiveRate };
 }
 
 /** Returns the rows of each non-empty group, in the order of the labels. */

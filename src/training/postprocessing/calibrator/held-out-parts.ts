@@ -53,7 +53,13 @@ export function dealOut(strata: Int32Array, { folds, trainSize, seed }: HeldOutP
     if (train.length > 0 && test.length > 0) return [test];
     throw emptyPart(length, trainSize, train.length === 0 ? 'fit on' : 'calibrate');
   }
-  if (folds !== null && folds <= length) return stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
+  assertFolds(folds, length);
+  return stratifiedSplit(strata, Array<number>(folds).fill(1 / folds), seed);
+}
+
+/** @throws {DataValidationError} if there are more folds than rows */
+export function assertFolds(folds: number | null, length: number): asserts folds is number {
+  if (folds !== null && folds <= length) return;
   throw new DataValidationError(
     `${String(folds)} folds need at least ${String(folds)} rows; there are ${String(length)}.`,
     {
@@ -68,7 +74,7 @@ export function dealOut(strata: Int32Array, { folds, trainSize, seed }: HeldOutP
  * Returns the error for an empty part. The number of rows of a part is rounded to an integer, so a part is not empty if
  * rows x share is above one half. A small offset compensates for the rounding error of the share.
  */
-function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
+export function emptyPart(rows: number, trainSize: number, purpose: string): DataValidationError {
   const smaller = Math.min(trainSize, 1 - trainSize);
   const enough = Math.floor(0.5 / smaller + 1e-9) + 1;
   return new DataValidationError(

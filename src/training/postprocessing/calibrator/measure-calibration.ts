@@ -4,7 +4,7 @@ import { SCORE_MEASURES } from '../../../metrics/measures/score-measures.ts';
 import { type PreparedScores, prepareScores, reduceScores } from '../../../metrics/reduce/reduce-scores.ts';
 import { countDropped } from '../../../metrics/reduce/row-arguments.ts';
 import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
-import { logLoss } from '../../../metrics/statistics/score-grid.ts';
+import { logLoss, type ScoreEntry } from '../../../metrics/statistics/score-grid.ts';
 import { type ColumnSource, isDeviceTensor, onHost, type SensitiveSource } from '../../../table/index.ts';
 import { assertGroupsGiven, outsideRange } from './calibration-rows.ts';
 import { asOneGroupOfScores, measureOnDevice, type QualitySums } from './measure-on-device.ts';
@@ -169,26 +169,50 @@ function reportOf(
   });
 }
 
+/** Measures the scores of entries as {@link measureCalibration} measures rows. */
+export function measureEntries(stats: ScoreStats, entries: readonly ScoreEntry[]): CalibrationReport {
+  const sums = sumEntries(entries, stats.labels.length);
+  const together = entries.map((entry) => ({ ...entry, group: 0 }));
+  const [overall] = qualityOf(sumEntries(together, 1), asOneGroupOfScores(stats));
+  return reportOf(overall, stats.labels, qualityOf(sums, stats), stats.nDropped);
+}
+
+function sumEntries(entries: readonly ScoreEntry[], groups: number): QualitySums[] {
+  const sums = Array.from({ length: groups }, noSums);
+  for (const { group, score, counts, weights } of entries) {
+    for (const label of [0, 1] as const) addRows(sums[group] as OwnSums, score, label, weights[label], counts[label]);
+  }
+  return sums;
+}
+
 /**
  * Sums over the rows of each group, indexed by its code. Losses are summed per row, because the grid that is used for
  * many distinct scores would round small scores to 0.
  */
 function sumGroups({ labels, codes, yScore, yTrue, weights }: PreparedScores): QualitySums[] {
-  const sums = labels.map(() => ({ n: 0, weight: 0, yes: 0, score: 0, squares: 0, logs: 0 }));
+  const sums = labels.map(noSums);
   for (let row = 0; row < codes.length; row++) {
     const own = sums[codes[row] as number];
-    if (own === undefined) continue;
-    const [score, label] = [yScore[row] as number, yTrue[row] as number];
-    const weight = weights?.[row] ?? 1;
-    if (weight === 0) continue;
-    own.n += 1;
-    own.weight += weight;
-    own.yes += weight * label;
-    own.score += weight * score;
-    own.squares += weight * (score - label) ** 2;
-    own.logs += weight * logLoss(score, label as 0 | 1);
+    if (own !== undefined) addRows(own, yScore[row] as number, yTrue[row] as 0 | 1, weights?.[row] ?? 1);
   }
   return sums;
+}
+
+type OwnSums = { -readonly [Name in keyof QualitySums]: number };
+
+function noSums(): OwnSums {
+  return { n: 0, weight: 0, yes: 0, score: 0, squares: 0, logs: 0 };
+}
+
+/** Adds rows with the same score and label to sums. */
+function addRows(sums: OwnSums, score: number, label: 0 | 1, weight: number, count = 1): void {
+  if (weight === 0) return;
+  sums.n += count;
+  sums.weight += weight;
+  sums.yes += weight * label;
+  sums.score += weight * score;
+  sums.squares += weight * (score - label) ** 2;
+  sums.logs += weight * logLoss(score, label);
 }
 
 /** Computes the measures of each group from its sums and score statistics. */

@@ -12,9 +12,13 @@ import { assertLabel } from '../../data/training-data.ts';
 import { outsideRange } from './calibration-rows.ts';
 
 /** A table of scores and the names of its columns. */
-export interface ScoreTableSource {
+export interface ScoreTableSource extends ScoreColumns {
   /** The table, with one row per decision. */
   readonly table: TableSource;
+}
+
+/** The columns of scores, outcomes and groups. */
+export interface ScoreColumns {
   /**
    * The column of scores, from 0 to 1.
    * @defaultValue 'score'
@@ -56,12 +60,7 @@ export interface ScoreTable {
  *   or if no row has all values
  */
 export function readScoreTable(source: ScoreTableSource): ScoreTable {
-  const columns = {
-    score: source.score ?? 'score',
-    target: source.target ?? 'y',
-    group: [source.group ?? 'g'].flat(),
-  };
-  assertDistinct(columns);
+  const columns = namesOf(source);
   const { table, warnings } = readTexts(Table.from(source.table), {
     groups: columns.group,
     target: columns.target,
@@ -107,7 +106,16 @@ function readTarget(table: Table, target: string, positiveLabel: string | undefi
   return toBinary(column, `Column '${target}'`, positiveLabel);
 }
 
-/** Checks that no column is used twice. */
+/**
+ * Returns the names of the columns, with defaults.
+ * @throws {DataValidationError} if a column is used twice, or there is no group
+ */
+export function namesOf({ score = 'score', target = 'y', group = 'g' }: ScoreColumns): ScoreTable['columns'] {
+  const columns = { score, target, group: [group].flat() };
+  assertDistinct(columns);
+  return columns;
+}
+
 function assertDistinct({ score, target, group }: ScoreTable['columns']): void {
   if (group.length === 0) {
     throw new DataValidationError("The list of group columns ('group') is empty.", {

@@ -4,6 +4,7 @@ import { DataValidationError } from '../../../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../../../internal/arguments.ts';
 import { writeFileAtomic } from '../../../io/atomic-write.ts';
 import { effectiveCount } from '../../../metrics/measures/group-measure.ts';
+import type { ScoreStats } from '../../../metrics/statistics/group-stats.ts';
 import { scoreEntries, type ScoreEntry } from '../../../metrics/statistics/score-grid.ts';
 import { requireInteger, requireLevel } from '../../../stats/parameters.ts';
 import { wilsonInterval } from '../../../stats/proportion-interval.ts';
@@ -107,7 +108,18 @@ export async function reliabilityCurve(
   const bins = requireInteger('bins', options.bins ?? DEFAULTS.bins, 1);
   const minBinSize = requireInteger('minBinSize', options.minBinSize ?? DEFAULTS.minBinSize, 1);
   const level = requireLevel('level', options.level ?? DEFAULTS.level);
-  const stats = await readScoreStats(scores, y, groups, options);
+  return curvesOf(await readScoreStats(scores, y, groups, options), { bins, minBinSize, level });
+}
+
+/** Computes the reliability curves of score statistics. */
+export function curvesOf(
+  stats: ScoreStats,
+  {
+    bins = DEFAULTS.bins,
+    minBinSize = DEFAULTS.minBinSize,
+    level = DEFAULTS.level,
+  }: Partial<Pick<ReliabilityCurves, 'bins' | 'minBinSize' | 'level'>>,
+): ReliabilityCurves {
   const entriesOf = stats.labels.map((): ScoreEntry[] => []);
   for (const entry of scoreEntries(stats)) entriesOf[entry.group]?.push(entry);
   const curves = entriesOf.flatMap((entries, group) => {

@@ -10,9 +10,13 @@ import type { ScoreTable } from './read-score-table.ts';
 export type MeasuredRows = 'cross_fitted_rows' | 'held_out_rows' | 'fitted_rows';
 
 /** The calibrated scores of a table, with measurements before and after. */
-export interface TableCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'rows' | 'calibrated'> {
+export interface TableCalibration extends MeasuredCalibration {
   /** The measured rows in their order, with the columns score_raw, score_cal, y, g. */
   readonly table: Table;
+}
+
+/** A fitted calibrator, with measurements before and after calibration. */
+export interface MeasuredCalibration extends Omit<HeldOutCalibration, 'foldOf' | 'rows' | 'calibrated'> {
   readonly measuredOn: MeasuredRows;
   /** Measurements of the same rows before and after calibration. */
   readonly before: CalibrationReport;
@@ -41,7 +45,7 @@ interface ComparisonJson {
 /** The JSON form of a table's calibration. */
 export interface TableCalibrationJson extends SnakeFields<
   Pick<
-    TableCalibration,
+    MeasuredCalibration,
     'positiveLabel' | 'folds' | 'trainSize' | 'seed' | 'measuredOn' | 'n' | 'nDropped' | 'fallbacks' | 'warnings'
   >
 > {
@@ -57,7 +61,7 @@ export interface TableCalibrationJson extends SnakeFields<
 }
 
 /** Converts a table's calibration to JSON in snake_case. */
-export function tableCalibrationToJson(calibration: TableCalibration): TableCalibrationJson {
+export function tableCalibrationToJson(calibration: MeasuredCalibration): TableCalibrationJson {
   const { calibrator, before, after, fallbacks, positiveLabel, folds, trainSize, seed, measuredOn, n } = calibration;
   const { score, target, group } = calibration.columns;
   const { method, minSamples } = calibrator;
@@ -83,4 +87,10 @@ function compare(before: CalibrationQuality, after: CalibrationQuality): Compari
 
 function qualityToJson({ meanScore, ece, brierScore, logLoss }: CalibrationQuality): QualityJson {
   return snakeFields({ meanScore, ece, brierScore, logLoss });
+}
+
+/** Returns which rows were measured. */
+export function measuredOn(folds: number | null): MeasuredRows {
+  if (folds === null) return 'held_out_rows';
+  return folds === 1 ? 'fitted_rows' : 'cross_fitted_rows';
 }
