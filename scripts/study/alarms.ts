@@ -4,11 +4,11 @@
  *     npm run study:alarms             # writes docs/alarms.md and docs/alarms.csv
  *     npm run study:alarms -- --quick  # a tenth of the runs, printed only
  *
- * Options: --seed (2026), --workers (one for each core), --only (ids of cells, separated by commas; printed only).
+ * Options: --seed (2026), --workers (threads, one for each core), --only (ids of cells, separated by commas; printed
+ * only). With --redis URL, other processes simulate, on any host: start them with --redis URL --serve.
  * Exits 1 if an acceptance criterion is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { format, resolveConfig } from 'prettier';
@@ -16,7 +16,7 @@ import { format, resolveConfig } from 'prettier';
 import { ALARM_CELLS, type AlarmChunk, type RunOutcome } from './alarms/design.ts';
 import { alarmCsv, alarmMarkdown } from './alarms/report.ts';
 import { alarmVerdicts } from './alarms/verdicts.ts';
-import { simulateAll } from './pool.ts';
+import { type Pool, POOL_OPTIONS, serveStudy, simulateAll } from './pool.ts';
 
 /** The number of runs per message to a worker. Every run has its own seed, so it does not affect the results. */
 const CHUNK = 10;
@@ -28,10 +28,15 @@ const { values: args } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     seed: { type: 'string', default: '2026' },
-    workers: { type: 'string', default: String(availableParallelism()) },
+    ...POOL_OPTIONS,
     only: { type: 'string' },
   },
 });
+const pool: Pool = { ...args, worker: WORKER, kind: 'alarms' };
+if (args.serve) {
+  await serveStudy(pool);
+  process.exit(0);
+}
 const seed = Number(args.seed);
 const only = args.only?.split(',');
 const cells = ALARM_CELLS.filter(({ id }) => only === undefined || only.includes(id));
@@ -45,7 +50,7 @@ const chunks = cells.flatMap((cell) => {
   });
 });
 const started = performance.now();
-const answers = await simulateAll<RunOutcome[]>(WORKER, chunks, Number(args.workers), (done) => {
+const answers = await simulateAll<RunOutcome[]>(pool, chunks, (done) => {
   if (done % 20 !== 0 && done !== chunks.length) return;
   const seconds = (performance.now() - started) / 1000;
   process.stderr.write(`${done} of ${chunks.length} parts, ${seconds.toFixed(0)} s\n`);

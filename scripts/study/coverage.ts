@@ -4,16 +4,16 @@
  *     npm run study:coverage             # writes docs/coverage.md and docs/coverage.csv
  *     npm run study:coverage -- --quick  # 100 repetitions a cell, printed only
  *
- * Options: --seed (2026), --workers (one per core). Exits with 1 if a target is missed.
+ * Options: --seed (2026), --workers (threads, one for each core). With --redis URL, other processes simulate, on any
+ * host: start them with --redis URL --serve. Exits with 1 if a target is missed.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 
 import { format, resolveConfig } from 'prettier';
 
 import { type Cell, studyCells } from './design.ts';
-import { simulateAll } from './pool.ts';
+import { type Pool, POOL_OPTIONS, serveStudy, simulateAll } from './pool.ts';
 import { csv, markdown } from './report.ts';
 import { addTally, type Chunk, emptyTally, type Tally } from './simulate.ts';
 import { type CellResult, coverageOf, RUN_AGAIN_BELOW, verdicts } from './verdicts.ts';
@@ -30,9 +30,14 @@ const { values: args } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     seed: { type: 'string', default: '2026' },
-    workers: { type: 'string', default: String(availableParallelism()) },
+    ...POOL_OPTIONS,
   },
 });
+const pool: Pool = { ...args, worker: WORKER, kind: 'coverage' };
+if (args.serve) {
+  await serveStudy(pool);
+  process.exit(0);
+}
 const seed = Number(args.seed);
 const effort = args.quick ? QUICK : FULL;
 
@@ -77,7 +82,7 @@ async function run(
     }),
   );
   const started = performance.now();
-  const tallies = await simulateAll<Tally>(WORKER, chunks, Number(args.workers), (done) => {
+  const tallies = await simulateAll<Tally>(pool, chunks, (done) => {
     if (done % 20 !== 0 && done !== chunks.length) return;
     const seconds = (performance.now() - started) / 1000;
     process.stderr.write(`${done} of ${chunks.length} parts, ${seconds.toFixed(0)} s\n`);
