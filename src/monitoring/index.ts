@@ -35,3 +35,4 @@ export type {
 export { KafkaSource, type KafkaSourceOptions } from './streams/kafka-source.ts';
 export { type RedisStreamOptions, RedisStreamSource } from './streams/redis-stream-source.ts';
 export { replay, type ReplayOptions, type ReplayResult } from './replay.ts';
+export { replaySql, type ReplaySqlOptions, type ReplaySqlResult } from './replay-sql.ts';

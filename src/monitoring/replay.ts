@@ -86,8 +86,29 @@ const CHUNKS_PER_REPORT = 100;
  * ```
  */
 export async function replay(source: string | TableSource, options: ReplayOptions): Promise<ReplayResult> {
-  assertKnownOptions('replay', options, REPLAY_OPTION_NAMES);
+  const task = openReplay('replay', options);
+  const table = await tableOf(source, task.tracker);
+  const order = orderOf(table, task.tracker);
+  const isSorted = order.some((row, index) => row !== index);
+  const parts = [{ table, order }];
+  return Object.freeze({ ...(await replayParts(task, { rowCount: table.rowCount, parts })), isSorted });
+}
+
+/** A replay that has not begun. */
+interface ReplayTask extends Pick<ReplayOptions, 'extraChecks' | 'onProgress' | 'signal'> {
+  readonly tracker: RealTimeFairnessTracker;
+  readonly engine: FairnessDriftAndAlertEngine;
+  readonly lookEvery: number;
+}
+
+/**
+ * Checks the options of a replay, and creates its tracker and its engine.
+ * @throws {ValueError} if an option is invalid
+ */
+export function openReplay(caller: string, options: ReplayOptions): ReplayTask {
+  assertKnownOptions(caller, options, REPLAY_OPTION_NAMES);
   requireFields('options', options, "be an object, as in { tracker: { columns: { yPred: 'p', protected: ['sex'] } } }");
+  const { extraChecks, onProgress, signal } = options;
   const tracker =
     options.tracker instanceof RealTimeFairnessTracker ? options.tracker : new RealTimeFairnessTracker(options.tracker);
   const engine =
@@ -95,14 +116,29 @@ export async function replay(source: string | TableSource, options: ReplayOption
       ? options.engine
       : new FairnessDriftAndAlertEngine(options.engine);
   const lookEvery = requireInteger('lookEvery', options.lookEvery ?? 100, 1);
-  options.signal?.throwIfAborted();
+  signal?.throwIfAborted();
   engine.watch(tracker);
-  const table = await tableOf(source, tracker);
-  const order = orderOf(table, tracker);
+  return { tracker, engine, lookEvery, extraChecks, onProgress, signal };
+}
+
+/** The events of a replay, in their order. */
+interface ReplayEvents {
+  readonly rowCount: number;
+  /** Tables with the order of their rows. */
+  readonly parts: Iterable<{ readonly table: Table; readonly order: Int32Array }>;
+  /** Whether the predictions are 0 and 1, regardless of the positive label. */
+  readonly areDecided?: boolean;
+}
+
+/** Counts events and checks the alerts. */
+export async function replayParts(
+  { tracker, engine, lookEvery, extraChecks, onProgress, signal }: ReplayTask,
+  { rowCount, parts, areDecided }: ReplayEvents,
+): Promise<ReplayResult> {
   const alerts: AlertEvent[] = [];
   const watches: AlertEvent[] = [];
-  options.signal?.throwIfAborted();
-  const isPreviewing = options.extraChecks === 'previewed';
+  signal?.throwIfAborted();
+  const isPreviewing = extraChecks === 'previewed';
   const check = (): EngineUpdate => {
     const update = engine.update(tracker);
     alerts.push(...update.alerts);
@@ -110,20 +146,24 @@ export async function replay(source: string | TableSource, options: ReplayOption
     return update;
   };
   if (!isPreviewing) check();
-  for (let from = 0, chunks = 1; from < table.rowCount; chunks++) {
-    const before = positionOf(tracker);
-    const to = Math.min(table.rowCount, from + lookEvery - (before % lookEvery));
-    tracker.recordBatch(table.take(order.subarray(from, to)));
-    from = to;
-    if (isDue(tracker, before, lookEvery)) check();
-    options.signal?.throwIfAborted();
-    if (chunks % CHUNKS_PER_REPORT > 0) continue;
-    options.onProgress?.({ stage: 'replaying events', done: from, total: table.rowCount });
-    await nextTurn();
+  let [done, chunks] = [0, 0];
+  for (const { table, order } of parts) {
+    for (let from = 0; from < order.length;) {
+      const before = positionOf(tracker);
+      const to = Math.min(order.length, from + lookEvery - (before % lookEvery));
+      tracker.stream.addBatch(table.take(order.subarray(from, to)), { areDecided });
+      done += to - from;
+      from = to;
+      if (isDue(tracker, before, lookEvery)) check();
+      signal?.throwIfAborted();
+      if (++chunks % CHUNKS_PER_REPORT > 0) continue;
+      onProgress?.({ stage: 'replaying events', done, total: rowCount });
+      await nextTurn();
+    }
   }
   const end = isPreviewing ? engine.copy().update(tracker) : check();
   if (!isPreviewing) tracker.flush();
-  options.onProgress?.({ stage: 'replaying events', done: table.rowCount, total: table.rowCount });
+  onProgress?.({ stage: 'replaying events', done: rowCount, total: rowCount });
   return Object.freeze({
     nEvents: tracker.nEvents,
     alerts: Object.freeze(alerts),
@@ -131,7 +171,7 @@ export async function replay(source: string | TableSource, options: ReplayOption
     states: end.states,
     preview: isPreviewing ? end : null,
     alertHistory: engine.alerts,
-    isSorted: order.some((row, index) => row !== index),
+    isSorted: false,
     tracker,
     engine,
   });

@@ -19,6 +19,7 @@ import {
 } from '../../src/metrics/reduce/reduce-source.ts';
 import type { GroupStats } from '../../src/metrics/statistics/group-stats.ts';
 import { withRowStream } from '../../src/io/row-stream.ts';
+import { replay, replaySql } from '../../src/monitoring/index.ts';
 import { runDetectors, runPipeline, weightsSql } from '../../src/pipeline/index.ts';
 import { Table } from '../../src/table/index.ts';
 import { calibrateSql, calibrateTable } from '../../src/training/index.ts';
@@ -148,10 +149,26 @@ export function countsSuite(source: () => QuerySource): void {
   });
 }
 
+/** Checks a replay of rows that an engine counts by time: numbers of seconds since 1970. */
+function replaySuite(source: () => QuerySource): void {
+  it('a replay has the metrics of the complete rows', async () => {
+    const columns = { yPred: 'hired', yTrue: 'y', protected: ['eh_k0', 'known'], timestamp: 'level' };
+    const found = await replaySql(source(), { tracker: { columns } });
+    const rows = hostileRows()
+      .toRecords()
+      .filter((row) => ['hired', 'eh_k0', 'known', 'level'].every((name) => row[name] !== null));
+    const expected = await replay(rows, { tracker: { columns } });
+    expect([found.nEvents, found.nDropped]).to.deep.equal([rows.length, 3000 - rows.length]);
+    const cumulative = { window: 'cumulative' } as const;
+    expect(found.tracker.metrics(cumulative)).to.have.deep.members([...expected.tracker.metrics(cumulative)]);
+  });
+}
+
 /** Checks what an engine that knows the types of its columns returns for {@link hostileRows}: counts, facts and rows. */
 export function rowsSuite(source: () => QuerySource): void {
   const table = hostileRows();
   countsSuite(source);
+  replaySuite(source);
 
   it('detectors report the same as for the rows', async () => {
     const config = { sensitive: ['eh_k0', 'known', 'level'], intersections: [['known', 'level']] };

@@ -9,6 +9,7 @@ import {
 } from '../../document/report-document.ts';
 import type { MonitorHooks, MonitorOutcome } from '../../integration/monitor/monitor-outcome.ts';
 import { counted, formatCount, formatNumber } from '../../internal/format.ts';
+import type { QuerySource } from '../../io/sql-source.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import type { FoundFiles } from '../../schemas/data-source.ts';
@@ -22,15 +23,15 @@ import { assertOutputs } from '../output-places.ts';
 import { asOneLine, type OutputOptions, print, printResult, remarkWritten, warn } from '../output.ts';
 import { onInterrupt, progressBar } from '../progress-bar.ts';
 import { assertNoPassword } from '../redis-url.ts';
-
-interface MonitorOptions extends OutputOptions {
-  readonly csv?: FoundFiles;
-}
+import { assertOneSource, onDatabase, openSql, SQL_OPTIONS, type SqlOptions } from '../sql-rows.ts';
 
 /** The maximum number of uncounted lines that are reported individually. */
 const MAX_REPORTED_PROBLEMS = 5;
 
-interface MonitorOptions extends OutputOptions {
+interface MonitorOptions extends OutputOptions, SqlOptions {
+  readonly kafka?: readonly string[];
+  readonly redisStream?: string;
+  readonly csv?: FoundFiles;
   readonly junit?: string;
 }
 
@@ -40,8 +41,9 @@ export function monitorCommand(): Command {
     name: 'monitor',
     isOpenEnded: true,
     options: `
---csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line, if neither --kafka nor --redis-stream is given)
+--csv <data>  rows to replay: a CSV, TSV (also .gz) or Parquet file, a folder of them, a glob in quotes, or - for CSV on stdin; repeat for several files (default: read events from stdin, one JSON object per line, if none of --sql, --kafka and --redis-stream is given)
 ${OPTION.decimal}
+${SQL_OPTIONS}
 --y-pred <column>  column of decisions, 0 or 1, or of scores from 0 to 1
 --y-true <column>  column of true labels; adds equalized odds
 ${OPTION.scoreThreshold}
@@ -98,6 +100,10 @@ Examples:
   $ evenhand monitor --csv decisions.csv --y-pred approved --sensitive sex --sensitive sex,race \\
       --timestamp decided_at --output-dir monitoring
 
+  The same in a database, which counts its rows by day, and sends only counts:
+  $ EVENHAND_SQL_PASSWORD=… evenhand monitor --sql postgres://ana@db.example/shop \\
+      --query "SELECT *, CAST(decided_at AS DATE) AS day FROM loans" --timestamp day --y-pred approved --sensitive sex
+
   A live stream, one JSON object per line; a later run resumes where it stopped:
   $ tail -n +1 -F decisions.ndjson | evenhand monitor --y-pred approved --sensitive sex --state monitor.json \\
       --records records.csv --alerts alerts.ndjson --output-dir monitoring
@@ -129,16 +135,20 @@ by Ctrl-C (the dashboard and the state are written first).`,
 }
 
 async function runMonitorCommand(options: MonitorOptions, request: MonitorRequest): Promise<void> {
-  const { csv, junit } = options;
+  const { csv, sql, junit } = options;
+  assertOneSource(options, ['csv', 'sql', 'kafka', 'redisStream']);
   await assertPaths(request, csv, junit);
   if (request.redis !== undefined) await assertNoPassword('redis', request.redis);
   const [{ runMonitor, monitorToJson }, { MAX_GROUPS }] = await Promise.all([
     import('../../integration/monitor/run-monitor.ts'),
     import('../../monitoring/tracker/group-codes.ts'),
   ]);
-  const input = await prepareInput(request);
+  const rows = sql === undefined ? undefined : await openSql(sql, options);
+  const input = await prepareInput(request, rows !== undefined);
+  const run = (source?: QuerySource): Promise<MonitorOutcome> =>
+    runMonitor(request, { ...input, ...hooksOf(options), rows: source });
   try {
-    const outcome = await runMonitor(request, { ...input, ...hooksOf(options) });
+    const outcome = await (rows === undefined ? run() : onDatabase(rows, run));
     await printResult(options, { json: () => monitorToJson(outcome), text: () => describe(outcome) });
     for (const sentence of [...problemSentences(outcome, MAX_GROUPS), ...outcome.warnings]) warn(sentence);
     await writeGateReports(gateReportOf(outcome, settingsOf(options)), junit);
@@ -172,13 +182,13 @@ interface Input {
 }
 
 /** Returns the lines of stdin. Ctrl-C has the same effect as the end of the input. */
-async function prepareInput({ csv, kafka, redisStream }: MonitorRequest): Promise<Input> {
+async function prepareInput({ csv, kafka, redisStream }: MonitorRequest, isInDatabase: boolean): Promise<Input> {
   const isAtBroker = kafka !== undefined || redisStream !== undefined;
   const [{ utf8Lines }, { DataValidationError }] = await Promise.all([
     import('../../internal/decode-utf8.ts'),
     import('../../exceptions/index.ts'),
   ]);
-  if (csv === undefined && !isAtBroker && process.stdin.isTTY) {
+  if (csv === undefined && !isInDatabase && !isAtBroker && process.stdin.isTTY) {
     throw new DataValidationError('There is no input: --csv is not given, and stdin is a terminal.', {
       code: 'empty-data',
       suggestion: 'Give a file with --csv, or pipe events to stdin, one JSON object per line.',

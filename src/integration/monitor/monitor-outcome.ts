@@ -1,4 +1,5 @@
 import type { OnProgress } from '../../internal/progress.ts';
+import type { QuerySource } from '../../io/sql-source.ts';
 import type { AlertEvent, AlertHistory } from '../../monitoring/alarms/alert-event.ts';
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
@@ -12,6 +13,8 @@ import type { WriteOutcome } from './write-outputs.ts';
 
 /** The source of events of a monitoring run, and its callbacks. */
 export interface MonitorHooks {
+  /** The rows of a database to replay, which are counted by time. */
+  readonly rows?: QuerySource | undefined;
   /**
    * Opens the stream of JSON lines, each with one event. The function is called only if the request names no file and no
    * broker, after all other checks.

@@ -1,13 +1,16 @@
+import { formatCount } from '../../internal/format.ts';
 import { parseObject } from '../../internal/values.ts';
+import { titleOf } from '../../io/engines/count-on-engine.ts';
 import { findFiles } from '../../io/find-files.ts';
 import { loadData } from '../../io/load-data.ts';
 import { assertLabelsCounted } from '../../io/positive-label.ts';
 import { CELLS_BY_DECISION, cellsWith } from '../../metrics/statistics/group-stats.ts';
-import { withRelation } from '../../io/sql-source.ts';
+import { type QuerySource, withRelation } from '../../io/sql-source.ts';
 import type { AlertEvent } from '../../monitoring/alarms/alert-event.ts';
 import type { WatchedGap } from '../../monitoring/dashboard/take-gaps.ts';
 import { type ExtraChecks, followLines, type UnreadableLine } from '../../monitoring/follow-lines.ts';
 import { replay } from '../../monitoring/replay.ts';
+import { replaySql } from '../../monitoring/replay-sql.ts';
 import { alertToJson } from '../../monitoring/sinks/transition-json.ts';
 import type { RealTimeFairnessTracker } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../../schemas/data-source.ts';
@@ -109,7 +112,7 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 }
 
 /**
- * Monitors the events of a request: replays a file, or reads lines with events until the input ends. The dashboard and
+ * Monitors the events of a request: replays a file or rows of a database, or reads lines with events until the input ends. The dashboard and
  * the state are written at the end. For a stream, they are also written at every refresh. If a refresh fails, the next
  * refresh tries again.
  * @throws {ConfigValidationError | ValueError} if the request is invalid, before any line is read
@@ -118,6 +121,7 @@ async function* chain(held: readonly string[], rest: AsyncIterator<string>): Asy
 export async function runMonitor(request: MonitorRequest, hooks: MonitorHooks): Promise<MonitorOutcome> {
   const paths = await openPaths(request);
   try {
+    if (hooks.rows !== undefined) return await replayRows(request, paths, hooks.rows, hooks);
     if (request.csv !== undefined) return await replayFile(request, paths, request.csv, hooks);
     if (request.redis !== undefined) return await followShared(request, paths, hooks);
     return await followStream(request, paths, hooks);
@@ -159,6 +163,30 @@ async function replayFile(
   const result = await replay(table, { tracker, engine, lookEvery, extraChecks, onProgress: hooks.onProgress });
   assertRowsCounted(request, tracker, before, files.title);
   return finish(request, parts, { ...result, known, refusedLines: 0, remarks: warnings });
+}
+
+/** Replays rows that a database counts by time. */
+async function replayRows(
+  request: MonitorRequest,
+  paths: MonitorPaths,
+  rows: QuerySource,
+  { onProgress }: MonitorHooks,
+): Promise<MonitorOutcome> {
+  const parts = makeParts(request, paths, savedTimestamp(request, paths.saved));
+  const { tracker, engine } = parts;
+  const before = countedSoFar(tracker);
+  const known = idsOf(engine);
+  const found = await replaySql(rows, {
+    ...{ tracker, engine, lookEvery: request.lookEvery, onProgress, signal: rows.signal },
+    areScores: request.scoreThreshold !== undefined,
+    extraChecks: extraChecksOf(request),
+  });
+  assertRowsCounted(request, tracker, before, titleOf(rows));
+  const remarks =
+    found.nDropped === 0
+      ? []
+      : [`${formatCount(found.nDropped)} rows lack a time, a group or a decision, and were not counted.`];
+  return finish(request, parts, { ...found, known, refusedLines: 0, remarks });
 }
 
 async function followStream(

@@ -44,6 +44,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
       'validateCounts',
       'validateSql',
       'calibrateSql',
+      'replaySql',
       'countingSql',
       'predictFile',
       'openDuckDb',
