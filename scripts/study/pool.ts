@@ -28,7 +28,7 @@ export interface Pool {
 /** The number of chunks for each worker that are on a queue at the same time, so that no worker waits. */
 const AHEAD = 64;
 
-/** Simulates chunks. The answers are in the order of the chunks, whoever computes them. */
+/** Simulates chunks. The answers are in the order of the chunks, for any number of threads and hosts. */
 export async function simulateAll<Answer>(
   pool: Pool,
   chunks: readonly object[],
