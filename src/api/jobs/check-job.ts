@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import { parseLlmEvalConfig } from '../../llm-evals/config/index.ts';
 import { parseConfigText } from '../../pipeline/index.ts';
 import { parseLlmEvalBody } from '../../schemas/llm-eval-body.ts';
@@ -5,7 +7,8 @@ import { parseTableJob, valuesOfForm } from '../../schemas/table-jobs.ts';
 import { parseValidateTable } from '../../schemas/validate-table.ts';
 import { parsePipelineFields, parseWorkflowFields } from '../../schemas/workflow-fields.ts';
 import { parseJson } from '../problem/parse-json.ts';
-import type { Job } from './job.ts';
+import type { Job, TableJob } from './job.ts';
+import { readRowsBody, readTablesBody } from './rows-body.ts';
 
 /**
  * Checks the configuration and the options of a job, without its data.
@@ -33,11 +36,19 @@ export async function checkJob(job: Job): Promise<void> {
     case 'calibrate':
     case 'ab-test':
     case 'train':
-      // The options in a JSON body are read with its rows.
-      if (job.fields !== null) parseTableJob(job.kind, valuesOfForm(job.kind, job.fields));
+      parseTableJob(job.kind, await optionsOf(job));
+      return;
+    case 'validate-rows':
+      readRowsBody(await readFile(job.path), job.maxItems);
       return;
     default:
   }
+}
+
+/** Returns the options of a form, or of a JSON body with rows. */
+async function optionsOf({ kind, fields, files, maxItems }: TableJob): Promise<object> {
+  if (fields !== null) return valuesOfForm(kind, fields);
+  return readTablesBody(kind, await readFile(files['body'] as string), maxItems).options;
 }
 
 /** The maximum length of a configuration that is checked in the main thread: about 20 milliseconds of work. */
@@ -45,6 +56,8 @@ const MAX_INLINE = 16_384;
 
 /** Returns whether a job is checked in the main thread. Otherwise, a thread checks it. */
 export function isCheckedInline(job: Job): boolean {
+  // A body with rows may be large.
+  if (job.kind === 'validate-rows' || ('fields' in job && job.fields === null)) return false;
   const text = 'config' in job ? job.config : job.kind === 'llm-eval' ? job.body : '';
   return text.length <= MAX_INLINE;
 }

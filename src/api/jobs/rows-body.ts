@@ -1,5 +1,7 @@
 import type { ValidateRowsInput } from '../../integration/validate-rows.ts';
 import { camelFields } from '../../internal/arguments.ts';
+import { isMapping } from '../../internal/values.ts';
+import { parseRows, ROW_FIELDS, type SentRows, type TableJobKind } from '../../schemas/table-jobs.ts';
 import { findTooLong, parseValidateRows } from '../../schemas/validate-rows.ts';
 import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
@@ -31,4 +33,40 @@ export function readRowsBody(bytes: Uint8Array, maxItems: number): ValidateRowsI
 function labelFieldsOf(value: unknown): ReadonlySet<string> {
   const hasPositiveLabel = typeof value === 'object' && value !== null && 'positive_label' in value;
   return hasPositiveLabel ? CLASS_FIELDS : GROUP_FIELDS;
+}
+
+/** The parts of a JSON body with tables. */
+interface TablesBody {
+  /** The fields that are not rows. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** The rows by the names of their fields. */
+  readonly tables: Readonly<Record<string, SentRows>>;
+}
+
+/**
+ * Reads a JSON body of `POST /predict`, `/calibrate`, `/ab-test` or `/train`.
+ * @throws {ServiceProblem} 400 if the body is not JSON, 413 if it has too many rows
+ * @throws {ConfigValidationError} if rows are not valid
+ */
+export function readTablesBody(kind: TableJobKind, bytes: Uint8Array, maxItems: number): TablesBody {
+  const names = Object.keys(ROW_FIELDS[kind]);
+  const value = parseJson(bytes, () => new Set(names));
+  if (!isMapping(value)) throw fieldProblem(422, '', 'The body must be an object of fields.', 'Send a JSON object.');
+  assertFewRows(value, names, maxItems);
+  const isRows = (name: string): boolean => names.includes(name) || (kind === 'predict' && name === 'model');
+  return {
+    options: Object.fromEntries(Object.entries(value).filter(([name]) => !isRows(name))),
+    tables: parseRows(kind, value),
+  };
+}
+
+function assertFewRows(body: Readonly<Record<string, unknown>>, names: readonly string[], maxItems: number): void {
+  for (const name of names) {
+    const rows = body[name];
+    const lists: unknown[] = Array.isArray(rows) ? [rows] : isMapping(rows) ? Object.values(rows) : [];
+    const long = lists.find((list) => Array.isArray(list) && list.length > maxItems);
+    if (!Array.isArray(long)) continue;
+    const detail = `${name} has ${String(long.length)} rows, but at most ${String(maxItems)} are allowed.`;
+    throw fieldProblem(413, `/${name}`, detail, 'Send the rows as a file.');
+  }
 }

@@ -16,7 +16,6 @@ import {
 } from '../../integration/training-report/generate-training-fairness-report.ts';
 import { camelFields, splitNames } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
-import { isMapping } from '../../internal/values.ts';
 import { assertFewGroups } from '../../io/assert-few-groups.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { writeTableAs } from '../../io/write-table.ts';
@@ -24,10 +23,8 @@ import { abTestSchema } from '../../schemas/ab-test.ts';
 import {
   linesOfRows,
   namesIn,
-  parseRows,
   parseTableJob,
   PART_OF_ROWS,
-  ROW_FIELDS,
   type TableJobKind,
   TRAIN_METHODS,
   valuesOfForm,
@@ -37,12 +34,12 @@ import { lagrangianJobToJson, trainLagrangian } from '../../training/jobs/train-
 import { reductionsJobToJson, trainReductions } from '../../training/jobs/train-reductions.ts';
 import { paretoToJson } from '../../training/pareto/pareto-sweep.ts';
 import { sweepPareto } from '../../training/pareto/sweep-pareto.ts';
-import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
 import { MAX_GROUPS } from './job-bounds.ts';
 import { assertLoadable } from './job-config.ts';
 import { type JobContext, type JobOutcome, MODEL_ARCHIVE, type TableJob } from './job.ts';
 import { readArchive, writeArchive } from './model-archive.ts';
+import { readTablesBody } from './rows-body.ts';
 import { writeData, writeReports } from './run-files.ts';
 
 /** A request whose rows are files. */
@@ -83,31 +80,14 @@ export async function runTableJob(job: TableJob, context: JobContext): Promise<J
 async function receive({ kind, files, fields, maxItems }: TableJob): Promise<Received> {
   const { body, model: archive, ...tables } = files;
   if (body === undefined) return { kind, fields: valuesOfForm(kind, fields ?? {}), tables, archive, isJson: false };
-  const names = Object.keys(ROW_FIELDS[kind]);
-  const value = parseJson(await readFile(body), () => new Set(names));
-  if (!isMapping(value)) throw fieldProblem(422, '', 'The body must be an object of fields.', 'Send a JSON object.');
-  assertFewRows(value, names, maxItems);
+  const { options, tables: sent } = readTablesBody(kind, await readFile(body), maxItems);
   const written: Record<string, string> = {};
-  for (const [name, rows] of Object.entries(parseRows(kind, value))) {
+  for (const [name, rows] of Object.entries(sent)) {
     const file = path.join(path.dirname(body), `${name}.ndjson`);
     await writeFile(file, linesOfRows(rows));
     written[PART_OF_ROWS[name] ?? name] = file;
   }
-  const others = Object.entries(value).filter(
-    ([name]) => !names.includes(name) && !(kind === 'predict' && name === 'model'),
-  );
-  return { kind, fields: Object.fromEntries(others), tables: written, archive, isJson: true };
-}
-
-function assertFewRows(body: Readonly<Record<string, unknown>>, names: readonly string[], maxItems: number): void {
-  for (const name of names) {
-    const rows = body[name];
-    const lists: unknown[] = Array.isArray(rows) ? [rows] : isMapping(rows) ? Object.values(rows) : [];
-    const long = lists.find((list) => Array.isArray(list) && list.length > maxItems);
-    if (!Array.isArray(long)) continue;
-    const detail = `${name} has ${String(long.length)} rows, but at most ${String(maxItems)} are allowed.`;
-    throw fieldProblem(413, `/${name}`, detail, 'Send the rows as a file.');
-  }
+  return { kind, fields: options, tables: written, archive, isJson: true };
 }
 
 /** Returns the name of the field or the part of a table. */

@@ -304,6 +304,24 @@ describe('requests with tables', function () {
     });
   }
 
+  const refused: readonly [string, string, object, string][] = [
+    ['a calibration with an unknown method', '/calibrate', { rows: ROWS, method: 'magic' }, '/method'],
+    ['a calibration with rows that are no rows', '/calibrate', { rows: 7 }, '/rows'],
+    ['a training with an invalid option', '/train', { rows: ROWS, method: 'reductions', T: 0 }, '/T'],
+    ['a training with an unknown field', '/train', { rows: ROWS, method: 'reductions', magic: 1 }, '/magic'],
+    ['an A/B test with an invalid level', '/ab-test', { rows: ROWS, arm: 'g', outcome: 'y', sensitive: 's', alpha: 7 }, '/alpha'], // prettier-ignore
+    ['a validation without groups', '/validate', { y_pred: [0, 1] }, '/sensitive'],
+  ];
+  for (const [title, url, body, pointer] of refused) {
+    it(`answers ${title} in a JSON body with 422 before 202, and stores no run`, async () => {
+      const answer = await service.post(url, body, { prefer: 'respond-async' });
+      expect(answer.statusCode, answer.payload).to.equal(422);
+      const { errors = [] } = answer.json<{ errors?: { pointer: string }[] }>();
+      expect(errors.map((one) => one.pointer).join(), answer.payload).to.include(pointer);
+      expect(answer.payload).to.not.match(/\/tmp\/|run_id/);
+    });
+  }
+
   it('answers an evaluation with an invalid configuration with 422 before 202', async () => {
     const answer = await service.post('/llm-eval', { provider: 'nobody' }, { prefer: 'respond-async' });
     expect(answer.statusCode, answer.payload).to.equal(422);
