@@ -71,6 +71,15 @@ export function isStreamSource(source: object): source is StreamTrainingSource {
 
 /** Options of {@link readStreamTraining}. */
 interface StreamOptions {
+  /** The function that the caller called, for errors. */
+  readonly caller: string;
+  /** Whether some training rows are kept for early stopping. */
+  readonly stopsEarly: boolean;
+  /**
+   * The maximum number of rows of a block.
+   * @defaultValue from the number of columns
+   */
+  readonly blockRows?: number | undefined;
   /** The share of the rows used for training, if there are no test rows. */
   readonly trainSize: number;
   readonly seed: number;
@@ -81,7 +90,7 @@ interface StreamOptions {
 /** Training rows in a file, with all that was learned from reading them. */
 export interface StreamTraining {
   readonly train: RowBlocks;
-  /** The rows for early stopping. */
+  /** The rows for early stopping; none without early stopping. */
   readonly validation: RowBlocks;
   readonly heldOut: RowBlocks;
   readonly specs: readonly FeatureSpec[];
@@ -124,7 +133,7 @@ const SPLIT_STREAM = 3;
  *   or the rows change while they are read
  */
 export async function readStreamTraining(given: StreamTrainingSource, options: StreamOptions): Promise<StreamTraining> {
-  assertKnownOptions('sweepPareto', given, STREAM_SOURCE_NAMES);
+  assertKnownOptions(options.caller, given, STREAM_SOURCE_NAMES);
   const { source, testSource, features, target = 'y' } = given;
   const labels = [given.sensitive ?? 's'].flat();
   const columns = features && [...new Set([...features, target, ...labels])];
@@ -191,8 +200,11 @@ class StreamReader {
     this.#sensitive = sensitive.map((name) => ({ name, dictionary: new LabelDictionary() }));
     const width = this.#addFeatures(rows);
     const expected = Math.ceil(rows.rowCount * (testSource === undefined ? options.trainSize : 1));
-    this.#validationShare = Math.min(VALIDATION_SHARE, MAX_VALIDATION_ROWS / Math.max(1, expected));
-    this.#blockRows = Math.min(MAX_BLOCK_ROWS, Math.max(1024, Math.floor(BLOCK_BYTES / (4 * Math.max(1, width)))));
+    this.#validationShare = options.stopsEarly
+      ? Math.min(VALIDATION_SHARE, MAX_VALIDATION_ROWS / Math.max(1, expected))
+      : 0;
+    this.#blockRows =
+      options.blockRows ?? Math.min(MAX_BLOCK_ROWS, Math.max(1024, Math.floor(BLOCK_BYTES / (4 * Math.max(1, width)))));
     this.#blocks = Math.min(MAX_BLOCKS, Math.max(1, Math.ceil(expected / this.#blockRows)));
     this.#random = createRandom(options.seed, SPLIT_STREAM);
     const layout = { numbers: this.#numbers.length, codes: this.#texts.length + 2 };

@@ -29,8 +29,9 @@ export async function fitBlockModel(
   task: LinearTask,
 ): Promise<FittedLinearModel> {
   const sample = blocks.sizes.length < MIN_BLOCKS ? undefined : await fitSample(blocks, rows, task);
-  // If the loss of the sample has no minimum, its parameters are far from everything.
-  const startFrom = sample === undefined || sample.isDrifting ? task.startFrom : sample;
+  // A loss without a minimum, or with many, would lead to other parameters than a fit in memory.
+  const isUnique = sample !== undefined && !sample.isDrifting && !sample.isSingular;
+  const startFrom = isUnique ? sample : task.startFrom;
   const problem = createBlockProblem(blocks, rows, { ...task, blocks: blocks.sizes.length });
   return minimiseLoss(problem, blocks.scales, { ...task, startFrom });
 }
