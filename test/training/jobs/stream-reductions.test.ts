@@ -5,16 +5,10 @@ import { expect } from 'chai';
 
 import { ValueError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
-import { loadData, openDuckDb } from '../../../src/io/index.ts';
-import { loadBlock } from '../../../src/training/data/row-blocks.ts';
-import { readStreamTraining } from '../../../src/training/data/stream-training.ts';
+import { loadData, openDuckDb, writeCsv } from '../../../src/io/index.ts';
+import { Table } from '../../../src/table/index.ts';
 import { ConstantClassifier } from '../../../src/training/estimators/constant-classifier.ts';
-import { createDesignBlocks, type DesignBlocks } from '../../../src/training/estimators/fitting/design-blocks.ts';
-import { fitLogisticBlocks } from '../../../src/training/estimators/logistic-blocks.ts';
-import {
-  LogisticRegression,
-  type LogisticRegressionOptions,
-} from '../../../src/training/estimators/logistic-regression.ts';
+import { LogisticRegression } from '../../../src/training/estimators/logistic-regression.ts';
 import {
   reductionsJobToJson,
   trainReductions,
@@ -22,6 +16,8 @@ import {
 } from '../../../src/training/jobs/train-reductions.ts';
 import { trainLagrangian } from '../../../src/training/jobs/train-lagrangian.ts';
 import { loadModel } from '../../../src/training/models/load-model.ts';
+import { anchorRun, loadAnchorData, readAnchors } from '../../helpers/anchor-data.ts';
+import { describeWithReference } from '../../helpers/reference.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { errorOf } from './made-source.ts';
 
@@ -227,92 +223,37 @@ describe('trainReductions on rows that are read as a stream', () => {
   });
 });
 
-describe('a logistic regression that is fitted to rows in blocks', () => {
-  /** Reads a file into blocks of at most some rows, and fits a regression with and without them. */
-  async function fits(
-    blockRows: number | undefined,
-    options: LogisticRegressionOptions = {},
-    { csv = csvOf(4000), features }: { readonly csv?: string; readonly features?: readonly string[] } = {},
-  ): Promise<{ ofBlocks: LogisticRegression; ofMatrix: LogisticRegression; blocks: number }> {
-    const source = write('blocks.csv', csv);
-    const training = await readStreamTraining(
-      { source, testSource: source, features },
-      { caller: 'test', stopsEarly: false, trainSize: 0.8, seed: 3, blockRows },
-    );
-    let blocks: DesignBlocks | undefined;
-    try {
-      const { train, counts } = training;
-      const loaded = train.blocks.map((block) => loadBlock(train, block));
-      blocks = await createDesignBlocks({
-        columns: train.inputs,
-        blocks: train.blocks.length,
-        counts: counts.train,
-        folder: folder(),
-        load: (index) => {
-          const { x, y, groups } = loaded[index] as (typeof loaded)[number];
-          const kinds = groups.map((group, row) => 2 * group + (y[row] as number));
-          return { x: { rows: y.length, columns: train.inputs, values: x }, kinds };
-        },
-        beforeBlock: () => Promise.resolve(),
-      });
-      // Rows of each kind have their own weight, and one kind has none.
-      const weights = counts.train.map((_, kind) => [1, 2.5, 0.3, 1, 0, 4][kind] ?? 1);
-      const labels = Uint8Array.from(weights, (_, kind) => kind % 2);
-      const model = new LogisticRegression({ precision: 'float64', ...options });
-      const ofBlocks = await fitLogisticBlocks(model, blocks, { labels, weights }, {});
-      const rows = loaded.flatMap(({ x, y, groups }) =>
-        Array.from(y, (label, row) => ({
-          x: x.subarray(row * train.inputs, (row + 1) * train.inputs),
-          label,
-          weight: weights[2 * (groups[row] as number) + label] as number,
-        })),
-      );
-      const ofMatrix = await model.clone().fit(
-        rows.map((row) => row.x),
-        rows.map(({ label }) => label),
-        { sampleWeight: rows.map(({ weight }) => weight) },
-      );
-      return { ofBlocks, ofMatrix, blocks: train.blocks.length };
-    } finally {
-      blocks?.remove();
-      training.remove();
-    }
-  }
-
-  const cases: readonly (readonly [string, number | undefined, LogisticRegressionOptions])[] = [
-    ['in one block', undefined, {}],
-    ['in three blocks', 1500, {}],
-    ['in many blocks, of which the first one gives the start', 100, {}],
-    ['in blocks of a few rows', 20, {}],
-    ['with class weights', 300, { classWeight: { 1: 3 }, l2: 0.1 }],
-  ];
-  for (const [how, blockRows, options] of cases) {
-    it(`has the coefficients of a fit in memory: ${how}`, async () => {
-      const { ofBlocks, ofMatrix, blocks } = await fits(blockRows, options);
-      expect(blocks).to.equal(blockRows === undefined ? 1 : Math.ceil(4000 / blockRows));
-      const [found, expected] = [ofBlocks, ofMatrix].map((model) => [...model.coefficients, model.intercept]);
-      found?.forEach((value, column) => expect(value).to.be.closeTo(expected?.[column] ?? NaN, 1e-8));
-      expect(ofBlocks.deviance).to.be.closeTo(ofMatrix.deviance, 1e-7 * ofMatrix.deviance);
-      expect([ofBlocks.converged, ofBlocks.warnings]).to.deep.equal([true, ofMatrix.warnings]);
+describeWithReference('trainReductions on rows that are read as a stream, against the runs of fairlearn', () => {
+  const { compas: anchor } = readAnchors();
+  for (const [run, constraint] of [
+    ['expgrad_DP_eps0.05', 'demographic_parity'],
+    ['expgrad_EO_eps0.05', 'equalized_odds'],
+  ] as const) {
+    it(`COMPAS ${run}: no less accurate by 0.005, the gap constrained no larger by 0.01`, async () => {
+      const { train, test } = await loadAnchorData('compas', anchor);
+      const fileOf = async (name: string, { x, y, sensitive }: typeof train): Promise<string> => {
+        const features = anchor.columns.map((column, index) => [column, Array.from({ length: x.rows }, (_, row) => x.values[row * x.columns + index] as number)]); // prettier-ignore
+        const file = path.join(folder(), name);
+        await writeCsv(file, Table.from({ ...Object.fromEntries(features), y: [...y], s: sensitive } as Record<string, number[] | string[]>)); // prettier-ignore
+        return file;
+      };
+      const source = await fileOf('compas-train.csv', train);
+      const testSource = await fileOf('compas-test.csv', test);
+      const result = await trainReductions({ source, testSource }, { constraint, eps: 0.05, backend: 'cpu' });
+      const theirs = anchorRun(anchor, run);
+      for (const [ours, figures] of [
+        [result.final, theirs.test],
+        [result.train.final, theirs.train],
+      ] as const) {
+        expect(ours.accuracy).to.be.at.least(figures.accuracy - 0.005);
+        if (constraint === 'demographic_parity') expect(ours.dpDiff).to.be.at.most(figures.dpd + 0.01);
+        else expect(ours.eoDiff).to.be.at.most(figures.eod + 0.01);
+      }
+      const free = anchorRun(anchor, 'unconstrained_lr').test;
+      expect(result.baseline.accuracy).to.be.closeTo(free.accuracy, 0.005);
+      expect(result.baseline.dpDiff).to.be.closeTo(free.dpd, 0.01);
     });
   }
-
-  it('has the coefficients of a fit in memory without a penalty, if columns are not collinear', async () => {
-    const { ofBlocks, ofMatrix } = await fits(300, { l2: 0 }, { features: ['amount', 'years'] });
-    ofBlocks.coefficients.forEach((value, column) => expect(value).to.be.closeTo(ofMatrix.coefficients[column] ?? NaN, 1e-8)); // prettier-ignore
-    expect([...ofBlocks.warnings, ...ofMatrix.warnings]).to.deep.equal([]);
-    // The columns of all texts sum to 1, so that the coefficients are not unique, but the loss is.
-    const collinear = await fits(300, { l2: 0 });
-    expect(collinear.ofBlocks.deviance).to.be.closeTo(collinear.ofMatrix.deviance, 1e-7 * collinear.ofMatrix.deviance);
-    expect(collinear.ofBlocks.warnings.join()).to.match(/collinear/);
-  });
-
-  it('warns about classes that a plane separates', async () => {
-    const lines = Array.from({ length: 800 }, (_, row) => `${String(row)},${Number(row > 400)},${'ab'[row % 2] ?? ''}`);
-    const { ofBlocks, ofMatrix } = await fits(50, { l2: 0 }, { csv: `x,y,s\n${lines.join('\n')}\n` });
-    expect(ofMatrix.warnings.join()).to.match(/the features separate the classes/);
-    expect(ofBlocks.warnings).to.deep.equal(ofMatrix.warnings);
-  });
 });
 
 /** Compares JSON, with numbers up to rounding. */
