@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -104,6 +105,64 @@ describe('evenhand train-reductions', () => {
     for (const option of ['--csv', '--test-csv', '--target', '--sensitive', '--features', '--constraint', '--eps', '--T', '--train-size', '--seed', '--out-json', '--save-model', '--json', '--quiet', '--verbose']) expect(stdout).to.include(option); // prettier-ignore
     expect(stdout).to.include('Examples:');
     expect(code).to.equal(0);
+  });
+
+  it('trains in blocks on rows in a database as on rows in a file, and rejects folds', async () => {
+    const csv = await makeWages(folder());
+    const run = async (...source: string[]): Promise<ReductionsJson> => {
+      const { code, stdout, stderr } = await runCli([
+        ...['train-reductions', ...source, '--test-csv', csv, ...WAGES, '--eps', '0.05', '--backend', 'cpu', '--json'],
+      ]);
+      expect([code, stderr]).to.deep.equal([0, '']);
+      const { seconds: _, ...rest } = JSON.parse(stdout) as ReductionsJson;
+      return rest as ReductionsJson;
+    };
+    const inBlocks = await run('--csv', csv, '--in-blocks');
+    expect(await run('--sql', 'duckdb:', '--query', `SELECT * FROM '${csv}'`)).to.deep.equal(inBlocks);
+    // All rows are training rows, as in a run in memory, which computes in float32.
+    const inMemory = await run('--csv', csv);
+    expect([inBlocks.n_train, inBlocks.n_test]).to.deep.equal([534, 534]);
+    expect(inBlocks.final.accuracy).to.be.closeTo(inMemory.final.accuracy, 0.005);
+    expect(inBlocks.final.dp_diff).to.be.closeTo(inMemory.final.dp_diff, 0.01);
+    const { code, stderr } = await runCli(['train-reductions', '--csv', csv, '--in-blocks', ...WAGES, '--folds', '3']);
+    expect([code, stderr]).to.deep.equal([2, 'error: --folds must be left out if rows are read as a stream. Got 3 instead.\n']); // prettier-ignore
+  });
+
+  it('exits with 130 on an interrupt, and removes the temporary files', async () => {
+    const temporary = path.join(folder(), 'temporary');
+    mkdirSync(temporary);
+    const lines = Array.from({ length: 60_000 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${row % 11},${Number(row % 7 > 3 === row % 5 > 1)}`); // prettier-ignore
+    const csv = write('long.csv', ['s,x,z,y', ...lines]);
+    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+    const child = spawn(
+      process.execPath,
+      [cli, 'train-reductions', '--csv', csv, '--in-blocks', '--T', '100000', '--nu', '0', '--save-model', 'x.model'],
+      {
+        cwd: folder(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu', EVENHAND_PROGRESS_SECONDS: '0', TMPDIR: temporary },
+        timeout: 100_000,
+      },
+    );
+    let stderr = '';
+    let files: string[] = [];
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', (data: Buffer) => {
+        stderr += data.toString();
+        if (files.length > 0 || !stderr.includes('exponentiated gradient: 2 of')) return;
+        files = readdirSync(temporary).filter((name) => name.startsWith('evenhand-rows-'));
+        resolve();
+      });
+      child.once('close', () => {
+        resolve();
+      });
+    });
+    child.kill('SIGINT');
+    expect(await ended, stderr).to.equal(130);
+    expect(files).to.have.length(2);
+    expect(readdirSync(temporary)).to.deep.equal([]);
+    expect(readdirSync(folder())).to.not.include('x.model');
   });
 
   const write = (name: string, lines: readonly string[]): string => {

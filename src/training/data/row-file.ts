@@ -1,4 +1,4 @@
-import { createTemporaryFile, withOpened } from './temporary-file.ts';
+import { createScratchFile, withOpened } from './scratch-file.ts';
 
 /** The columns of a {@link RowFile}: numbers are float64, and codes are int32. */
 export interface RowLayout {
@@ -60,7 +60,7 @@ const MAX_CHUNK_ROWS = 8192;
 export function createRowFile(parts: number, layout: RowLayout, folder?: string): RowFileWriter {
   const rowBytes = 8 * layout.numbers + 4 * layout.codes;
   const chunkRows = Math.max(16, Math.min(MAX_CHUNK_ROWS, Math.floor(BUFFER_BYTES / (parts * rowBytes))));
-  const file = createTemporaryFile(folder);
+  const file = createScratchFile(folder);
   const chunks: (OpenChunk | undefined)[] = Array.from({ length: parts });
   const written = Array.from({ length: parts }, () => ({ rows: 0, offsets: [] as number[] }));
 

@@ -7,7 +7,7 @@ import { addToSums, type DecisionQuality, type DecisionSums, emptySums, judgeSum
 import { createDesignBlocks, type DesignBlocks } from '../estimators/fitting/design-blocks.ts';
 import { fitLogisticBlocks } from '../estimators/logistic-blocks.ts';
 import type { LogisticRegression } from '../estimators/logistic-regression.ts';
-import { pause } from '../estimators/pause.ts';
+import { pauseBetweenBlocks } from '../estimators/pause.ts';
 import { fitReductionBlocks, requireBlockEstimator } from '../reductions/fit-blocks.ts';
 import { THRESHOLD } from '../reductions/oracle.ts';
 import { countSelected } from '../reductions/pose-block-problem.ts';
@@ -66,7 +66,7 @@ async function prepareBlocks(
     },
     async beforeBlock(done, total) {
       onProgress?.({ stage: 'preparing rows', done, total });
-      await pause(signal);
+      await pauseBetweenBlocks(signal);
     },
   });
 }
@@ -114,7 +114,7 @@ async function sumHeldOut(
 ): Promise<{ readonly baseline: DecisionSums; readonly final: DecisionSums }> {
   const sums = { baseline: emptySums(groupLabels.length), final: emptySums(groupLabels.length) };
   for (const [index, block] of heldOut.blocks.entries()) {
-    await pause(signal);
+    await pauseBetweenBlocks(signal);
     const { x, y, groups, inputs } = loadBlock(heldOut, block);
     const matrix = { rows: y.length, columns: inputs, values: x };
     addToSums(sums.baseline, await baseline.predict(matrix, { threshold: THRESHOLD }), y, groups);

@@ -3,7 +3,7 @@ import type { DesignBlocks } from '../estimators/fitting/design-blocks.ts';
 import { toScaled } from '../estimators/fitting/column-scales.ts';
 import { fitLogisticBlocks, type KindLabels } from '../estimators/logistic-blocks.ts';
 import type { LogisticRegression } from '../estimators/logistic-regression.ts';
-import { pause } from '../estimators/pause.ts';
+import { pauseBetweenBlocks } from '../estimators/pause.ts';
 import { sigmoid } from '../logistic.ts';
 import { poseCellProblem } from './cell-problem.ts';
 import type { ConstraintSettings } from './constraint-options.ts';
@@ -115,7 +115,7 @@ export async function countSelected(
   const scores = new Float64Array(Math.max(...sizes));
   const selected = new Float64Array(counts.length);
   for (const block of sizes.keys()) {
-    await pause(signal);
+    await pauseBetweenBlocks(signal);
     const { design, kinds } = load(block);
     design.score(c, scores);
     for (let row = 0; row < design.rows; row++) {

@@ -1,5 +1,5 @@
 import type { Matrix } from '../../data/read-matrix.ts';
-import { createTemporaryFile, withOpened } from '../../data/temporary-file.ts';
+import { createScratchFile, withOpened } from '../../data/scratch-file.ts';
 import { BlockScales, type ColumnScales } from './column-scales.ts';
 import { createHostDesign, type HostDesign, rowPatterns } from './host-design.ts';
 
@@ -67,7 +67,7 @@ export async function createDesignBlocks(source: BlockSource): Promise<DesignBlo
     found.add(source.load(block).x);
   }
   const scales = found.finish();
-  const file = createTemporaryFile(source.folder);
+  const file = createScratchFile(source.folder);
   const stored: StoredBlock[] = [];
   try {
     for (let block = 0; block < count; block++) {

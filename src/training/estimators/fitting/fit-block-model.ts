@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts';
+import { pauseBetweenBlocks } from '../pause.ts';
 import type { DesignBlocks } from './design-blocks.ts';
 import { type FittedLinearModel, type LinearTask, minimiseLoss } from './fit-linear-model.ts';
 import { FLOAT64, type LossProblem } from './loss-problem.ts';
@@ -73,7 +73,7 @@ function createBlockProblem(
       const products = withProducts ? new Float64Array(parameters ** 2) : undefined;
       let sum = 0;
       for (let block = 0; block < blocks; block++) {
-        await pause(signal);
+        await pauseBetweenBlocks(signal);
         const { design, kinds } = load(block);
         const { rows } = design;
         for (let row = 0; row < rows; row++) {

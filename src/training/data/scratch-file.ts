@@ -6,8 +6,8 @@ import { DataValidationError } from '../../exceptions/index.ts';
 import { removeAtInterrupt } from '../../io/atomic-write.ts';
 import { fileProblemOf } from '../../io/file-problem.ts';
 
-/** A temporary file, which grows at its end. */
-export interface TemporaryFile {
+/** A temporary file of a training, which grows at its end. */
+export interface ScratchFile {
   readonly path: string;
   /** Writes bytes at the end, and returns their position. */
   append(bytes: Uint8Array): number;
@@ -22,7 +22,7 @@ export interface TemporaryFile {
  * @param folder the folder of the file; the system's folder for temporary files by default
  * @throws {DataValidationError} if the file cannot be written
  */
-export function createTemporaryFile(folder = tmpdir()): TemporaryFile {
+export function createScratchFile(folder = tmpdir()): ScratchFile {
   const { own, name, file } = opened(folder);
   const forget = removeAtInterrupt(own);
   let size = 0;
