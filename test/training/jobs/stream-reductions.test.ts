@@ -37,7 +37,7 @@ function csvOf(rows: number, seed = 5): string {
   const orMissing = (text: string): string => (random.next() < 0.03 ? '' : text);
   const lines = Array.from({ length: rows }, () => {
     const group = random.next() < 0.2 ? 'few' : random.next() < 0.5 ? 'many' : 'more';
-    const shift = { few: -0.9, many: 0.5, more: 0.1 }[group] as number;
+    const shift = { few: -0.9, many: 0.5, more: 0.1 }[group];
     const [amount, years] = [random.normal() + shift, random.integer(40)];
     const job = ['clerk', 'nurse', 'cook'][random.integer(3)] as string;
     const isGood = amount + (job === 'nurse' ? 0.6 : 0) + years / 40 - 0.5 + 0.8 * random.normal() > 0;

@@ -5,14 +5,7 @@ import { GridSearchReduction } from '../../../src/training/reductions/grid-searc
 import { ReductionsWrapper } from '../../../src/training/reductions/reductions-wrapper.ts';
 import { describeWithReference } from '../../helpers/reference.ts';
 import { CONVERGED, expectFigures } from './converged-runs.ts';
-import {
-  type DataName,
-  loadAnchorData,
-  measure,
-  type Part,
-  readAnchors,
-  type RunFigures,
-} from '../../helpers/anchor-data.ts';
+import { type DataName, loadAnchorData, measure, type Part, readAnchors } from '../../helpers/anchor-data.ts';
 
 /** The largest allowed deviations from fairlearn's results: accuracy below them, disparity above them. */
 const [ACCURACY, DISPARITY] = [0.005, 0.01];
