@@ -4,13 +4,13 @@ import { BlockScales, type ColumnScales } from './column-scales.ts';
 import { createHostDesign, type HostDesign, rowPatterns } from './host-design.ts';
 
 /** Rows with their kinds: 2 x group + label. */
-export interface KindRows {
+interface KindRows {
   readonly x: Matrix;
   readonly kinds: Int32Array;
 }
 
 /** Prepared rows, ready for the sums of a fit. */
-export interface DesignBlock {
+interface DesignBlock {
   readonly design: HostDesign;
   readonly kinds: Int32Array;
 }
