@@ -52,7 +52,7 @@ async function prepareBlocks(
   folder: string | undefined,
   { onProgress, signal }: FilledJobOptions,
 ): Promise<DesignBlocks> {
-  return createDesignBlocks({
+  const blocks = await createDesignBlocks({
     columns: train.inputs,
     blocks: train.blocks.length,
     counts: counts.train.subarray(0, 2 * train.groupCount),
@@ -69,6 +69,8 @@ async function prepareBlocks(
       await pauseBetweenBlocks(signal);
     },
   });
+  onProgress?.({ stage: 'preparing rows', done: 1, total: 1 });
+  return blocks;
 }
 
 async function fit(

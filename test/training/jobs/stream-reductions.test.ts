@@ -101,6 +101,8 @@ describe('trainReductions on rows that are read as a stream', () => {
       expect([stream.oracleCalls, found.fits, found.constantAnswers]).to.deep.equal([table.oracleCalls, expected.fits, expected.constantAnswers]); // prettier-ignore
       expect(found.nu).to.be.closeTo(expected.nu, 1e-12);
       expectSame(reductionsJobToJson(stream), reductionsJobToJson(table));
+      expect(stream.model.toJSON().params).to.deep.equal(table.model.toJSON().params);
+      expectSame(stream.model.toJSON().state, table.model.toJSON().state);
     });
   }
 
