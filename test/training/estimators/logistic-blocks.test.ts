@@ -54,6 +54,12 @@ describe('a logistic regression that is fitted to rows in blocks', () => {
     });
   }
 
+  it('takes fewer steps over all blocks than in memory, because the first block gives the start', async () => {
+    const { ofBlocks, ofMatrix } = await fits(2000, {}, madeRows(20_000));
+    expect(ofBlocks.iterations).to.be.below(ofMatrix.iterations);
+    expectEqual({ ofBlocks, ofMatrix });
+  });
+
   it('is the same without a penalty, if columns are not collinear', async () => {
     const { x, ...others } = madeRows(2000);
     const values = Float32Array.from({ length: 2000 * 2 }, (_, at) => x.values[(at >> 1) * x.columns + (at % 2)] ?? NaN); // prettier-ignore

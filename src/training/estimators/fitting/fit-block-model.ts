@@ -13,6 +13,9 @@ export interface KindTargets {
 /** The number of blocks from which the first one is fitted alone, to find a start for the fit of all rows. */
 const MIN_BLOCKS = 4;
 
+/** The minimum number of rows of the first block for each parameter. With fewer rows, its minimum is far away. */
+const ROWS_PER_PARAMETER = 10;
+
 /** The tolerance of the fit of the first block, which differs from the fit of all rows by more than this anyway. */
 const SAMPLE_GAIN = 1e-8;
 
@@ -28,12 +31,14 @@ export async function fitBlockModel(
   rows: KindTargets,
   task: LinearTask,
 ): Promise<FittedLinearModel> {
-  const sample = blocks.sizes.length < MIN_BLOCKS ? undefined : await fitSample(blocks, rows, task);
+  const { sizes, scales } = blocks;
+  const isSampled = sizes.length >= MIN_BLOCKS && (sizes[0] ?? 0) >= ROWS_PER_PARAMETER * (scales.shift.length + 1);
+  const sample = isSampled ? await fitSample(blocks, rows, task) : undefined;
   // A loss without a minimum, or with many, would lead to other parameters than a fit in memory.
   const isUnique = sample !== undefined && !sample.isDrifting && !sample.isSingular;
   const startFrom = isUnique ? sample : task.startFrom;
-  const problem = createBlockProblem(blocks, rows, { ...task, blocks: blocks.sizes.length });
-  return minimiseLoss(problem, blocks.scales, { ...task, startFrom });
+  const problem = createBlockProblem(blocks, rows, { ...task, blocks: sizes.length });
+  return minimiseLoss(problem, scales, { ...task, startFrom });
 }
 
 /** Fits the first block alone. A block is a random sample, so that its minimum is near that of all rows. */
