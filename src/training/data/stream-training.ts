@@ -75,11 +75,6 @@ interface StreamOptions {
   readonly caller: string;
   /** Whether some training rows are kept for early stopping. */
   readonly stopsEarly: boolean;
-  /**
-   * The maximum number of rows of a block.
-   * @defaultValue from the number of columns
-   */
-  readonly blockRows?: number | undefined;
   /** The share of the rows used for training, if there are no test rows. */
   readonly trainSize: number;
   readonly seed: number;
@@ -203,8 +198,7 @@ class StreamReader {
     this.#validationShare = options.stopsEarly
       ? Math.min(VALIDATION_SHARE, MAX_VALIDATION_ROWS / Math.max(1, expected))
       : 0;
-    this.#blockRows =
-      options.blockRows ?? Math.min(MAX_BLOCK_ROWS, Math.max(1024, Math.floor(BLOCK_BYTES / (4 * Math.max(1, width)))));
+    this.#blockRows = Math.min(MAX_BLOCK_ROWS, Math.max(1024, Math.floor(BLOCK_BYTES / (4 * Math.max(1, width)))));
     this.#blocks = Math.min(MAX_BLOCKS, Math.max(1, Math.ceil(expected / this.#blockRows)));
     this.#random = createRandom(options.seed, SPLIT_STREAM);
     const layout = { numbers: this.#numbers.length, codes: this.#texts.length + 2 };

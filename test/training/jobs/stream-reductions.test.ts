@@ -106,6 +106,27 @@ describe('trainReductions on rows that are read as a stream', () => {
     });
   }
 
+  it('has the mixture and the quality of the same rows in a table, in several blocks @slow', async () => {
+    const source = write('large.csv', csvOf(1_400_000));
+    const testSource = write('large-test.csv', csvOf(2000, 6));
+    const labels = ['s'];
+    const options = { ...quick, nu: 1e-3 };
+    const seen = new Set<string>();
+    const stream = await trainReductions(
+      { source, testSource, ...ROLES },
+      { ...options, onProgress: ({ stage, total }) => seen.add(`${stage} ${String(total)}`) },
+    );
+    // 1.4 million rows in blocks of at most 2^18 rows are six, each of which is prepared in two steps.
+    expect([...seen], [...seen].join()).to.include('preparing rows 12');
+    const table = await trainReductions(
+      { table: await loadData(source, { labels }), testTable: await loadData(testSource, { labels }), ...ROLES },
+      options,
+    );
+    expectSame(reductionsJobToJson(stream), reductionsJobToJson(table), '', 1e-5);
+    expect(stream.model.weights).to.have.length(table.model.weights.length);
+    table.model.weights.forEach((weight, index) => expect(stream.model.weights[index]).to.be.closeTo(weight, 1e-5));
+  });
+
   it('gives the same result for the same seed, holds rows out by the seed, and has no rows for early stopping', async () => {
     const source = write('split.csv', csvOf(6000));
     const run = async (seed: number): Promise<Record<string, unknown>> =>
@@ -259,13 +280,13 @@ describeWithReference('trainReductions on rows that are read as a stream, agains
 });
 
 /** Compares JSON, with numbers up to rounding. */
-function expectSame(found: unknown, expected: unknown, at = ''): void {
-  if (typeof expected === 'number') expect(found, at).to.be.closeTo(expected, 1e-8);
+function expectSame(found: unknown, expected: unknown, at = '', rounding = 1e-8): void {
+  if (typeof expected === 'number') expect(found, at).to.be.closeTo(expected, rounding);
   else if (typeof expected !== 'object' || expected === null) expect(found, at).to.equal(expected);
   else {
     expect(Object.keys(found as object).sort(), at).to.deep.equal(Object.keys(expected).sort());
     for (const [name, value] of Object.entries(expected)) {
-      expectSame((found as Record<string, unknown>)[name], value, `${at}.${name}`);
+      expectSame((found as Record<string, unknown>)[name], value, `${at}.${name}`, rounding);
     }
   }
 }
