@@ -47,7 +47,7 @@ export interface StreamTrainingSource extends Omit<TrainingSource, 'table' | 'te
   readonly testSource?: SqlSource | undefined;
   /**
    * The folder of the temporary file. Per row, the file needs 8 bytes for each number and 4 bytes for each text, the
-   * target and the group.
+   * target and the group. `trainReductions` writes a second file, with 4 bytes for each number and 8 more bytes.
    * @defaultValue the system's folder for temporary files (TMPDIR)
    */
   readonly temporaryFolder?: string | undefined;
