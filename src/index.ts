@@ -149,6 +149,7 @@ export {
   RegularizedFairnessTrainer,
   reliabilityCurve,
   saveModel,
+  type StreamTrainingSource,
   sweepPareto,
   type SweepOptions,
   ThresholdOptimizer,

@@ -70,7 +70,48 @@ export function judgeDecisions(
   groups: CategoricalColumn,
   options: QualityOptions,
 ): DecisionQuality {
-  return judgeCounts(expectedCounts(probabilities, y, groups), groups.labels, options);
+  const sums = emptySums(groups.labels.length);
+  addToSums(sums, probabilities, y, groups.codes);
+  return judgeSums(sums, groups.labels, options);
+}
+
+/** Decisions, summed by group and label: 2 x group + label. */
+export interface DecisionSums {
+  /** The number of rows. */
+  readonly rows: Float64Array;
+  /** The sum of the probabilities of the decision 1. */
+  readonly selected: Float64Array;
+}
+
+/** Returns sums without rows. */
+export function emptySums(groups: number): DecisionSums {
+  return { rows: new Float64Array(2 * groups), selected: new Float64Array(2 * groups) };
+}
+
+/**
+ * Adds rows to sums.
+ * @param sums the sums
+ * @param probabilities of the decision 1, [n]
+ * @param y [n], 0 or 1
+ * @param codes the codes of the groups, [n]
+ */
+export function addToSums(
+  sums: DecisionSums,
+  probabilities: ArrayLike<number>,
+  y: ArrayLike<number>,
+  codes: ArrayLike<number>,
+): void {
+  const { rows, selected } = sums;
+  for (let row = 0; row < y.length; row++) {
+    const cell = 2 * (codes[row] as number) + (y[row] as number);
+    rows[cell] = (rows[cell] as number) + 1;
+    selected[cell] = (selected[cell] as number) + (probabilities[row] as number);
+  }
+}
+
+/** Measures the quality of decisions, as {@link judgeDecisions} does, from their sums. */
+export function judgeSums(sums: DecisionSums, labels: readonly string[], options: QualityOptions): DecisionQuality {
+  return judgeCounts(expectedCounts(sums), labels, options);
 }
 
 /**
@@ -97,23 +138,13 @@ export function judgeCounts(counts: Float64Array, labels: readonly string[], opt
   });
 }
 
-function expectedCounts(
-  probabilities: ArrayLike<number>,
-  y: Uint8Array,
-  { codes, labels }: CategoricalColumn,
-): Float64Array {
-  const rows = new Float64Array(labels.length * CELLS_PER_GROUP);
-  const selected = new Float64Array(rows.length);
-  for (let row = 0; row < y.length; row++) {
-    const cell = (codes[row] as number) * CELLS_PER_GROUP + cellIndex(y[row] as 0 | 1, 0);
-    rows[cell] = (rows[cell] as number) + 1;
-    selected[cell] = (selected[cell] as number) + (probabilities[row] as number);
-  }
-  const counts = new Float64Array(rows.length);
-  for (let cell = 0; cell < rows.length; cell += 2) {
+function expectedCounts({ rows, selected }: DecisionSums): Float64Array {
+  const counts = new Float64Array((rows.length / 2) * CELLS_PER_GROUP);
+  for (const [cell, count] of rows.entries()) {
+    const [group, label] = [cell >> 1, (cell % 2) as 0 | 1];
     const positive = Math.round((selected[cell] as number) * GRID) / GRID;
-    counts[cell] = (rows[cell] as number) - positive;
-    counts[cell + 1] = positive;
+    counts[group * CELLS_PER_GROUP + cellIndex(label, 0)] = count - positive;
+    counts[group * CELLS_PER_GROUP + cellIndex(label, 1)] = positive;
   }
   return counts;
 }

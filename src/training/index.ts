@@ -76,6 +76,7 @@ export { plotPareto, type PlotParetoOptions } from './pareto/plot-pareto.ts';
 export type { SweepOptions } from './pareto/sweep-options.ts';
 export { sweepPareto } from './pareto/sweep-pareto.ts';
 export { createQueue, type QueueOptions, type TaskQueue } from '../io/index.ts';
+export type { StreamTrainingSource } from './data/stream-training.ts';
 export type { TensorTrainingSource, TrainingSource } from './data/training-data.ts';
 
 // Decision thresholds per group

@@ -1,5 +1,7 @@
+import { execFile, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 import { expect } from 'chai';
 
@@ -106,6 +108,64 @@ describe('evenhand train-reductions', () => {
     expect(code).to.equal(0);
   });
 
+  it('trains in blocks on rows in a database as on rows in a file, and rejects folds', async () => {
+    const csv = await makeWages(folder());
+    const run = async (...source: string[]): Promise<ReductionsJson> => {
+      const { code, stdout, stderr } = await runCli([
+        ...['train-reductions', ...source, '--test-csv', csv, ...WAGES, '--eps', '0.05', '--backend', 'cpu', '--json'],
+      ]);
+      expect([code, stderr]).to.deep.equal([0, '']);
+      const { seconds: _, ...rest } = JSON.parse(stdout) as ReductionsJson;
+      return rest as ReductionsJson;
+    };
+    const inBlocks = await run('--csv', csv, '--in-blocks');
+    expect(await run('--sql', 'duckdb:', '--query', `SELECT * FROM '${csv}'`)).to.deep.equal(inBlocks);
+    // All rows are training rows, as in a run in memory, which computes in float32.
+    const inMemory = await run('--csv', csv);
+    expect([inBlocks.n_train, inBlocks.n_test]).to.deep.equal([534, 534]);
+    expect(inBlocks.final.accuracy).to.be.closeTo(inMemory.final.accuracy, 0.005);
+    expect(inBlocks.final.dp_diff).to.be.closeTo(inMemory.final.dp_diff, 0.01);
+    const { code, stderr } = await runCli(['train-reductions', '--csv', csv, '--in-blocks', ...WAGES, '--folds', '3']);
+    expect([code, stderr]).to.deep.equal([2, 'error: --folds must be left out if rows are read as a stream. Got 3 instead.\n']); // prettier-ignore
+  });
+
+  it('exits with 130 on an interrupt, and removes the temporary files', async () => {
+    const temporary = path.join(folder(), 'temporary');
+    mkdirSync(temporary);
+    const lines = Array.from({ length: 60_000 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${row % 11},${Number(row % 7 > 3 === row % 5 > 1)}`); // prettier-ignore
+    const csv = write('long.csv', ['s,x,z,y', ...lines]);
+    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+    const child = spawn(
+      process.execPath,
+      [cli, 'train-reductions', '--csv', csv, '--in-blocks', '--T', '100000', '--nu', '0', '--save-model', 'x.model'],
+      {
+        cwd: folder(),
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu', EVENHAND_PROGRESS_SECONDS: '0', TMPDIR: temporary },
+        timeout: 100_000,
+      },
+    );
+    let stderr = '';
+    let files: string[] = [];
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    await new Promise<void>((resolve) => {
+      child.stderr.on('data', (data: Buffer) => {
+        stderr += data.toString();
+        if (files.length > 0 || !stderr.includes('exponentiated gradient: 2 of')) return;
+        files = readdirSync(temporary).filter((name) => name.startsWith('evenhand-rows-'));
+        resolve();
+      });
+      child.once('close', () => {
+        resolve();
+      });
+    });
+    child.kill('SIGINT');
+    expect(await ended, stderr).to.equal(130);
+    expect(files).to.have.length(2);
+    expect(readdirSync(temporary)).to.deep.equal([]);
+    expect(readdirSync(folder())).to.not.include('x.model');
+  });
+
   const write = (name: string, lines: readonly string[]): string => {
     const file = path.join(folder(), name);
     writeFileSync(file, `${lines.join('\n')}\n`);
@@ -152,6 +212,44 @@ describe('evenhand train-reductions', () => {
       expect(readdirSync(folder()).sort()).to.deep.equal(before);
     });
   }
+});
+
+describe('evenhand train-reductions on many rows', () => {
+  /** Prints the peak memory of a process, in KiB, when it ends. */
+  const REPORT_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK='+process.resourceUsage().maxRSS))`;
+
+  it('needs less than 512 MiB for 4 million rows, whose encoded features have 608 MB as float64 @slow', async () => {
+    const query = `
+      SELECT *, CASE WHEN amount + shift + 0.02 * years + 0.3 * (hash(i + 7) % 1000) / 1000 > 1 THEN 1 ELSE 0 END AS y
+      FROM (
+        SELECT i, (hash(i) % 10007) / 10007.0 AS amount, hash(i + 1) % 40 AS years, (hash(i + 2) % 997) / 997.0 AS rate,
+          'r' || CAST(hash(i + 3) % 16 AS INT) AS region, CASE WHEN hash(i + 4) % 10 < 3 THEN 'few' ELSE 'many' END AS s,
+          CASE WHEN hash(i + 4) % 10 < 3 THEN -0.2 ELSE 0.1 END AS shift
+        FROM range(4000000) rows(i)
+      )`;
+    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+    const args = [
+      '--target',
+      'y',
+      '--sensitive',
+      's',
+      '--features',
+      'amount,years,rate,region',
+      '--nu',
+      '0.002',
+      '--json',
+    ];
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      ['--import', REPORT_PEAK, cli, 'train-reductions', '--sql', 'duckdb:', '--query', query, ...args],
+      { env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu' }, timeout: 500_000, maxBuffer: 2 ** 24 },
+    );
+    const body = JSON.parse(stdout) as ReductionsJson;
+    expect(body.n_train + body.n_test).to.equal(4_000_000);
+    expect(body.train.final.dp_diff).to.be.at.most(0.03);
+    const peak = Number(/PEAK=(\d+)/.exec(stderr)?.[1] ?? NaN) / 1024;
+    expect(peak).to.be.below(512);
+  });
 });
 
 describeWithReference('evenhand train-reductions on Adult @slow', () => {

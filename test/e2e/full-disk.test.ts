@@ -92,6 +92,34 @@ describe('a full disk', function () {
     });
   }
 
+  for (const [which, isFilled] of [
+    ['first', true],
+    ['second', false],
+  ] as const) {
+    it(`is named by train-reductions --in-blocks, whose ${which} temporary file does not fit, and which leaves no file`, async () => {
+      // 50,000 rows fit once, with 16 bytes each, but not a second time.
+      const lines = Array.from({ length: 50_000 }, (_, row) => `${String(row % 3 === 0 ? 1 : 0)},${row % 2 ? 'f' : 'm'},${String(row % 7)}`); // prettier-ignore
+      const csv = path.join(folder(), 'many.csv');
+      writeFileSync(csv, ['hired,sex,age', ...lines].join('\n'));
+      if (!isFilled) writeFileSync(disk('filler'), '');
+      const args = [
+        'train-reductions',
+        '--csv',
+        csv,
+        '--in-blocks',
+        '--target',
+        'hired',
+        '--sensitive',
+        'sex',
+        '--quiet',
+      ];
+      const { code, stderr } = await runCli(args, { env: { TMPDIR: disk() } });
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.match(/Rows cannot be written to a temporary file in '.*': the disk is full/);
+      expect(readdirSync(disk())).to.deep.equal(['filler']);
+    });
+  }
+
   it('keeps the report and the state of an earlier run, byte for byte', async () => {
     rmSync(disk('filler'));
     const report = ['validate', '--csv', data(), '--y-pred', 'hired', '--sensitive', 'sex', '--out', disk('old.md')];

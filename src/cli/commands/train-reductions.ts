@@ -10,6 +10,7 @@ export function trainReductionsCommand(): Command {
   return trainingCommand({
     name: 'train-reductions',
     title: 'Training with a fairness constraint',
+    takesStreams: true,
     options: `--constraint <name>  constraint: demographic_parity, equalized_odds, true_positive_rate_parity, false_positive_rate_parity, error_rate_parity or bounded_group_loss (default: demographic_parity)
 --eps <number>  bound on the constraint; the sum of the multipliers is at most 1 / eps (default: 0.01)
 --difference-bound <number>  bound on the difference between a group's rate and the overall rate (default: eps)
@@ -29,6 +30,11 @@ Examples:
 
   $ evenhand train-reductions --csv adult.csv --test-csv adult.test.csv --target income --sensitive sex \\
       --constraint equalized_odds --eps 0.01 --out-json result.json
+
+  Rows in a database, or in files that do not fit into memory:
+  $ EVENHAND_SQL_PASSWORD=… evenhand train-reductions --sql postgres://ana@db.example/shop --table loans \\
+      --target repaid --sensitive sex
+  $ evenhand train-reductions --csv loans.parquet --target repaid --sensitive sex --in-blocks
 
 The constraint holds on the training rows, in expectation over the model's random draws. The table shows
 the result on rows that the model has not seen, next to the same estimator without the constraint. A bound

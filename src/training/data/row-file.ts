@@ -1,10 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-
-import { DataValidationError } from '../../exceptions/index.ts';
-import { removeAtInterrupt } from '../../io/atomic-write.ts';
-import { fileProblemOf } from '../../io/file-problem.ts';
+import { createScratchFile, withOpened } from './scratch-file.ts';
 
 /** The columns of a {@link RowFile}: numbers are float64, and codes are int32. */
 export interface RowLayout {
@@ -63,15 +57,12 @@ const MAX_CHUNK_ROWS = 8192;
  * @param folder the folder of the file; the system's folder for temporary files by default
  * @throws {DataValidationError} if the file cannot be written
  */
-export function createRowFile(parts: number, layout: RowLayout, folder = tmpdir()): RowFileWriter {
+export function createRowFile(parts: number, layout: RowLayout, folder?: string): RowFileWriter {
   const rowBytes = 8 * layout.numbers + 4 * layout.codes;
   const chunkRows = Math.max(16, Math.min(MAX_CHUNK_ROWS, Math.floor(BUFFER_BYTES / (parts * rowBytes))));
-  const { own, file } = opened(folder);
-  const forget = removeAtInterrupt(own);
-  const name = path.join(own, 'rows');
+  const file = createScratchFile(folder);
   const chunks: (OpenChunk | undefined)[] = Array.from({ length: parts });
   const written = Array.from({ length: parts }, () => ({ rows: 0, offsets: [] as number[] }));
-  let size = 0;
 
   const begin = (): OpenChunk => {
     const buffer = new ArrayBuffer(chunkRows * rowBytes);
@@ -86,21 +77,10 @@ export function createRowFile(parts: number, layout: RowLayout, folder = tmpdir(
   const write = (part: number, chunk: OpenChunk): void => {
     const own = written[part] as (typeof written)[number];
     own.rows += chunk.rows;
-    own.offsets.push(size);
-    try {
-      for (let done = 0; done < chunk.bytes.length;) done += writeSync(file, chunk.bytes, done, undefined, size + done);
-    } catch (cause) {
-      throw cannotStore(folder, cause);
-    }
-    size += chunk.bytes.length;
+    own.offsets.push(file.append(chunk.bytes));
     chunk.rows = 0;
   };
 
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) closeSync(file);
-    isOpen = false;
-  };
   return {
     add(part, { numbers, codes }, row) {
       const chunk = (chunks[part] ??= begin());
@@ -116,25 +96,13 @@ export function createRowFile(parts: number, layout: RowLayout, folder = tmpdir(
     finish() {
       for (const [part, chunk] of chunks.entries()) if (chunk !== undefined && chunk.rows > 0) write(part, chunk);
       chunks.fill(undefined);
-      close();
-      return { path: name, layout, chunkRows, parts: written };
+      file.close();
+      return { path: file.path, layout, chunkRows, parts: written };
     },
-    remove() {
-      close();
-      rmSync(own, { recursive: true, force: true });
-      forget();
+    remove: () => {
+      file.remove();
     },
   };
-}
-
-function opened(folder: string): { readonly own: string; readonly file: number } {
-  try {
-    // Only this user can read the folder.
-    const own = mkdtempSync(path.join(folder, 'evenhand-rows-'));
-    return { own, file: openSync(path.join(own, 'rows'), 'wx', 0o600) };
-  } catch (cause) {
-    throw cannotStore(folder, cause);
-  }
 }
 
 /** Reads the rows of some chunks of a part. */
@@ -150,10 +118,9 @@ export function readRows(
   const codes = Array.from({ length: layout.codes }, () => new Int32Array(rows));
   const buffer = new ArrayBuffer(chunkRows * (8 * layout.numbers + 4 * layout.codes));
   const bytes = new Uint8Array(buffer);
-  const file = openSync(name, 'r');
-  try {
+  withOpened(name, (read) => {
     for (let chunk = first; chunk < last; chunk++) {
-      readFully(file, bytes, offsets[chunk] as number);
+      read(bytes, offsets[chunk] as number);
       const start = (chunk - first) * chunkRows;
       const own = Math.min(chunkRows, rows - start);
       numbers.forEach((values, column) => {
@@ -163,32 +130,6 @@ export function readRows(
         values.set(new Int32Array(buffer, chunkRows * (8 * layout.numbers + 4 * column), own), start);
       });
     }
-  } finally {
-    closeSync(file);
-  }
-  return { rows, numbers, codes };
-}
-
-function readFully(file: number, bytes: Uint8Array, position: number): void {
-  let done = 0;
-  while (done < bytes.length) {
-    const read = readSync(file, bytes, done, bytes.length - done, position + done);
-    if (read === 0) {
-      throw new DataValidationError('The temporary file with the rows ends early. It was changed while it was read.', {
-        code: 'invalid-state',
-        suggestion: 'Train again, with a folder for temporary files that no other program cleans (TMPDIR).',
-      });
-    }
-    done += read;
-  }
-}
-
-function cannotStore(folder: string, cause: unknown): DataValidationError {
-  const { code, reason = code === '' ? String(cause) : `the system says ${code}` } = fileProblemOf(cause);
-  return new DataValidationError(`Rows cannot be written to a temporary file in '${folder}': ${reason}.`, {
-    code: 'unwritable-file',
-    context: { path: folder, code },
-    suggestion: 'Set TMPDIR to a folder with enough space, or train on fewer columns (features).',
-    cause,
   });
+  return { rows, numbers, codes };
 }

@@ -47,7 +47,7 @@ export interface StreamTrainingSource extends Omit<TrainingSource, 'table' | 'te
   readonly testSource?: SqlSource | undefined;
   /**
    * The folder of the temporary file. Per row, the file needs 8 bytes for each number and 4 bytes for each text, the
-   * target and the group.
+   * target and the group. `trainReductions` writes a second file, with 4 bytes for each number and 8 more bytes.
    * @defaultValue the system's folder for temporary files (TMPDIR)
    */
   readonly temporaryFolder?: string | undefined;
@@ -71,6 +71,10 @@ export function isStreamSource(source: object): source is StreamTrainingSource {
 
 /** Options of {@link readStreamTraining}. */
 interface StreamOptions {
+  /** The function that the caller called, for errors. */
+  readonly caller: string;
+  /** Whether some training rows are kept for early stopping. */
+  readonly stopsEarly: boolean;
   /** The share of the rows used for training, if there are no test rows. */
   readonly trainSize: number;
   readonly seed: number;
@@ -81,7 +85,7 @@ interface StreamOptions {
 /** Training rows in a file, with all that was learned from reading them. */
 export interface StreamTraining {
   readonly train: RowBlocks;
-  /** The rows for early stopping. */
+  /** The rows for early stopping; none without early stopping. */
   readonly validation: RowBlocks;
   readonly heldOut: RowBlocks;
   readonly specs: readonly FeatureSpec[];
@@ -124,7 +128,7 @@ const SPLIT_STREAM = 3;
  *   or the rows change while they are read
  */
 export async function readStreamTraining(given: StreamTrainingSource, options: StreamOptions): Promise<StreamTraining> {
-  assertKnownOptions('sweepPareto', given, STREAM_SOURCE_NAMES);
+  assertKnownOptions(options.caller, given, STREAM_SOURCE_NAMES);
   const { source, testSource, features, target = 'y' } = given;
   const labels = [given.sensitive ?? 's'].flat();
   const columns = features && [...new Set([...features, target, ...labels])];
@@ -191,7 +195,9 @@ class StreamReader {
     this.#sensitive = sensitive.map((name) => ({ name, dictionary: new LabelDictionary() }));
     const width = this.#addFeatures(rows);
     const expected = Math.ceil(rows.rowCount * (testSource === undefined ? options.trainSize : 1));
-    this.#validationShare = Math.min(VALIDATION_SHARE, MAX_VALIDATION_ROWS / Math.max(1, expected));
+    this.#validationShare = options.stopsEarly
+      ? Math.min(VALIDATION_SHARE, MAX_VALIDATION_ROWS / Math.max(1, expected))
+      : 0;
     this.#blockRows = Math.min(MAX_BLOCK_ROWS, Math.max(1024, Math.floor(BLOCK_BYTES / (4 * Math.max(1, width)))));
     this.#blocks = Math.min(MAX_BLOCKS, Math.max(1, Math.ceil(expected / this.#blockRows)));
     this.#random = createRandom(options.seed, SPLIT_STREAM);

@@ -13,23 +13,14 @@ import type { Keep } from '../../metrics/reduce/tensors/row-states.ts';
 import { type BackendChoice, currentTensorflow, groupSums } from '../../tensor/index.ts';
 import { assertBinary, type FitRows } from '../data/fit-rows.ts';
 import { readTensorFitRows } from '../data/tensor-fit-rows.ts';
-import { CERTAIN_LOG_ODDS } from '../logistic.ts';
 import { applyClassWeight, classFactors, classTotals, type ClassWeight, parseClassWeight } from './class-weight.ts';
 import { inUnitsOfMean, requirePenalty } from './estimator-rows.ts';
 import { fromStoredParams, LINEAR_STATE, readEstimatorJson } from './estimator-state.ts';
 import type { Estimator, EstimatorJson, FitOptions, TensorEstimator } from './estimator.ts';
-import {
-  fitLinearModel,
-  fitTensorModel,
-  type FittedLinearModel,
-  fitWarnings,
-  type LinearTask,
-  type Precision,
-  PRECISIONS,
-} from './fitting/fit-linear-model.ts';
+import { fitLinearModel, fitTensorModel, type Precision, PRECISIONS } from './fitting/fit-linear-model.ts';
 import type { LinearScore } from './fitting/column-scales.ts';
-import { LOGISTIC_LOSS } from './fitting/row-loss.ts';
-import { type FitSources, LinearClassifier, type LinearFit, oneClassFit } from './linear-model.ts';
+import { type FitSources, LinearClassifier, oneClassFit } from './linear-model.ts';
+import { certainFit, type LogisticFit, logisticFit, logisticTask } from './logistic-fit.ts';
 
 /** Options of {@link LogisticRegression}. */
 export interface LogisticRegressionOptions {
@@ -75,11 +66,6 @@ const DEFAULTS: FilledOptions<LogisticRegressionOptions, 'backend'> = {
   precision: 'float32',
   backend: undefined,
 };
-
-/** The result of a fit. */
-interface LogisticFit extends LinearFit {
-  readonly deviance: number;
-}
 
 const KIND = 'logistic_regression';
 
@@ -194,7 +180,10 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     const { precision, backend } = this;
     const found = await fitLinearModel(
       { x: rows.x, targets: rows.y.map((label) => 2 * label - 1), weights, precision, backend },
-      this.#task(classTotals(rows.y, weights), mean, rows.x.columns, options),
+      logisticTask(this, classTotals(rows.y, weights), mean, {
+        ...options,
+        startFrom: startOf(options.startFrom, rows.x.columns),
+      }),
     );
     return logisticFit(found, mean);
   }
@@ -215,51 +204,17 @@ export class LogisticRegression extends LinearClassifier<LogisticFit> implements
     const found = await fitTensorModel(
       tf,
       { ...rows, targets: keep(tf.tidy(() => rows.y.mul(2).sub<Tensor1D>(1))), weights },
-      this.#task([(zero * zeroFactor) / mean, (one * oneFactor) / mean], mean, columns, options),
+      logisticTask(this, [(zero * zeroFactor) / mean, (one * oneFactor) / mean], mean, {
+        ...options,
+        startFrom: startOf(options.startFrom, columns),
+      }),
     );
     return logisticFit(found, mean);
   }
-
-  /** Returns the task for weights in units of their mean. `totals` are the sums of weights of the classes. */
-  #task(
-    totals: readonly [number, number],
-    mean: number,
-    columns: number,
-    { startFrom, signal }: FitOptions,
-  ): LinearTask {
-    return {
-      loss: LOGISTIC_LOSS,
-      l2: this.l2 / mean,
-      origin: withoutFeatures(totals),
-      startFrom: startOf(startFrom, columns),
-      maxIterations: this.maxIterations,
-      minGain: this.tolerance * (totals[0] + totals[1]),
-      signal,
-    };
-  }
-}
-
-function logisticFit(found: FittedLinearModel, mean: number): LogisticFit {
-  const { coefficients, intercept, loss, iterations, converged } = found;
-  const warnings = fitWarnings(found);
-  return Object.freeze({ coefficients, intercept, deviance: 2 * loss * mean, iterations, converged, warnings });
-}
-
-function certainFit(constant: LinearFit, [zero, one]: readonly [number, number]): LogisticFit {
-  return Object.freeze({ ...constant, deviance: 2 * (zero + one) * Math.log1p(Math.exp(-CERTAIN_LOG_ODDS)) });
-}
-
-/**
- * Returns the best intercept of a model without features, which is the log odds, and the loss at this intercept.
- * @param totals the sums of weights of class 0 and class 1
- */
-function withoutFeatures([zero, one]: readonly [number, number]): { intercept: number; loss: number } {
-  const total = zero + one;
-  return { intercept: Math.log(one / zero), loss: -one * Math.log(one / total) - zero * Math.log(zero / total) };
 }
 
 /** Returns the initial coefficients. `startFrom` is only a hint, so an estimator that does not match is ignored. */
-function startOf(given: Estimator | undefined, features: number): LinearScore | undefined {
+export function startOf(given: Estimator | undefined, features: number): LinearScore | undefined {
   if (!(given instanceof LogisticRegression) || given.toJSON().state === null) return undefined;
   const { coefficients, intercept } = given;
   return coefficients.length === features ? { coefficients, intercept } : undefined;

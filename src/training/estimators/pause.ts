@@ -7,3 +7,12 @@ export async function pause(signal: AbortSignal | undefined): Promise<void> {
   await nextTurn();
   signal.throwIfAborted();
 }
+
+/**
+ * Yields as {@link pause} does, also without a signal, so that Ctrl-C can end a long computation on the host.
+ */
+export async function pauseBetweenBlocks(signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await nextTurn();
+  signal?.throwIfAborted();
+}

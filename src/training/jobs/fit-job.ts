@@ -1,8 +1,10 @@
-import { DataValidationError } from '../../exceptions/index.ts';
+import { DataValidationError, type ValueError } from '../../exceptions/index.ts';
+import { invalidParameter } from '../../internal/arguments.ts';
 import type { OnProgress } from '../../internal/progress.ts';
 import { assertReplaceable, assertWritable } from '../../io/atomic-write.ts';
 import { onHost } from '../../table/index.ts';
 import { assertComparable, joinRows, smallGroups, splitRows, unseenGroups } from '../data/row-splits.ts';
+import { isStreamSource } from '../data/stream-training.ts';
 import { readTrainingData, type TrainingRows, type TrainingSource } from '../data/training-data.ts';
 import { type DecisionQuality, judgeDecisions } from '../decision-quality.ts';
 import { holdsOnlyModel } from '../models/model-card.ts';
@@ -16,11 +18,9 @@ import type { JobRows, JudgedModels } from './job-result.ts';
  */
 export async function prepareJob(source: TrainingSource, options: FilledJobOptions): Promise<JobRows> {
   options.signal?.throwIfAborted();
-  const { modelPath, minGroupSize, trainSize, folds, seed } = options;
-  if (modelPath !== undefined) {
-    assertReplaceable(modelPath, holdsOnlyModel);
-    await assertWritable(modelPath);
-  }
+  const { minGroupSize, trainSize, folds, seed } = options;
+  if (isStreamSource(source)) throw needsTable(source.source);
+  await assertModelPath(options);
   const training = readTrainingData(await onHost(source));
   const splits = splitRows(training, { trainSize, folds, seed });
   if (splits.some(({ train }) => train.y.length === 0)) throw tooFew(training.rows.y.length);
@@ -34,6 +34,17 @@ export async function prepareJob(source: TrainingSource, options: FilledJobOptio
     ...smallGroups(joinRows(heldOut), minGroupSize),
   ];
   return { training, splits, complete: folds === undefined ? undefined : training.rows, warnings };
+}
+
+function needsTable(source: unknown): ValueError {
+  return invalidParameter('source', 'be left out, because this trainer needs all rows in memory: give table', source);
+}
+
+/** Checks before training that the model can be saved, so that the result is not lost. */
+export async function assertModelPath({ modelPath }: Pick<FilledJobOptions, 'modelPath'>): Promise<void> {
+  if (modelPath === undefined) return;
+  assertReplaceable(modelPath, holdsOnlyModel);
+  await assertWritable(modelPath);
 }
 
 function tooFew(rows: number): DataValidationError {

@@ -50,7 +50,8 @@ export interface TrainingJobResult extends ModelData {
 /** The quality of both models of a job. */
 export type JudgedModels = Pick<TrainingJobResult, 'baseline' | 'final' | 'train'>;
 
-type DescribedRows = ModelData & Pick<TrainingJobResult, 'groups' | 'folds'>;
+/** The rows of a job, as results and cards describe them. */
+export type DescribedRows = ModelData & Pick<TrainingJobResult, 'groups' | 'folds'>;
 
 /** Describes the rows of a job for results and cards. */
 export function describeRows({ training, splits, complete }: Omit<JobRows, 'warnings'>): DescribedRows {
@@ -73,13 +74,13 @@ export function describeRows({ training, splits, complete }: Omit<JobRows, 'warn
 export async function saveJob(
   model: SavableModel,
   result: Pick<TrainingJobResult, 'final' | 'train'>,
-  rows: JobRows,
+  rows: DescribedRows,
   { modelPath, signal }: FilledJobOptions,
   description: Pick<ModelDescription, 'features' | 'backend'> = {},
 ): Promise<void> {
   signal?.throwIfAborted();
   if (modelPath === undefined) return;
-  const { groups, folds: _, ...data } = describeRows(rows);
+  const { groups, folds: _, ...data } = rows;
   const metrics = [
     { rows: 'test', ...qualityToJson(result.final) },
     { rows: 'train', ...qualityToJson(result.train.final) },

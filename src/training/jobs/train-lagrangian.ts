@@ -107,9 +107,10 @@ export async function trainLagrangian(
 
   const { state } = trainer;
   if (state === undefined) throw new TypeError('a fitted trainer has a state');
+  const described = describeRows(rows);
   const found: LagrangianJobResult = Object.freeze({
     ...judged,
-    ...describeRows(rows),
+    ...described,
     constraint: Object.freeze({ ...describeModel(trainer).constraint }),
     seed: filled.seed,
     backend: state.network.backend,
@@ -120,7 +121,7 @@ export async function trainLagrangian(
     bestEpoch: state.bestEpoch,
     batchSize: state.batchSize,
   });
-  await saveJob(trainer, found, rows, filled);
+  await saveJob(trainer, found, described, filled);
   return found;
 }
 

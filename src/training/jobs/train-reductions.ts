@@ -1,17 +1,19 @@
 import { fillOptions, oneOf, snakeFields } from '../../internal/arguments.ts';
-import { type BackendChoice, loadTensorflow } from '../../tensor/index.ts';
-import { encodedMatrix, type FeatureSpec, fitFeatures } from '../data/feature-encoder.ts';
-import type { TrainingRows, TrainingSource } from '../data/training-data.ts';
+import type { BackendChoice } from '../../tensor/index.ts';
+import type { FeatureSpec } from '../data/feature-encoder.ts';
+import { isStreamSource, type StreamTrainingSource } from '../data/stream-training.ts';
+import type { TrainingSource } from '../data/training-data.ts';
 import { type EstimatorSource, toEstimator } from '../estimators/adapt-estimator.ts';
 import type { Estimator } from '../estimators/estimator.ts';
 import { LogisticRegression } from '../estimators/logistic-regression.ts';
 import { describeModel } from '../models/describe-model.ts';
 import { REDUCTION_CONSTRAINTS } from '../reductions/constraint-names.ts';
-import type { ReductionsOptions } from '../reductions/reductions-options.ts';
-import { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
-import { fitJob, type JobDecisions, prepareJob } from './fit-job.ts';
+import { parseReductions, type ReductionsOptions } from '../reductions/reductions-options.ts';
+import type { ReductionsWrapper } from '../reductions/reductions-wrapper.ts';
 import { checkJobOptions, type FilledJobOptions, JOB_DEFAULTS, type TrainingJobOptions } from './job-options.ts';
-import { describeRows, jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
+import { jobToJson, saveJob, type TrainingJobResult } from './job-result.ts';
+import { reduceStream } from './reduce-stream.ts';
+import { reduceTables } from './reduce-tables.ts';
 
 /** Options that a job passes on to the reduction. */
 type PassedOptions = Pick<
@@ -22,7 +24,7 @@ type PassedOptions = Pick<
 /** Options of {@link trainReductions}: the options of a training job and the options of `ReductionsWrapper`. */
 export interface TrainReductionsOptions extends TrainingJobOptions, PassedOptions {
   /**
-   * The estimator that is trained with and without the constraint.
+   * The estimator that is trained with and without the constraint. A stream of rows needs a `LogisticRegression`.
    * @defaultValue new LogisticRegression()
    */
   readonly estimator?: EstimatorSource | undefined;
@@ -66,13 +68,17 @@ export interface ReductionsJobResult extends TrainingJobResult {
 }
 
 /**
- * Trains on a table under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps on
+ * Trains on rows under a fairness constraint with the exponentiated gradient reduction. Reports accuracy and gaps on
  * held-out rows and on training rows, for the constrained model and for the same estimator without the constraint.
  *
  * The rows are split by target and group (80/20 by default), or cross-fitted with `folds`. The encoding of features is
  * learned from the training rows only: numbers are standardised, text is one-hot encoded, and missing values are
  * marked. Sensitive columns are never used as features. `final` is the exact expectation over the model's
  * randomisation. `bounded_group_loss` bounds each group's error rate by `upperBound`.
+ *
+ * If the source has `source` instead of `table`, rows are read as a stream into a temporary file, and the models are
+ * fitted block by block, so that memory does not grow with the number of rows. Each row is then held out by itself. The
+ * estimator must be a `LogisticRegression`, which is fitted in float64 whatever its `precision`, and `folds` is an error.
  *
  * The constraint holds in expectation on the training rows and reduces accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,
@@ -93,73 +99,58 @@ export interface ReductionsJobResult extends TrainingJobResult {
  * ```
  */
 export async function trainReductions(
-  source: TrainingSource,
+  source: TrainingSource | StreamTrainingSource,
   options: TrainReductionsOptions = {},
 ): Promise<ReductionsJobResult> {
   const filled = fillOptions('trainReductions', options, DEFAULTS);
   checkJobOptions(filled);
   const estimator = toEstimator(filled.estimator ?? new LogisticRegression({ backend: filled.backend }));
-  const wrapper = createWrapper(filled, estimator, filled.seed);
-  const rows = await prepareJob(source, filled);
-  const { backend } = await loadTensorflow({ backend: filled.backend });
-  const { signal } = filled;
-  const { kept, judged, warnings } = await fitJob(rows, filled, async (train, onProgress) => {
-    const { specs, warnings: notes } = fitFeatures(train.table, rows.training.features);
-    const x = encodedMatrix(train.table, specs);
-    const baseline = await estimator.clone().fit(x, train.y, { signal });
-    await wrapper.fit(x, train.y, { sensitive: train.groups, signal, onProgress });
-    // The search may end before the maximum number of iterations, so completion is reported here.
-    onProgress?.({ stage: 'exponentiated gradient', done: 1, total: 1 });
-    return {
-      specs,
-      warnings: [...notes, ...fitWarnings(baseline), ...wrapper.result.warnings],
-      decide: async (asked: TrainingRows): Promise<JobDecisions> => {
-        const matrix = encodedMatrix(asked.table, specs);
-        return {
-          baseline: await baseline.predict(matrix, { threshold: 0.5 }),
-          final: await wrapper.predictProba(matrix),
-        };
-      },
-    };
-  });
-
+  const models = {
+    ...{ estimator, notesOf: baselineWarnings, backend: filled.backend },
+    options: reductionOptions(filled, estimator, filled.seed),
+  };
+  // Checks the options before any row is read.
+  parseReductions(models.options);
+  const { wrapper, specs, judged, described, warnings, backend } = isStreamSource(source)
+    ? await reduceStream(source, models, filled)
+    : await reduceTables(source, models, filled);
   const { result } = wrapper;
   const best = result.history[result.bestIteration];
   const found: ReductionsJobResult = Object.freeze({
     ...judged,
-    ...describeRows(rows),
+    ...described,
     constraint: Object.freeze({ ...describeModel(wrapper).constraint }),
     seed: filled.seed,
     backend,
-    warnings: Object.freeze([...warnings, ...rows.warnings]),
+    warnings: Object.freeze([...warnings]),
     model: wrapper,
-    features: kept.specs,
+    features: specs,
     oracleCalls: result.oracleCalls,
     bestGap: result.bestGap,
     iterations: result.lastIteration + 1,
     predictors: result.weights.filter((weight) => weight > 0).length,
     violation: best?.violation ?? NaN,
   });
-  await saveJob(wrapper, found, rows, filled, { features: kept.specs, backend });
+  await saveJob(wrapper, found, described, filled, { features: specs, backend });
   return found;
 }
 
-function createWrapper(
+function reductionOptions(
   { constraint: given, eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu }: PassedOptions,
   estimator: Estimator,
   seed: number,
-): ReductionsWrapper {
+): ReductionsOptions {
   const constraint = oneOf('constraint', given ?? 'demographic_parity', REDUCTION_CONSTRAINTS);
-  return new ReductionsWrapper({
+  return {
     estimator,
     constraint,
     // A job evaluates decisions, so the loss must be the zero-one loss.
     ...(constraint === 'bounded_group_loss' ? { loss: 'zero_one' } : {}),
     ...{ eps, differenceBound, ratioBound, ratioBoundSlack, upperBound, bound, T, nu, seed },
-  });
+  };
 }
 
-function fitWarnings(baseline: Estimator): string[] {
+function baselineWarnings(baseline: Estimator): string[] {
   if (!(baseline instanceof LogisticRegression)) return [];
   return baseline.warnings.map((warning) => `the model without the constraint: ${warning}`);
 }

@@ -1,9 +1,8 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { invalidParameter } from '../../internal/arguments.ts';
-import { sumOf } from '../../internal/values.ts';
 import { loadTensorflow, type NetworkRows, type Tf } from '../../tensor/index.ts';
+import { assertComparableStream, describeStream } from '../data/describe-stream.ts';
 import { loadBlock, type RowBlocks, countBlockRows } from '../data/row-blocks.ts';
-import { assertComparableSizes, smallWarnings, unseenWarnings } from '../data/row-splits.ts';
 import { readStreamTraining, type StreamTraining, type StreamTrainingSource } from '../data/stream-training.ts';
 import { runNetwork } from '../networks/fitted-network.ts';
 import { multiplicationsPerStep } from '../networks/network-options.ts';
@@ -26,7 +25,9 @@ export async function sweepStream(source: StreamTrainingSource, options: FilledS
   if (network !== undefined) throw invalidParameter('network', 'be left out if rows are read as a stream', network);
   if (options.queue !== undefined) throw notSent('source', 'a stream of rows');
   await assertPaths(options);
-  const training = await readStreamTraining(source, { trainSize, seed, onProgress, signal });
+  const training = await readStreamTraining(source, {
+    ...{ caller: 'sweepPareto', stopsEarly: true, trainSize, seed, onProgress, signal },
+  });
   try {
     return await train(training, { ...options, etas });
   } finally {
@@ -39,10 +40,9 @@ async function train(
   options: FilledSweepOptions & { readonly etas: readonly number[] },
 ): Promise<ParetoSweep> {
   const { etas, minGroupSize } = options;
-  const { specs, groupLabels, counts } = training;
+  const { specs, groupLabels } = training;
   assertRows(training);
-  const sizes = sizesOf(counts.heldOut);
-  assertComparableSizes(sizes, minGroupSize, SUGGESTION);
+  assertComparableStream(training, minGroupSize);
   const workPerStep = etas.length * multiplicationsPerStep(training.train.inputs, options);
   const { tf, backend } = await loadTensorflow({ backend: options.backend, workPerStep });
   const rows = { rows: countBlockRows(training.train), groups: training.train.groupCount };
@@ -54,31 +54,12 @@ async function train(
   );
   const weights = trained.flatMap((shard) => shard.weights);
   const judged = await judgeBlocks(tf, training, weights, options);
-  const trainedGroups = training.train.groupCount;
-  const sizesOfTraining = sizesOf(counts.train);
   return finishSweep(
     tf,
     {
       judged: judged.map((one) => [one]),
       ...{ etas, range: null, specs, weights, groupLabels, backend, batchSize },
-      groups: Object.fromEntries(
-        groupLabels.slice(0, trainedGroups).map((label, group) => [label, sizesOfTraining[group] ?? 0]),
-      ),
-      described: {
-        target: training.target,
-        positiveLabel: training.positiveLabel,
-        sensitive: training.sensitive,
-        naValues: training.naValues ?? null,
-        nTrain: sumOf(sizesOfTraining),
-        nTest: sumOf(sizes),
-        nDropped: training.nDropped,
-        folds: null,
-      },
-      warnings: [
-        ...training.warnings,
-        ...unseenWarnings(groupLabels.slice(trainedGroups), 'penalty'),
-        ...smallWarnings(groupLabels, sizes, minGroupSize),
-      ],
+      ...describeStream(training, minGroupSize, 'penalty'),
     },
     options,
   );
@@ -108,9 +89,6 @@ async function judgeBlocks(
   return sums;
 }
 
-/** How to make held-out groups large enough. */
-const SUGGESTION = 'Hold out more rows (trainSize), give test rows, or lower the minimum (minGroupSize).';
-
 /** @throws {DataValidationError} if there are no rows to train on or for early stopping */
 function assertRows({ train, validation }: StreamTraining): void {
   if (train.blocks.length > 0 && validation.blocks.length > 0) return;
@@ -120,13 +98,6 @@ function assertRows({ train, validation }: StreamTraining): void {
     context: { rows },
     suggestion: 'Training, early stopping and testing each need rows; provide at least a few dozen.',
   });
-}
-
-/** Returns the number of rows of each group from those of each group and label. */
-function sizesOf(counts: Float64Array): Float64Array {
-  return Float64Array.from({ length: counts.length / 2 }, (_, group) =>
-    sumOf(counts.subarray(2 * group, 2 * group + 2)),
-  );
 }
 
 function loadAll(rows: RowBlocks): NetworkRows {

@@ -19,7 +19,7 @@ import type { OracleRows, TensorOracleRows } from './reduction-problem.ts';
 export type PredictionKind = 'decisions' | 'shares' | 'values';
 
 /** The decision threshold. Values that are at least this threshold become the decision 1. */
-const THRESHOLD = 0.5;
+export const THRESHOLD = 0.5;
 
 /** Returns the kind of predictions that a constraint needs. */
 export function predictionKind(settings: ConstraintSettings): PredictionKind {
@@ -238,7 +238,8 @@ function assertFinite(weights: Float64Array): void {
   assertFiniteTotal(weights.reduce((sum, weight) => sum + weight, 0));
 }
 
-function assertFiniteTotal(total: number): void {
+/** @throws {TrainingError} if the sum of weights is not finite */
+export function assertFiniteTotal(total: number): void {
   if (Number.isFinite(total)) return;
   throw new TrainingError('The sum of costs and multipliers times sample weights is not finite.', {
     context: { total },

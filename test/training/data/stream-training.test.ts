@@ -70,7 +70,7 @@ async function withTraining<T>(
   work: (training: StreamTraining) => T,
   seed = 1,
 ): Promise<T> {
-  const training = await readStreamTraining(source, { trainSize: 0.8, seed });
+  const training = await readStreamTraining(source, { caller: 'test', stopsEarly: true, trainSize: 0.8, seed });
   try {
     return work(training);
   } finally {

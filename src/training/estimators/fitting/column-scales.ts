@@ -93,11 +93,27 @@ export function fromScaled(c: Float64Array, { shift, scale }: ColumnScales): Lin
 }
 
 /** Returns the smallest and largest value of each column, and whether the column has other values. */
-function columnRanges({ rows, columns, values }: Matrix): Omit<ColumnRanges, 'mean'> {
-  const low = Float64Array.from(values.subarray(0, columns));
-  const high = low.slice();
-  const hasMore = new Uint8Array(columns);
-  for (let row = 1, index = columns; row < rows; row++) {
+function columnRanges(matrix: Matrix): Omit<ColumnRanges, 'mean'> {
+  const ranges = emptyRanges(matrix.columns);
+  widenRanges(ranges, matrix, true);
+  return ranges;
+}
+
+/** The ranges of the rows that were seen so far. */
+type WideningRanges = Omit<ColumnRanges, 'mean' | 'hasMore'> & { readonly hasMore: Uint8Array };
+
+function emptyRanges(columns: number): WideningRanges {
+  return { low: new Float64Array(columns), high: new Float64Array(columns), hasMore: new Uint8Array(columns) };
+}
+
+/** Adds rows to ranges. */
+function widenRanges(
+  { low, high, hasMore }: WideningRanges,
+  { rows, columns, values }: Matrix,
+  isFirst: boolean,
+): void {
+  if (isFirst) for (const target of [low, high]) target.set(values.subarray(0, columns));
+  for (let row = 0, index = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++, index++) {
       const value = values[index] as number;
       if (value === low[column] || value === high[column]) continue;
@@ -106,7 +122,34 @@ function columnRanges({ rows, columns, values }: Matrix): Omit<ColumnRanges, 'me
       else if (value > (high[column] as number)) high[column] = value;
     }
   }
-  return { low, high, hasMore };
+}
+
+/** Computes the scales of columns whose rows come in blocks. */
+export class BlockScales {
+  readonly #ranges: WideningRanges;
+  readonly #sums: Float64Array;
+  #rows = 0;
+
+  constructor(columns: number) {
+    this.#ranges = emptyRanges(columns);
+    this.#sums = new Float64Array(columns);
+  }
+
+  add(block: Matrix): void {
+    const { rows, columns, values } = block;
+    widenRanges(this.#ranges, block, this.#rows === 0);
+    this.#rows += rows;
+    for (let row = 0, index = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++, index++) {
+        this.#sums[column] = (this.#sums[column] as number) + (values[index] as number);
+      }
+    }
+  }
+
+  /** Returns the scales of all rows. The order of rows affects only the rounding errors of means. */
+  finish(): ColumnScales {
+    return scalesOf({ ...this.#ranges, mean: this.#sums.map((sum) => sum / this.#rows) });
+  }
 }
 
 function columnMeans({ rows, columns, values }: Matrix, chosen: readonly number[]): Float64Array {

@@ -124,7 +124,15 @@ export async function fitTensorModel(tf: Tf, rows: TensorRows, task: LinearTask)
   );
 }
 
-async function minimiseLoss(problem: LossProblem, scales: ColumnScales, task: LinearTask): Promise<FittedLinearModel> {
+/**
+ * Minimises the loss of a problem and disposes of the problem.
+ * @throws {TrainingError} if the loss or the result is not finite
+ */
+export async function minimiseLoss(
+  problem: LossProblem,
+  scales: ColumnScales,
+  task: LinearTask,
+): Promise<FittedLinearModel> {
   try {
     const origin = new Float64Array(problem.parameters);
     origin[problem.parameters - 1] = task.origin.intercept;
