@@ -42,24 +42,31 @@ interface WaitingRun {
   readonly reject: (reason: unknown) => void;
 }
 
-/** The number of waiting runs that are sent although earlier runs are not stored yet. */
+/** The number of waiting runs that are sent at once. */
 const MAX_WAITING = 16;
 
+/** The minimum time between two messages. A run that arrives later than that after a message does not wait. */
+const PAUSE_MILLIS = 3;
+
 /**
- * Returns a function that stores runs together: the runs of one turn of the event loop, or the runs that arrived while
- * earlier runs were stored, are sent as one message. Under load, a message costs more than the runs in it.
+ * Returns a function that stores runs together: the runs of one turn of the event loop, and under load those of a few
+ * milliseconds, are sent as one message. A message costs more than the runs in it, because it wakes another process.
  */
 function createKeeper(
   store: (runs: readonly KeptRun[]) => Promise<readonly (ErrorPacket | null)[]>,
 ): (run: KeptRun) => Promise<void> {
   let waiting: WaitingRun[] = [];
-  let calls = 0;
+  let sentAt = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
   let isScheduled = false;
   const send = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
     isScheduled = false;
     const sent = waiting;
     waiting = [];
-    calls += 1;
+    if (sent.length === 0) return;
+    sentAt = performance.now();
     try {
       const outcomes = await store(sent.map(({ run }) => run));
       sent.forEach(({ resolve, reject }, index) => {
@@ -70,13 +77,13 @@ function createKeeper(
     } catch (error) {
       for (const { reject } of sent) reject(error);
     }
-    calls -= 1;
-    schedule();
   };
   const schedule = (): void => {
-    if (isScheduled || waiting.length === 0 || (calls > 0 && waiting.length < MAX_WAITING)) return;
-    isScheduled = true;
-    setImmediate(() => void send());
+    const isUrgent = waiting.length >= MAX_WAITING || performance.now() - sentAt >= PAUSE_MILLIS;
+    if (isUrgent && !isScheduled) {
+      isScheduled = true;
+      setImmediate(() => void send());
+    } else if (!isUrgent) timer ??= setTimeout(() => void send(), PAUSE_MILLIS);
   };
   return (run) =>
     new Promise((resolve, reject) => {
