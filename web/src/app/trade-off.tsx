@@ -2,13 +2,14 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FeatureChoices, LabelChoices, OpenedFile, ParetoPicture } from '../engine/protocol.ts';
-import type { SweepPoint, SweepResult, SweepSettings, TrainAnswer } from '../engine/training-protocol.ts';
+import type { SweepSettings, TrainedSweep } from '../engine/training-protocol.ts';
 import { DataTable, Explained, ProblemBox } from './blocks.tsx';
 import type { EngineClient, Progress } from './client.ts';
+import { PointDetails, roundedText } from './point-details.tsx';
 import { MAX_GROUPS } from './settings.ts';
-import { startTraining } from './start-worker.ts';
 import { Copyable, save } from './take-away.tsx';
 import { useDark } from './theme.ts';
+import { Training } from './training-client.ts';
 
 const FIRST_ETAS = '0, 0.5, 1, 2, 4, 8';
 
@@ -18,10 +19,10 @@ interface Problem {
 }
 
 /** A finished sweep. */
-interface Trained {
-  readonly result: SweepResult;
-  readonly command: string;
+interface Trained extends TrainedSweep {
   readonly settings: SweepSettings;
+  /** The worker, which still has the scores of the held-out rows. */
+  readonly training: Training;
 }
 
 interface TradeOffProps {
@@ -76,7 +77,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
   const [progress, setProgress] = useState<Progress>();
   const [problem, setProblem] = useState<Problem>();
   const [trained, setTrained] = useState<Trained>();
-  const worker = useRef<Worker | undefined>(undefined);
+  const running = useRef<Training | undefined>(undefined);
 
   useEffect(() => {
     let isCurrent = true;
@@ -112,7 +113,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
 
   useEffect(
     () => () => {
-      worker.current?.terminate();
+      running.current?.stop();
     },
     [],
   );
@@ -137,33 +138,21 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
       ...{ target, positiveLabel, sensitive, features, epochs, seed: 42 },
       etas: [...new Set(weights)],
     };
+    running.current?.stop();
+    const training = new Training(setProgress);
+    running.current = training;
     try {
       const source = await client.ask('file', []);
-      const own = startTraining();
-      worker.current = own;
-      own.onmessage = ({ data }: MessageEvent<TrainAnswer>) => {
-        if (data.kind === 'progress') {
-          setProgress(data);
-          return;
-        }
-        if (data.kind === 'value') setTrained({ ...data.value, settings });
-        else setProblem(data.problem);
-        end();
-      };
-      own.onerror = (event) => {
-        event.preventDefault();
-        setProblem({ message: `The training stopped: ${event.message}.`, suggestion: 'Use fewer rows or features.' });
-        end();
-      };
-      own.postMessage({ file: source, settings });
+      setTrained({ ...(await training.train(source, settings)), settings, training });
+      setProgress(undefined);
     } catch (error) {
       report(error);
-      setProgress(undefined);
+      end();
     }
   };
   const end = (): void => {
-    worker.current?.terminate();
-    worker.current = undefined;
+    running.current?.stop();
+    running.current = undefined;
     setProgress(undefined);
   };
 
@@ -340,7 +329,7 @@ function Choice({
 
 /** The picture of a sweep, whose points can be chosen, and the numbers of the chosen point. */
 function Points({ client, trained }: { readonly client: EngineClient; readonly trained: Trained }): JSX.Element {
-  const { result, command, settings } = trained;
+  const { result, command, settings, training } = trained;
   const { points } = result;
   const isDark = useDark();
   const [picture, setPicture] = useState<ParetoPicture & { readonly url: string }>();
@@ -402,7 +391,7 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
             )}
           </div>
         </div>
-        {point !== undefined && <PointDetails point={point} base={base} />}
+        {point !== undefined && <PointDetails point={point} base={base} network={chosen} training={training} />}
       </section>
       <section class="card" aria-labelledby="points-title">
         <h2 id="points-title">All networks</h2>
@@ -418,10 +407,10 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
             ],
             rows: points.map((one) => [
               String(one.eta),
-              numberText(one.accuracy),
-              numberText(one.dp_diff),
-              numberText(one.eo_diff),
-              numberText(one.loss),
+              roundedText(one.accuracy),
+              roundedText(one.dp_diff),
+              roundedText(one.eo_diff),
+              roundedText(one.loss),
               one.dominated ? 'dominated' : '',
             ]),
           }}
@@ -463,54 +452,4 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
       </section>
     </>
   );
-}
-
-function PointDetails({
-  point,
-  base,
-}: {
-  readonly point: SweepPoint;
-  readonly base: SweepPoint | undefined;
-}): JSX.Element {
-  const { eta, accuracy, accuracy_ci: accuracyCi, dp_diff: gap, dp_diff_ci: gapCi } = point;
-  const isBase = base === undefined || base.eta === eta;
-  return (
-    <div class="point-details" role="status">
-      <h3>Eta {eta}</h3>
-      <dl class="facts">
-        <div>
-          <dt>Accuracy</dt>
-          <dd>
-            {numberText(accuracy)}
-            <small>{accuracyCi.map(numberText).join(' to ')}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>Selection rates differ by</dt>
-          <dd>
-            {numberText(gap)}
-            <small>{gapCi?.map(numberText).join(' to ')}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>True and false positive rates differ by</dt>
-          <dd>{numberText(point.eo_diff)}</dd>
-        </div>
-      </dl>
-      {!isBase && (
-        <p>
-          Against eta 0: {changeText(accuracy - base.accuracy)} percentage points of accuracy, and{' '}
-          {changeText(gap - base.dp_diff)} percentage points of gap.
-        </p>
-      )}
-    </div>
-  );
-}
-
-function numberText(value: number | null): string {
-  return value === null ? 'undefined' : value.toFixed(4);
-}
-
-function changeText(change: number): string {
-  return `${change > 0 ? '+' : change < 0 ? '−' : ''}${Math.abs(100 * change).toFixed(1)}`;
 }
