@@ -31,7 +31,7 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
   return (
     <section class="card" aria-labelledby="threshold-title">
       <h2 id="threshold-title">What if the threshold were different?</h2>
-      <p>
+      <p class="screen-only">
         A score of at least the threshold is a positive decision. Move it, and see how often each group gets the
         positive decision.
       </p>

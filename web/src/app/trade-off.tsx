@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FeatureChoices, LabelChoices, OpenedFile, ParetoPicture } from '../engine/protocol.ts';
 import type { SweepSettings, TrainedSweep } from '../engine/training-protocol.ts';
-import { DataTable, Explained, ProblemBox } from './blocks.tsx';
+import { DataTable, Explained, Picture, ProblemBox } from './blocks.tsx';
 import type { EngineClient, Progress } from './client.ts';
 import { PointDetails, roundedText } from './point-details.tsx';
 import { MAX_GROUPS } from './settings.ts';
@@ -332,7 +332,7 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
   const { result, command, settings, training } = trained;
   const { points } = result;
   const isDark = useDark();
-  const [picture, setPicture] = useState<ParetoPicture & { readonly url: string }>();
+  const [picture, setPicture] = useState<ParetoPicture & { readonly url: string; readonly paper: string }>();
   const [chosen, setChosen] = useState(
     Math.max(
       0,
@@ -340,21 +340,22 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
     ),
   );
   useEffect(() => {
-    let url: string | undefined;
     let isCurrent = true;
-    void client.ask('pareto', [points, isDark]).then((drawn) => {
-      if (!isCurrent) return;
-      url = URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' }));
-      setPicture({ ...drawn, url });
+    const urls: string[] = [];
+    const draw = async (dark: boolean): Promise<ParetoPicture & { readonly url: string }> => {
+      const drawn = await client.ask('pareto', [points, dark]);
+      const url = URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' }));
+      urls.push(url);
+      return { ...drawn, url };
+    };
+    void Promise.all([draw(isDark), isDark ? draw(false) : undefined]).then(([screen, paper = screen]) => {
+      if (isCurrent) setPicture({ ...screen, paper: paper.url });
     });
     return () => {
       isCurrent = false;
-      const old = url;
-      if (old !== undefined) {
-        setTimeout(() => {
-          URL.revokeObjectURL(old);
-        }, 5000);
-      }
+      setTimeout(() => {
+        for (const url of urls) URL.revokeObjectURL(url);
+      }, 5000);
     };
   }, [client, points, isDark]);
   const point = points[chosen] ?? points[0];
@@ -373,7 +374,7 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
               <div class="placeholder" />
             ) : (
               <>
-                <img src={picture.url} alt={picture.description} />
+                <Picture screen={picture.url} paper={picture.paper} alt={picture.description} />
                 {picture.places.map(({ left, top }, index) => (
                   <button
                     key={points[index]?.eta}
