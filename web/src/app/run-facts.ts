@@ -17,10 +17,14 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns a fact with a number as text; none if there is no number. */
+/** Returns a fact with a number of things; none if there is no number. */
+function countFact(name: string, value: unknown): RunFact[] {
+  return typeof value === 'number' ? [{ name, value: value.toLocaleString('en-US') }] : [];
+}
+
+/** Returns a fact with a measured number; none if there is no number. */
 function numberFact(name: string, value: unknown): RunFact[] {
-  if (typeof value !== 'number') return [];
-  return [{ name, value: Number.isInteger(value) ? value.toLocaleString('en-US') : value.toFixed(4) }];
+  return typeof value === 'number' ? [{ name, value: value.toFixed(4) }] : [];
 }
 
 /** Returns a fact with a number before and after something. */
@@ -39,9 +43,9 @@ function trainFacts(result: Values): RunFact[] {
   const best = points.find((point) => at(point, 'dominated') === false && point !== first);
   return [
     ...textFact('Predicted', result['target']),
-    ...numberFact('Rows trained on', result['n_train']),
-    ...numberFact('Rows judged on', result['n_test']),
-    ...numberFact('Networks', points.length === 0 ? undefined : points.length),
+    ...countFact('Rows trained on', result['n_train']),
+    ...countFact('Rows judged on', result['n_test']),
+    ...countFact('Networks', points.length === 0 ? undefined : points.length),
     ...changeFact(
       'Accuracy',
       at(result, 'baseline', 'accuracy') ?? at(first, 'accuracy'),
@@ -58,11 +62,12 @@ function trainFacts(result: Values): RunFact[] {
 function evaluationFacts(result: Values): RunFact[] {
   return [
     ...textFact('Model', at(result, 'dry_run', 'model') ?? result['model']),
-    ...numberFact('Requests planned', result['request_count']),
-    ...numberFact('Answers', at(result, 'actual', 'answered')),
-    ...Object.entries((result['metrics'] ?? {}) as Values).flatMap(([name, metric]) =>
-      numberFact(name, at(metric, 'value')),
-    ),
+    ...countFact('Requests planned', result['request_count']),
+    ...countFact('Answers', at(result, 'actual', 'answered')),
+    ...Object.entries((result['metrics'] ?? {}) as Values).map(([name, metric]) => {
+      const value = at(metric, 'value');
+      return { name, value: typeof value === 'number' ? value.toFixed(4) : 'undefined' };
+    }),
   ];
 }
 
@@ -71,13 +76,13 @@ const FACTS: Readonly<Record<string, (result: Values) => RunFact[]>> = {
   '/llm-eval': evaluationFacts,
   '/predict': (result) => [
     ...textFact('Method of the model', result['method']),
-    ...numberFact('Rows', result['n']),
-    ...numberFact('Positive predictions', result['n_positive']),
+    ...countFact('Rows', result['n']),
+    ...countFact('Positive predictions', result['n_positive']),
     ...numberFact('Mean score', result['mean_score']),
   ],
   '/calibrate': (result) => [
     ...textFact('Method', result['method']),
-    ...numberFact('Rows', result['n']),
+    ...countFact('Rows', result['n']),
     ...changeFact('Calibration error', at(result, 'overall', 'before', 'ece'), at(result, 'overall', 'after', 'ece')),
     ...changeFact(
       'Brier score',
@@ -86,13 +91,13 @@ const FACTS: Readonly<Record<string, (result: Values) => RunFact[]>> = {
     ),
   ],
   '/ab-test': (result) => [
-    ...numberFact('Rows of control', at(result, 'n', 'control')),
-    ...numberFact('Rows of treatment', at(result, 'n', 'treatment')),
+    ...countFact('Rows of control', at(result, 'n', 'control')),
+    ...countFact('Rows of treatment', at(result, 'n', 'treatment')),
   ],
   '/pipeline': (result) => [
-    ...numberFact('Rows', result['transformed_rows']),
-    ...numberFact('Columns before', listOf(result['columns_in']).length),
-    ...numberFact('Columns after', listOf(result['columns_out']).length),
+    ...countFact('Rows', result['transformed_rows']),
+    ...countFact('Columns before', listOf(result['columns_in']).length),
+    ...countFact('Columns after', listOf(result['columns_out']).length),
     ...textFact('Steps', listOf(result['transformers_applied']).join(', ')),
   ],
   '/workflow': (result) => [

@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
+import type { MonitorState } from '../../../src/monitoring/alarms/alert-event.ts';
+import { STATE_WORDS, STATES } from '../../../src/monitoring/dashboard/state-words.ts';
 import { NEEDS_KEY, readService, serviceUrl } from './service.ts';
-
-type GapState = 'within' | 'watch' | 'breach' | 'unknown';
 
 /** A gap of a stream in its window. */
 interface Gap {
-  readonly state: GapState;
+  readonly state: MonitorState;
   readonly value: number | null;
   readonly limit: number;
   readonly groups: readonly string[] | null;
@@ -22,13 +22,13 @@ interface StreamState {
   readonly metrics: Readonly<Record<string, Readonly<Record<string, Gap>>>>;
 }
 
-/** The states, the worst first, and what they mean. */
-const STATES: readonly { readonly state: GapState; readonly title: string; readonly kind: string }[] = [
-  { state: 'breach', title: 'Alarm: above a limit', kind: 'fail' },
-  { state: 'watch', title: 'Watch: perhaps above a limit', kind: 'undefined' },
-  { state: 'unknown', title: 'Too little data', kind: 'undefined' },
-  { state: 'within', title: 'Within the limits', kind: 'pass' },
-];
+/** The colour of each state. */
+const KINDS: Readonly<Record<MonitorState, string>> = {
+  breach: 'fail',
+  watch: 'undefined',
+  unknown: 'undefined',
+  within: 'pass',
+};
 
 const REFRESH_MILLIS = 10_000;
 const MAX_STREAMS = 50;
@@ -84,7 +84,7 @@ function Stream({ stream }: { readonly stream: StreamState }): JSX.Element {
   const gaps = Object.entries(metrics).flatMap(([attribute, own]) =>
     Object.entries(own).map(([metric, gap]) => ({ attribute, metric, ...gap })),
   );
-  const worst = STATES.find(({ state }) => gaps.some((gap) => gap.state === state)) ?? STATES[2];
+  const worst = STATES.find((state) => gaps.some((gap) => gap.state === state)) ?? 'unknown';
   const last = alerts.at(-1);
   return (
     <li class="stream">
@@ -92,7 +92,9 @@ function Stream({ stream }: { readonly stream: StreamState }): JSX.Element {
         <a href={serviceUrl(`monitor/${encodeURIComponent(name)}/dashboard`)} target="_blank" rel="noopener">
           <bdi>{name}</bdi>
         </a>
-        <span class={`status ${worst?.kind ?? ''}`}>{worst?.title}</span>
+        <span class={`status ${KINDS[worst]}`}>
+          {STATE_WORDS[worst].sign} {STATE_WORDS[worst].word}
+        </span>
         <small>
           {events.toLocaleString('en-US')} events{timestamp === null ? '' : `, last ${timeText(timestamp)}`}
         </small>
@@ -105,6 +107,9 @@ function Stream({ stream }: { readonly stream: StreamState }): JSX.Element {
       <ul class="gaps">
         {gaps.map(({ attribute, metric, value, limit, state, groups }) => (
           <li key={`${attribute} ${metric}`}>
+            <span class={`status ${KINDS[state]}`}>
+              {STATE_WORDS[state].sign} {STATE_WORDS[state].word}
+            </span>{' '}
             {metric.replaceAll('_', ' ')} by <bdi>{attribute}</bdi>:{' '}
             <strong>{value === null ? 'undefined' : value.toFixed(4)}</strong>, limit {limit}
             {state === 'breach' && groups !== null && groups.length === 2 && ` (${groups.join(' and ')})`}
