@@ -245,6 +245,7 @@ describeWithBrowser('the Results page', (browser) => {
         ...{ method: 'regularized', y_true: 'y', sensitive: 's', features: 'x', etas: '0,1', epochs: '30000' },
         ...{ patience: '30000', min_group_size: '5', backend: 'wasm' },
       });
+      await page.reload();
       const shares = new Set<string>();
       await until(async () => {
         const share = /(\d+)%/.exec(await text('.run .status-line'))?.[1];

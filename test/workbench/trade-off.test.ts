@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import axe from 'axe-core';
@@ -125,6 +126,10 @@ describeWithBrowser('the Trade-off page', (browser) => {
           [last?.['accuracy'], last?.['dp_diff'], last?.['eo_diff']].map((value) => value?.toFixed(4)),
         );
 
+        // Another page in between does not lose the networks.
+        for (const index of [0, 1]) await tab.evaluate(`document.querySelectorAll('nav a')[${String(index)}].click()`);
+        expect(await textOf(opened, '.point-details h3')).to.equal('Eta 8');
+
         const own = JSON.parse(await saved(opened, folder(), 'Save the points', '.json')) as Points;
         expect(own.points.length).to.equal(6);
         for (const [index, point] of expected.points.entries()) {
@@ -132,6 +137,16 @@ describeWithBrowser('the Trade-off page', (browser) => {
             if (typeof value === 'number') expect(own.points[index]?.[name], name).to.be.closeTo(value, 1e-6);
           }
         }
+
+        // A file with other rows, also of the same name and size, has no networks yet.
+        await tab.evaluate(`document.querySelectorAll('nav a')[0].click()`);
+        const [header = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
+        writeFileSync(file, [header, ...lines.reverse(), ''].join('\n'));
+        await giveFile(opened, file);
+        await until(async () => {
+          await tab.evaluate(`for (const index of [0, 1]) document.querySelectorAll('nav a')[index].click()`);
+          return (await textOf(opened, '.trade-off .results')).includes('Ready to train');
+        });
         expect(opened.problems).to.deep.equal([]);
       } finally {
         await opened.close();

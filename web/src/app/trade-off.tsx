@@ -52,7 +52,7 @@ export function TradeOffPage({ client, file, onAudit }: TradeOffProps): JSX.Elem
           </button>
         </div>
       ) : (
-        <Sweep key={`${file.name} ${String(file.bytes)}`} client={client} file={file} />
+        <Sweep client={client} file={file} />
       )}
     </div>
   );
