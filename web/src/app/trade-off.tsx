@@ -78,6 +78,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
   const [problem, setProblem] = useState<Problem>();
   const [trained, setTrained] = useState<Trained>();
   const running = useRef<Training | undefined>(undefined);
+  const results = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     let isCurrent = true;
@@ -138,6 +139,8 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
       ...{ target, positiveLabel, sensitive, features, epochs, seed: 42 },
       etas: [...new Set(weights)],
     };
+    // In a narrow window, the results are below the settings.
+    if ((results.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) results.current?.scrollIntoView();
     running.current?.stop();
     const training = new Training(setProgress);
     running.current = training;
@@ -263,7 +266,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
           </button>
         )}
       </form>
-      <div class="results" aria-live="polite" aria-busy={progress !== undefined}>
+      <div class="results" ref={results} aria-live="polite" aria-busy={progress !== undefined}>
         {progress !== undefined && (
           <div class="status-line busy" role="status">
             <span>
