@@ -93,7 +93,12 @@ export async function giveFile({ page }: WorkbenchPage, file: string, timeout = 
 }
 
 /** Saves a report with the button of the page, as a download of the browser, and returns its text. */
-export async function saved({ page }: WorkbenchPage, folder: string, title: string, ending: string): Promise<string> {
+export async function saved(
+  { page }: Pick<WorkbenchPage, 'page'>,
+  folder: string,
+  title: string,
+  ending: string,
+): Promise<string> {
   const target = path.join(folder, 'downloads');
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target);
@@ -104,7 +109,7 @@ export async function saved({ page }: WorkbenchPage, folder: string, title: stri
     browserContextId: page.browserContext().id ?? '',
   });
   await page.evaluate(
-    `[...document.querySelectorAll('.exports button, .trade-off button')].find((one) => one.textContent.includes(${JSON.stringify(title)})).click()`,
+    `[...document.querySelectorAll('.exports button, .trade-off button, .run-details button')].find((one) => one.textContent.includes(${JSON.stringify(title)})).click()`,
   );
   const found = (): string | undefined => readdirSync(target).find((name) => name.endsWith(ending));
   await until(() => found() !== undefined);

@@ -1,15 +1,70 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import axe from 'axe-core';
 import { expect } from 'chai';
 
+import { loadData } from '../../src/io/load-data.ts';
 import { sampleData, writeCsv } from '../../src/io/index.ts';
+import { splitRows } from '../../src/training/data/row-splits.ts';
+import { readTrainingData } from '../../src/training/data/training-data.ts';
+import { loadModel } from '../../src/training/index.ts';
 import { describeWithBrowser } from '../helpers/browser.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { until } from '../helpers/waiting.ts';
 import { useBuiltPage, giveFile, openWorkbench, saved, textOf } from '../helpers/workbench.ts';
 
 interface Points {
   readonly points: readonly Readonly<Record<string, number>>[];
+}
+
+/**
+ * Counts the decisions of a saved network on the held-out rows, one row after the other.
+ * @param args the arguments of the command that trained it
+ */
+async function heldOutDecisions(file: string, network: string, args: readonly string[]) {
+  const option = (name: string): string => args[args.indexOf(name) + 1] ?? '';
+  const source = {
+    ...{ table: await loadData(file), target: option('--target'), sensitive: option('--sensitive') },
+    features: option('--features').split(','),
+  };
+  const [split] = splitRows(readTrainingData(source), { folds: undefined, trainSize: 0.8, seed: 42 });
+  if (split === undefined) throw new Error('There is no split.');
+  const { y, groups, table } = split.test;
+  const probabilities = await (await loadModel(network)).predictProba(table);
+  const countsAt = (threshold: number, group?: number): number[] => {
+    const counts = { n: 0, tp: 0, fp: 0, tn: 0, fn: 0 };
+    for (const [row, label] of y.entries()) {
+      if (group !== undefined && groups.codes[row] !== group) continue;
+      counts.n++;
+      const isPositive = (probabilities[row] ?? NaN) >= threshold;
+      if (label === 1) counts[isPositive ? 'tp' : 'fn']++;
+      else counts[isPositive ? 'fp' : 'tn']++;
+    }
+    return Object.values(counts);
+  };
+  const ratesOf = ([n = 0, tp = 0, fp = 0, tn = 0, fn = 0]: number[]): [number, number, number] => [
+    (tp + fp) / n,
+    tp / (tp + fn),
+    fp / (fp + tn),
+  ];
+  return {
+    tableAt: (threshold: number): string[][] =>
+      [...groups.labels.keys(), undefined].map((group) => {
+        const counts = countsAt(threshold, group);
+        const name = group === undefined ? 'All rows' : (groups.labels[group] ?? '');
+        return [name, ...counts.map(String), ...ratesOf(counts).map((rate) => rate.toFixed(4))];
+      }),
+    factsAt: (threshold: number): string[] => {
+      const [n = 0, tp = 0, , tn = 0] = countsAt(threshold);
+      const rates = [...groups.labels.keys()].map((group) => ratesOf(countsAt(threshold, group)));
+      const gaps = [0, 1, 2].map((index) => {
+        const values = rates.map((own) => own[index] ?? NaN);
+        return Math.max(...values) - Math.min(...values);
+      });
+      return [(tp + tn) / n, gaps[0] ?? NaN, Math.max(gaps[1] ?? NaN, gaps[2] ?? NaN)].map((one) => one.toFixed(4));
+    },
+  };
 }
 
 describeWithBrowser('the Trade-off page', (browser) => {
@@ -41,17 +96,57 @@ describeWithBrowser('the Trade-off page', (browser) => {
           ),
         ).to.deep.equal([]);
 
-        const own = JSON.parse(await saved(opened, folder(), 'Save the points', '.json')) as Points;
         const command = await textOf(opened, '.trade-off pre');
         const args = command.split(' ').slice(1);
-        const { stdout } = await runCli([...args, '--threads', '1', '--json'], { cwd: folder() });
+        const { stdout } = await runCli([...args, '--threads', '1', '--save-model', 'networks', '--json'], {
+          cwd: folder(),
+        });
         const expected = JSON.parse(stdout) as Points;
+        const plain = await heldOutDecisions(file, path.join(folder(), 'networks/eta-8'), args);
+        for (const threshold of [0.5, 0.3, 0.655, 1]) {
+          await tab.evaluate(`{
+            const slider = document.querySelector('#point-threshold');
+            slider.value = '${String(threshold)}';
+            slider.dispatchEvent(new Event('input', { bubbles: true }));
+          }`);
+          await until(async () =>
+            (await textOf(opened, '.confusion caption')).includes(`threshold ${String(threshold)},`),
+          );
+          const rows = (await tab.evaluate(
+            `[...document.querySelectorAll('.confusion tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`,
+          )) as string[][];
+          expect(rows, String(threshold)).to.deep.equal(plain.tableAt(threshold));
+          const facts = (await tab.evaluate(
+            `[...document.querySelectorAll('.point-details dd')].map((one) => one.firstChild.textContent)`,
+          )) as string[];
+          expect(facts, String(threshold)).to.deep.equal(plain.factsAt(threshold));
+        }
+        const last = expected.points[5];
+        expect(plain.factsAt(0.5)).to.deep.equal(
+          [last?.['accuracy'], last?.['dp_diff'], last?.['eo_diff']].map((value) => value?.toFixed(4)),
+        );
+
+        // Another page in between does not lose the networks.
+        for (const index of [0, 1]) await tab.evaluate(`document.querySelectorAll('nav a')[${String(index)}].click()`);
+        expect(await textOf(opened, '.point-details h3')).to.equal('Eta 8');
+
+        const own = JSON.parse(await saved(opened, folder(), 'Save the points', '.json')) as Points;
         expect(own.points.length).to.equal(6);
         for (const [index, point] of expected.points.entries()) {
           for (const [name, value] of Object.entries(point)) {
             if (typeof value === 'number') expect(own.points[index]?.[name], name).to.be.closeTo(value, 1e-6);
           }
         }
+
+        // A file with other rows, also of the same name and size, has no networks yet.
+        await tab.evaluate(`document.querySelectorAll('nav a')[0].click()`);
+        const [header = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
+        writeFileSync(file, [header, ...lines.reverse(), ''].join('\n'));
+        await giveFile(opened, file);
+        await until(async () => {
+          await tab.evaluate(`for (const index of [0, 1]) document.querySelectorAll('nav a')[index].click()`);
+          return (await textOf(opened, '.trade-off .results')).includes('Ready to train');
+        });
         expect(opened.problems).to.deep.equal([]);
       } finally {
         await opened.close();

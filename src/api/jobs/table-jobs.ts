@@ -122,7 +122,7 @@ async function runPredict(received: Received, { folder }: JobContext): Promise<J
     const { predicted } = predictions;
     await writeTableAs(path.join(folder, 'data.csv'), predicted.table, 'csv');
     await writeTableAs(path.join(folder, 'data.parquet'), await withNumbers(predicted.table, table), 'parquet');
-    const report = predictionsDocument(predictions);
+    const report = { ...predictionsDocument(predictions), title: 'Predictions' };
     const reports = await writeReports(folder, documentToMarkdown(report), await documentToHtml(report));
     const valuesOf = (name: string): number[] => [...predicted.table.numeric(name).values];
     const inline = received.isJson

@@ -93,8 +93,8 @@ const MAX_CHARACTERS = 4096;
 /**
  * Allows requests that contain a valid key, as `Authorization: Bearer KEY`. For read requests the key may also be the
  * password of Basic authentication, so that a browser can open the pages. Basic authentication is not accepted for
- * requests that change something, because a browser also sends it with requests from other pages. GET /health needs no
- * key. Without keys, every request passes.
+ * requests that change something, because a browser also sends it with requests from other pages. GET /health and the
+ * files of the workbench, which contain no data, need no key. Without keys, every request passes.
  *
  * The SHA-256 digest of the given key is compared with the digest of each key in constant time.
  */
@@ -106,7 +106,7 @@ export function authenticate({ keys, limiter }: Service): ServiceMiddleware {
       const client = clientOf(known, shown?.key);
       const isPassing = client !== undefined && (isReading(context) || shown?.scheme === 'bearer');
       if (isPassing) Object.assign(context.state, client);
-      else if (!isHealth(context)) {
+      else if (!isPublic(context)) {
         // Failed attempts are counted by address, like requests without a key.
         if (limiter !== null) await countRequest(limiter, context);
         throw refused(context, client !== undefined);
@@ -166,8 +166,11 @@ function isReading({ method }: ServiceContext): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function isHealth(context: ServiceContext): boolean {
-  return isReading(context) && context.path === '/health';
+/** Matches the paths that need no key: the health of the process, and the files of the workbench, which asks for a key. */
+const PUBLIC = /^\/(?:health|icon\.svg|assets\/[\w.-]+)?$/;
+
+function isPublic(context: ServiceContext): boolean {
+  return isReading(context) && PUBLIC.test(context.path);
 }
 
 /**

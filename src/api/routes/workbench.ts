@@ -6,7 +6,8 @@ import { ServiceProblem } from '../problem/service-problem.ts';
 export const WORKBENCH_PATHS = ['/', '/icon.svg', '/assets/:file'] as const;
 
 /** Handles GET / and the files of this page: the workbench, which does all its work in the browser. */
-export function workbenchHandler({ basePath }: Service): Handler {
+export function workbenchHandler({ basePath, keys }: Service): Handler {
+  const key = keys.length === 0 ? '' : ' data-key="needed"';
   return async (context) => {
     // The path may start with the path at which the app is mounted.
     const name = /(?:^|\/)((?:assets\/)?[^/]*)$/.exec(context.path)?.[1] ?? '';
@@ -17,10 +18,9 @@ export function workbenchHandler({ basePath }: Service): Handler {
       context.set('Cache-Control', 'no-cache');
       context.type = 'text/html; charset=utf-8';
       // Without a base path, links are relative, because a proxy may serve the app under any path.
-      context.body =
-        basePath === ''
-          ? html
-          : html.replaceAll('"./', `"${basePath}/`).replace('<html ', `<html data-base="${basePath}" `);
+      const base = basePath === '' ? '' : ` data-base="${basePath}"`;
+      const page = html.replace('<html', `<html${key}${base}`);
+      context.body = basePath === '' ? page : page.replaceAll('"./', `"${basePath}/`);
       return;
     }
     const file = await workbenchFile(name);

@@ -54,6 +54,7 @@ import {
   pairIndex,
 } from './judge-outputs.ts';
 import type { ParetoSweep } from './pareto-sweep.ts';
+import type { HeldOutScores } from './held-out-scores.ts';
 import {
   type FilledSweepOptions,
   fillSweepOptions,
@@ -160,6 +161,29 @@ export async function sweepPareto(
   }
 }
 
+/**
+ * Trains the networks of {@link sweepPareto} on a table, and also returns their outputs for the held-out rows. The
+ * points equal those of `sweepPareto`.
+ */
+export async function sweepWithScores(
+  data: TrainingSource,
+  options: Omit<SweepOptions, 'folds' | 'etas'> & { readonly etas: readonly number[] },
+): Promise<{ readonly sweep: ParetoSweep; readonly scores: HeldOutScores }> {
+  const filled = fillSweepOptions(options);
+  const training = readTrainingData(data);
+  const { labels } = (training.test ?? training.rows).groups;
+  const logits: Float32Array[] = [];
+  let [y, codes] = [new Uint8Array(0), new Int32Array(0)];
+  const points = await sweep(training, filled, (outputs, rows, models) => {
+    // Rows of tables, and the outputs for them, are arrays.
+    if (areTensors(rows) || !(outputs instanceof Float32Array)) return;
+    [y, codes] = [Uint8Array.from(rows.y), rows.groups.slice()];
+    for (let model = 0; model < models; model++) logits.push(outputs.slice(model * y.length, (model + 1) * y.length));
+  });
+  const { minGroupSize, seed } = filled;
+  return { sweep: points, scores: { y, groups: { kind: 'categorical', codes, labels }, logits, minGroupSize, seed } };
+}
+
 /** Estimates the number of multiplications of one training step, in the first layer of all networks. */
 function workPerStep({ rows: { table }, features }: TrainingData, { etas, ...options }: FilledSweepOptions): number {
   const inputs = encodedWidth(fitFeatures(table, features).specs);
@@ -169,7 +193,12 @@ function workPerStep({ rows: { table }, features }: TrainingData, { etas, ...opt
 /** The number of networks that a search for etas usually trains together. */
 const ETAS_AT_ONCE = 8;
 
-async function sweep(training: TrainingData, filled: FilledSweepOptions): Promise<ParetoSweep> {
+/** @param keep receives the outputs of the networks for the held-out rows, shard by shard */
+async function sweep(
+  training: TrainingData,
+  filled: FilledSweepOptions,
+  keep?: (outputs: Outputs, rows: NetworkData, models: number) => void,
+): Promise<ParetoSweep> {
   await assertPaths(filled);
   const splits = splitRows(training, filled);
   const heldOut = splits.map(({ test }) => test);
@@ -193,8 +222,10 @@ async function sweep(training: TrainingData, filled: FilledSweepOptions): Promis
   // With cross-fitting, the saved networks are trained on all rows. The networks of the folds are not saved.
   const complete = { train: training.rows, test: training.rows };
   const keepsAll = filled.modelPath !== undefined && filled.folds !== undefined;
-  const judge: JudgeShard = (outputs, rows, models) =>
-    judgeOutputs(tf, outputs, rows, { models, groupCount: groupLabels.length });
+  const judge: JudgeShard = (outputs, rows, models) => {
+    keep?.(outputs, rows, models);
+    return judgeOutputs(tf, outputs, rows, { models, groupCount: groupLabels.length });
+  };
   const all = await fitSplits(training, keepsAll ? [...splits, complete] : splits, { tf, backend }, plan, judge);
   const fits = all.slice(0, splits.length);
   const warnings = new Set(fits.flatMap((fit) => fit.warnings));

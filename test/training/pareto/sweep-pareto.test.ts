@@ -9,6 +9,8 @@ import { createRandom } from '../../../src/internal/random.ts';
 import { sampleData } from '../../../src/io/index.ts';
 import { Table } from '../../../src/table/index.ts';
 import { encodeFeatures } from '../../../src/training/data/feature-encoder.ts';
+import { judgeAtThreshold } from '../../../src/training/pareto/held-out-scores.ts';
+import { sweepWithScores } from '../../../src/training/pareto/sweep-pareto.ts';
 import { paretoToJson, sweepPareto, type TrainingSource } from '../../../src/training/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 
@@ -210,6 +212,21 @@ describe('sweepPareto', () => {
     const before = tf.memory().numTensors;
     await sweepPareto(makeSource(), { ...quick, etas: [0, 1], epochs: 2, hidden: [4, 3] });
     expect(tf.memory().numTensors).to.equal(before);
+  });
+
+  it('keeps the scores of held-out rows, whose decisions at 0.5 are those of the points', async () => {
+    const options = { ...quick, etas: [0, 1, 10], seed: 5 };
+    const { sweep, scores } = await sweepWithScores(makeSource(), options);
+    expect(paretoToJson(sweep)).to.deep.equal(paretoToJson(await sweepPareto(makeSource(), options)));
+    expect(scores.y.length).to.equal(240);
+    for (const [network, point] of sweep.entries()) {
+      const { accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff } = judgeAtThreshold(scores, network, 0.5);
+      expect(point).to.deep.include({ accuracy, accuracyCi, dpDiff, dpDiffCi, eoDiff });
+    }
+    const [low, high] = [-0.5, 1.5].map((threshold) => judgeAtThreshold(scores, 0, threshold).all);
+    expect(low).to.include({ n: 240, selectionRate: 1, trueNegatives: 0, falseNegatives: 0 });
+    expect(high).to.include({ n: 240, selectionRate: 0, truePositives: 0, falsePositives: 0 });
+    expect(() => judgeAtThreshold(scores, 0, NaN)).to.throw(ValueError, 'threshold');
   });
 
   it('saves networks that plain TensorFlow.js loads, and whose decisions match the points', async () => {

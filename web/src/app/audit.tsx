@@ -207,6 +207,9 @@ export function AuditPage({
         </a>
         {result !== undefined && (
           <div class={progress === undefined ? '' : 'stale'}>
+            <h1 class="print-only">
+              Audit of <bdi>{result.source}</bdi>
+            </h1>
             <VerdictCard result={result} />
             <NextSteps result={result} />
             <Attributes result={result} client={client} />

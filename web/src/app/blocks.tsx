@@ -65,7 +65,9 @@ export function DataTable({ table }: { readonly table: Omit<ReportTable, 'kind'>
   return (
     <div class="scroll" role="group" aria-label={caption} tabIndex={0}>
       <table>
-        <caption>{caption}</caption>
+        <caption>
+          <span>{caption}</span>
+        </caption>
         <thead>
           <tr>
             {columns.map(({ name }, index) => (
@@ -94,6 +96,26 @@ export function DataTable({ table }: { readonly table: Omit<ReportTable, 'kind'>
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** Shows a picture, which is printed in light colours. */
+export function Picture({
+  screen,
+  paper,
+  alt,
+}: {
+  readonly screen: string | undefined;
+  readonly paper: string | undefined;
+  readonly alt: string;
+}): JSX.Element {
+  if (screen === undefined) return <div class="placeholder" />;
+  if (paper === undefined || paper === screen) return <img src={screen} alt={alt} />;
+  return (
+    <>
+      <img class="screen-only" src={screen} alt={alt} />
+      <img class="print-only" src={paper} alt={alt} />
+    </>
   );
 }
 

@@ -9,7 +9,7 @@ export interface Progress {
 }
 
 /** A problem that the worker reported, with its suggestion. */
-class EngineError extends Error {
+export class EngineError extends Error {
   readonly suggestion: string | undefined;
 
   constructor({ message, suggestion }: Problem) {

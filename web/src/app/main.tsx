@@ -1,7 +1,7 @@
 import './styles.css';
 
 import { type JSX, render } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { VERSION } from '../../../src/internal/version.ts';
 import type { OpenedFile } from '../engine/protocol.ts';
@@ -39,6 +39,11 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
   const [file, setFile] = useState<OpenedFile>();
   /** The address of the other page, with its settings. */
   const [kept, setKept] = useState<Partial<Record<PageName, string>>>({});
+  /** The file of the trade-off, which is kept, with its networks, while another page is shown. */
+  const trained = useRef<{ readonly file: OpenedFile | undefined; readonly opening: number }>(undefined);
+  if (page === 'trade-off' && (trained.current === undefined || trained.current.file !== file)) {
+    trained.current = { file, opening: (trained.current?.opening ?? 0) + 1 };
+  }
   const show = (name: PageName): void => {
     if (name === page) return;
     setKept({ ...kept, [page]: location.hash });
@@ -95,14 +100,17 @@ function App({ client }: { readonly client: EngineClient }): JSX.Element {
         <div hidden={page !== 'audit'}>
           <AuditPage client={client} onFile={setFile} />
         </div>
-        {page === 'trade-off' && (
-          <TradeOffPage
-            client={client}
-            file={file}
-            onAudit={() => {
-              show('audit');
-            }}
-          />
+        {trained.current !== undefined && (
+          <div hidden={page !== 'trade-off'}>
+            <TradeOffPage
+              key={trained.current.opening}
+              client={client}
+              file={trained.current.file}
+              onAudit={() => {
+                show('audit');
+              }}
+            />
+          </div>
         )}
         {page === 'results' && <ResultsPage client={client} />}
       </main>

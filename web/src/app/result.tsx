@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { AttributeView, AuditResult, MetricView } from '../engine/protocol.ts';
 import { adviceFor, hundredOf, mainMetric } from './advice.ts';
-import { Blocks, DataTable, Explained, ProblemBox } from './blocks.tsx';
+import { Blocks, DataTable, Explained, Picture, ProblemBox } from './blocks.tsx';
 import { Cancelled, type EngineClient } from './client.ts';
 import { helpOf, TERMS } from './help.ts';
 import { useDark } from './theme.ts';
@@ -165,6 +165,16 @@ export function NextSteps({ result }: { readonly result: AuditResult }): JSX.Ele
   );
 }
 
+/** The addresses of pictures, by attribute. Those for paper are light. */
+interface Drawn {
+  readonly screen: readonly (readonly string[])[];
+  readonly paper: readonly (readonly string[])[];
+}
+
+function urlsOf(pictures: readonly string[]): string[] {
+  return pictures.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' })));
+}
+
 /** The pictures, values and details of every attribute. */
 export function Attributes({
   result,
@@ -175,30 +185,35 @@ export function Attributes({
 }): JSX.Element {
   const [area, width] = useWidth();
   const isDark = useDark();
-  const [drawn, setDrawn] = useState<readonly (readonly string[])[]>([]);
+  const [drawn, setDrawn] = useState<Drawn>({ screen: [], paper: [] });
   const [problem, setProblem] = useState<Error>();
   const urls = useRef<readonly string[]>([]);
   useEffect(() => {
     if (width === 0) return undefined;
     let isCurrent = true;
-    client.ask('draw', [{ width, isDark }]).then(
-      (charts) => {
-        if (!isCurrent) return;
-        const made = charts.map((own) =>
-          own.map((svg) => URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))),
-        );
-        const old = urls.current;
-        urls.current = made.flat();
-        setDrawn(made);
-        // The page may still be loading the earlier pictures.
-        setTimeout(() => {
-          for (const url of old) URL.revokeObjectURL(url);
-        }, 5000);
-      },
-      (error: unknown) => {
-        if (isCurrent && !(error instanceof Cancelled)) setProblem(error as Error);
-      },
-    );
+    const draw = async (): Promise<void> => {
+      const charts = await client.ask('draw', [{ width, isDark }]);
+      if (!isCurrent) return;
+      const old = urls.current;
+      const screen = charts.map(urlsOf);
+      urls.current = screen.flat();
+      setDrawn({ screen, paper: isDark ? [] : screen });
+      // The page may still be loading the earlier pictures.
+      setTimeout(() => {
+        for (const url of old) URL.revokeObjectURL(url);
+      }, 5000);
+      if (isDark) await drawPaper(screen);
+    };
+    const drawPaper = async (screen: readonly (readonly string[])[]): Promise<void> => {
+      const charts = await client.ask('draw', [{ width, isDark: false }]);
+      if (!isCurrent) return;
+      const paper = charts.map(urlsOf);
+      urls.current = [...urls.current, ...paper.flat()];
+      setDrawn({ screen, paper });
+    };
+    draw().catch((error: unknown) => {
+      if (isCurrent && !(error instanceof Cancelled)) setProblem(error as Error);
+    });
     return () => {
       isCurrent = false;
     };
@@ -210,7 +225,8 @@ export function Attributes({
         <AttributeSection
           key={attribute.name}
           attribute={attribute}
-          charts={drawn[index] ?? []}
+          charts={drawn.screen[index] ?? []}
+          paper={drawn.paper[index] ?? []}
           isWeighted={result.settings.sampleWeight !== undefined}
         />
       ))}
@@ -242,10 +258,12 @@ function useWidth(): [area: { current: HTMLDivElement | null }, width: number] {
 function AttributeSection({
   attribute,
   charts,
+  paper,
   isWeighted,
 }: {
   readonly attribute: AttributeView;
   readonly charts: readonly string[];
+  readonly paper: readonly string[];
   readonly isWeighted: boolean;
 }): JSX.Element {
   const { name, metrics, controlWarnings, section } = attribute;
@@ -275,7 +293,7 @@ function AttributeSection({
         {attribute.charts.map(({ title, description }, index) => (
           <figure key={description}>
             <figcaption>{title}</figcaption>
-            {charts[index] === undefined ? <div class="placeholder" /> : <img src={charts[index]} alt={description} />}
+            <Picture screen={charts[index]} paper={paper[index]} alt={description} />
           </figure>
         ))}
       </div>

@@ -1,24 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
-import type { ReportSection } from '../../../src/document/report-document.ts';
-import { Blocks, ProblemBox } from './blocks.tsx';
+import { ProblemBox } from './blocks.tsx';
 import type { EngineClient } from './client.ts';
-
-/** A run in the list of the service. */
-interface RunSummary {
-  readonly run_id: string;
-  readonly endpoint: string;
-  readonly status: string;
-  readonly created_at: string;
-  readonly finished_at: string | null;
-}
-
-/** A run with its result. */
-interface Run extends RunSummary {
-  readonly result: Readonly<Record<string, unknown>> | null;
-  readonly problem: { readonly detail?: string; readonly suggestion?: string } | null;
-}
+import { Comparison, RunDetails, RunProgress, type RunSummary, type ShownProblem } from './run-details.tsx';
+import { NEEDS_KEY, readService, ServiceError, serviceUrl, keepKey } from './service.ts';
+import { Streams } from './streams.tsx';
 
 const TITLES: Readonly<Record<string, string>> = {
   '/validate': 'Audit of decisions',
@@ -37,29 +24,82 @@ const IDLE_MILLIS = 10_000;
 
 const MAX_RUNS = 1000;
 
-/** The address of the service, which serves this page. */
-function serviceUrl(path: string): string {
-  return `${document.documentElement.dataset['base'] ?? '.'}/${path}`;
-}
-
-async function read<T>(path: string): Promise<T> {
-  const answer = await fetch(serviceUrl(path), { headers: { accept: 'application/json' } });
-  const body = (await answer.json()) as T & { readonly detail?: string };
-  if (!answer.ok) throw new Error(body.detail ?? `The service answered ${String(answer.status)}.`);
-  return body;
-}
-
 function isActive({ status }: RunSummary): boolean {
   return status === 'queued' || status === 'running';
 }
 
-interface ShownProblem {
-  readonly message: string;
-  readonly suggestion?: string | undefined;
+/** The page with the runs and streams of a service. It asks for a key if the service needs one. */
+export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.Element {
+  const [isOpen, setOpen] = useState(!NEEDS_KEY);
+  const [problem, setProblem] = useState<ShownProblem>();
+  const close = (reason: ShownProblem | undefined): void => {
+    keepKey(undefined);
+    setProblem(reason);
+    setOpen(false);
+  };
+  if (isOpen) return <Results client={client} onClose={close} />;
+  return (
+    <KeyForm
+      problem={problem}
+      onKey={(given) => {
+        keepKey(given);
+        setProblem(undefined);
+        setOpen(true);
+      }}
+    />
+  );
 }
 
-/** The page with the runs of a service: list, search, progress, reports, and the comparison of two audits. */
-export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.Element {
+/** Asks for the key of the service. */
+function KeyForm({
+  problem,
+  onKey,
+}: {
+  readonly problem: ShownProblem | undefined;
+  readonly onKey: (key: string) => void;
+}): JSX.Element {
+  const [text, setText] = useState('');
+  return (
+    <form
+      class="card key-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (text.trim() !== '') onKey(text.trim());
+      }}
+    >
+      <h1>This service needs a key</h1>
+      <p>
+        The operator of the service gives you one. This page keeps it only until it is closed or loaded again, and sends
+        it to this service only.
+      </p>
+      {problem !== undefined && <ProblemBox problem={problem} />}
+      <label class="field" for="service-key">
+        <span>Key</span>
+        <input
+          id="service-key"
+          type="password"
+          autocomplete="off"
+          value={text}
+          onInput={(event) => {
+            setText(event.currentTarget.value);
+          }}
+        />
+      </label>
+      <button type="submit" class="primary" disabled={text.trim() === ''}>
+        Show the results
+      </button>
+    </form>
+  );
+}
+
+interface ResultsProps {
+  readonly client: EngineClient;
+  /** Forgets the key. */
+  readonly onClose: (reason: ShownProblem | undefined) => void;
+}
+
+/** The runs: list, search, progress, reports, and the comparison of two audits. */
+function Results({ client, onClose }: ResultsProps): JSX.Element {
   const [runs, setRuns] = useState<readonly RunSummary[]>();
   const [problem, setProblem] = useState<ShownProblem>();
   const [text, setText] = useState('');
@@ -70,10 +110,18 @@ export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
+    const report = (error: unknown): void => {
+      if (NEEDS_KEY && error instanceof ServiceError && error.status === 401) {
+        onClose({
+          message: 'The service does not accept this key.',
+          suggestion: 'Check that the key is complete, without spaces, and that it was not replaced by another.',
+        });
+      } else setProblem(error as Error);
+    };
     const list = async (): Promise<void> => {
       let wait = IDLE_MILLIS;
       try {
-        const { results } = await read<{ readonly results: readonly RunSummary[] }>(
+        const { results } = await readService<{ readonly results: readonly RunSummary[] }>(
           `results?limit=${String(MAX_RUNS)}`,
         );
         if (!isCurrent) return;
@@ -81,7 +129,7 @@ export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.
         setProblem(undefined);
         if (results.some(isActive)) wait = ACTIVE_MILLIS;
       } catch (error) {
-        if (isCurrent) setProblem({ message: (error as Error).message, suggestion: 'Is the service still running?' });
+        if (isCurrent) report(error);
       }
       if (isCurrent) timer = setTimeout(() => void list(), wait);
     };
@@ -106,7 +154,8 @@ export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.
         <h1>Results of this service</h1>
         <p>
           Runs that were sent to the service, newest first. The <a href={serviceUrl('docs')}>documentation</a> says how
-          to send one; the <a href={serviceUrl('dashboard')}>dashboard</a> shows a monitored stream.
+          to send one.{NEEDS_KEY && ' There, the browser asks for a name and a password: the password is the key.'} A
+          service that was started with --monitor has a <a href={serviceUrl('dashboard')}>dashboard</a> of that folder.
         </p>
         <div class="compare">
           <label class="field" for="run-search">
@@ -138,9 +187,21 @@ export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.
               ))}
             </select>
           </label>
+          {NEEDS_KEY && (
+            <button
+              type="button"
+              class="quiet"
+              onClick={() => {
+                onClose(undefined);
+              }}
+            >
+              Forget the key
+            </button>
+          )}
         </div>
       </div>
       {problem !== undefined && <ProblemBox problem={problem} />}
+      <Streams />
       {compared.length === 2 && (
         <Comparison
           client={client}
@@ -205,120 +266,4 @@ export function ResultsPage({ client }: { readonly client: EngineClient }): JSX.
 
 function searchText({ run_id: id, endpoint, status, created_at: created }: RunSummary): string {
   return [id, endpoint, TITLES[endpoint], status, created, new Date(created).toLocaleString()].join(' ').toLowerCase();
-}
-
-/** The progress of a run, which the service sends as it happens. */
-function RunProgress({ id }: { readonly id: string }): JSX.Element {
-  const [event, setEvent] = useState<{ readonly stage: string; readonly done: number; readonly total: number }>();
-  useEffect(() => {
-    const source = new EventSource(serviceUrl(`results/${id}/events`));
-    source.addEventListener('progress', ({ data }: MessageEvent<string>) => {
-      setEvent(JSON.parse(data) as typeof event);
-    });
-    return () => {
-      source.close();
-    };
-  }, [id]);
-  const stage = event?.stage ?? 'waiting';
-  return (
-    <div class="status-line busy" role="status">
-      <span>{stage}</span>
-      <progress
-        value={event === undefined || event.total < 2 ? undefined : event.done / event.total}
-        aria-label={stage}
-      />
-    </div>
-  );
-}
-
-/** The result of a run: its verdict, and its report. */
-function RunDetails({ id }: { readonly id: string }): JSX.Element {
-  const [run, setRun] = useState<Run>();
-  const [problem, setProblem] = useState<ShownProblem>();
-  useEffect(() => {
-    read<Run>(`results/${id}`).then(setRun, (error: unknown) => {
-      setProblem(error as Error);
-    });
-  }, [id]);
-  if (problem !== undefined) return <ProblemBox problem={problem} />;
-  if (run === undefined) return <p class="hint">Loading …</p>;
-  const { result, problem: failure } = run;
-  const passed = result?.['passed'];
-  const gates = Array.isArray(result?.['gates']) ? (result['gates'] as readonly { readonly message?: unknown }[]) : [];
-  return (
-    <div class="run-details">
-      {failure !== null && (
-        <ProblemBox problem={{ message: failure.detail ?? 'The run failed.', suggestion: failure.suggestion }} />
-      )}
-      {typeof passed === 'boolean' && (
-        <p class={`status ${passed ? 'pass' : 'fail'}`}>{passed ? '✓ Passed' : '✗ Failed'}</p>
-      )}
-      {gates.length > 0 && (
-        <ul>
-          {gates.map(({ message }, index) => (
-            <li key={index}>{String(message)}</li>
-          ))}
-        </ul>
-      )}
-      {result !== null && (
-        <p class="run-links">
-          <a href={serviceUrl(`results/${id}`)} target="_blank" rel="noopener">
-            Open the report
-          </a>
-          {(run.endpoint === '/pipeline' || run.endpoint === '/workflow') && (
-            <a href={serviceUrl(`results/${id}/data?format=csv`)}>Transformed data (CSV)</a>
-          )}
-        </p>
-      )}
-    </div>
-  );
-}
-
-/** What changed between two audits: the older one is the earlier. */
-function Comparison({
-  client,
-  ids,
-  onClose,
-}: {
-  readonly client: EngineClient;
-  readonly ids: readonly string[];
-  readonly onClose: () => void;
-}): JSX.Element {
-  const [section, setSection] = useState<ReportSection>();
-  const [runs, setRuns] = useState<readonly Run[]>([]);
-  const [problem, setProblem] = useState<ShownProblem>();
-  useEffect(() => {
-    let isCurrent = true;
-    const compare = async (): Promise<void> => {
-      const found = await Promise.all(ids.map((id) => read<Run>(`results/${id}`)));
-      found.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
-      const [before, after] = found.map(({ result }) => JSON.stringify(result));
-      const changes = await client.ask('compareResults', [before ?? '', after ?? '']);
-      if (!isCurrent) return;
-      setRuns(found);
-      setSection(changes);
-    };
-    compare().catch((error: unknown) => {
-      if (isCurrent) setProblem(error as Error);
-    });
-    return () => {
-      isCurrent = false;
-    };
-  }, [client, ids]);
-  return (
-    <section class="card" aria-labelledby="comparison">
-      <h2 id="comparison">What changed</h2>
-      {runs.length === 2 && (
-        <p>
-          Before: {new Date(runs[0]?.created_at ?? 0).toLocaleString()}. Now:{' '}
-          {new Date(runs[1]?.created_at ?? 0).toLocaleString()}.
-        </p>
-      )}
-      {problem !== undefined && <ProblemBox problem={problem} />}
-      {section !== undefined && <Blocks blocks={section.blocks} />}
-      <button type="button" class="quiet" onClick={onClose}>
-        Stop comparing
-      </button>
-    </section>
-  );
 }

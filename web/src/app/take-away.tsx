@@ -73,7 +73,9 @@ export function TakeAway({
   };
   return (
     <section class="card take-away" aria-labelledby="take-away">
-      <h2 id="take-away">Take it with you</h2>
+      <h2 id="take-away" class="screen-only">
+        Take it with you
+      </h2>
       <ul class="exports">
         {EXPORTS.map(({ kind, title, text }) => (
           <li key={kind}>
@@ -102,9 +104,11 @@ export function TakeAway({
           <Copyable text={result.gateFile} label="the gates" />
         </>
       )}
-      <h3>A link to these settings</h3>
-      <p class="hint">The link names columns and limits. It does not contain any row: the receiver needs the file.</p>
-      <Copyable text={linkTo(result)} label="the link" />
+      <div class="screen-only">
+        <h3>A link to these settings</h3>
+        <p class="hint">The link names columns and limits. It does not contain any row: the receiver needs the file.</p>
+        <Copyable text={linkTo(result)} label="the link" />
+      </div>
     </section>
   );
 }
@@ -160,7 +164,7 @@ export function ComparePanel({ file, result, compareWith, onCompare }: ComparePr
       ![settings.yPred, settings.score, settings.yTrue, ...settings.sensitive].includes(name),
   );
   return (
-    <section class="card" aria-labelledby="compare">
+    <section class={`card${changes === undefined ? ' screen-only' : ''}`} aria-labelledby="compare">
       <h2 id="compare">Compare</h2>
       <p>
         What changed against an earlier result, another file with the same columns, or the decisions of another model?

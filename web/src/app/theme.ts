@@ -32,7 +32,7 @@ function isDarkNow(): boolean {
   return theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
 }
 
-/** Returns whether the page is dark, also after a change. A page that is printed is light. */
+/** Returns whether the page is dark, also after a change. */
 export function useDark(): boolean {
   const [isDark, setDark] = useState(isDarkNow);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import type { AuditResult, OpenedFile, ThresholdView } from '../engine/protocol.ts';
+import type { AuditResult, OpenedFile } from '../engine/protocol.ts';
 import type { EngineClient } from './client.ts';
 import { attributeName } from './result.tsx';
 
@@ -19,29 +19,7 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
   const range = file.columns.find(({ name }) => name === settings.score)?.range;
   const [attribute, setAttribute] = useState(result.attributes[0]?.name ?? '');
   const [threshold, setThreshold] = useState(used);
-  const [view, setView] = useState<ThresholdView>();
-  const wanted = useRef<{ readonly attribute: string; readonly threshold: number } | undefined>(undefined);
-  const isRunning = useRef(false);
-
-  const follow = async (): Promise<void> => {
-    if (isRunning.current) return;
-    isRunning.current = true;
-    try {
-      // While one threshold is measured, the slider moves on; only the last one is measured next.
-      for (let next = wanted.current; next !== undefined; next = wanted.current) {
-        wanted.current = undefined;
-        setView(await client.ask('threshold', [next.attribute, next.threshold]));
-      }
-    } catch {
-      setView(undefined);
-    } finally {
-      isRunning.current = false;
-    }
-  };
-  useEffect(() => {
-    wanted.current = { attribute, threshold };
-    void follow();
-  }, [attribute, threshold, result]);
+  const view = useNewest(() => client.ask('threshold', [attribute, threshold]), [attribute, threshold, result]);
 
   if (settings.score === undefined || range === null || range === undefined) return null;
   const [low, high] = [Math.min(range[0], used), Math.max(range[1], used)];
@@ -53,7 +31,7 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
   return (
     <section class="card" aria-labelledby="threshold-title">
       <h2 id="threshold-title">What if the threshold were different?</h2>
-      <p>
+      <p class="screen-only">
         A score of at least the threshold is a positive decision. Move it, and see how often each group gets the
         positive decision.
       </p>
@@ -91,19 +69,7 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
           </label>
         )}
       </div>
-      <div class="rates" role="list" aria-label="Selection rates at this threshold">
-        {groups.map(({ label, value, n }) => (
-          <div class="rate" role="listitem" key={label}>
-            <span class="name">
-              <bdi>{label}</bdi> <small>{n.toLocaleString('en-US')}</small>
-            </span>
-            <span class="bar" aria-hidden="true">
-              <span style={{ width: `${String(100 * (value ?? 0))}%` }} />
-            </span>
-            <span class="value">{value === null ? 'undefined' : `${(100 * value).toFixed(1)}%`}</span>
-          </div>
-        ))}
-      </div>
+      <RateBars groups={groups} />
       <dl class="facts">
         {[gap, odds, accuracy].map(
           (metric) =>
@@ -129,6 +95,59 @@ export function ThresholdPanel({ file, result, client, onUse }: ThresholdProps):
   );
 }
 
-function shortNumber(value: number): string {
+/**
+ * Measures again after each change, and returns the newest measurement. While one value is measured, a slider moves on:
+ * only the last value is measured next.
+ */
+export function useNewest<T>(measure: () => Promise<T>, changes: readonly unknown[]): T | undefined {
+  const [measured, setMeasured] = useState<T>();
+  const wanted = useRef<(() => Promise<T>) | undefined>(undefined);
+  const isRunning = useRef(false);
+  const follow = async (): Promise<void> => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    try {
+      for (let next = wanted.current; next !== undefined; next = wanted.current) {
+        wanted.current = undefined;
+        setMeasured(await next());
+      }
+    } catch {
+      setMeasured(undefined);
+    } finally {
+      isRunning.current = false;
+    }
+  };
+  useEffect(() => {
+    wanted.current = measure;
+    void follow();
+  }, changes);
+  return measured;
+}
+
+/** Shows the selection rates of groups as bars. */
+export function RateBars({
+  groups,
+}: {
+  readonly groups: readonly { readonly label: string; readonly n: number; readonly value: number | null }[];
+}): JSX.Element {
+  return (
+    <div class="rates" role="list" aria-label="Selection rates at this threshold">
+      {groups.map(({ label, value, n }) => (
+        <div class="rate" role="listitem" key={label}>
+          <span class="name">
+            <bdi>{label}</bdi> <small>{n.toLocaleString('en-US')}</small>
+          </span>
+          <span class="bar" aria-hidden="true">
+            <span style={{ width: `${String(100 * (value ?? 0))}%` }} />
+          </span>
+          <span class="value">{value === null ? 'undefined' : `${(100 * value).toFixed(1)}%`}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Returns a number with three significant digits. */
+export function shortNumber(value: number): string {
   return String(Number(value.toPrecision(3)));
 }

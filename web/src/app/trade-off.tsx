@@ -2,13 +2,14 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FeatureChoices, LabelChoices, OpenedFile, ParetoPicture } from '../engine/protocol.ts';
-import type { SweepPoint, SweepResult, SweepSettings, TrainAnswer } from '../engine/training-protocol.ts';
-import { DataTable, Explained, ProblemBox } from './blocks.tsx';
+import type { SweepSettings, TrainedSweep } from '../engine/training-protocol.ts';
+import { DataTable, Explained, Picture, ProblemBox } from './blocks.tsx';
 import type { EngineClient, Progress } from './client.ts';
+import { PointDetails, roundedText } from './point-details.tsx';
 import { MAX_GROUPS } from './settings.ts';
-import { startTraining } from './start-worker.ts';
 import { Copyable, save } from './take-away.tsx';
 import { useDark } from './theme.ts';
+import { Training } from './training-client.ts';
 
 const FIRST_ETAS = '0, 0.5, 1, 2, 4, 8';
 
@@ -18,10 +19,10 @@ interface Problem {
 }
 
 /** A finished sweep. */
-interface Trained {
-  readonly result: SweepResult;
-  readonly command: string;
+interface Trained extends TrainedSweep {
   readonly settings: SweepSettings;
+  /** The worker, which still has the scores of the held-out rows. */
+  readonly training: Training;
 }
 
 interface TradeOffProps {
@@ -51,7 +52,7 @@ export function TradeOffPage({ client, file, onAudit }: TradeOffProps): JSX.Elem
           </button>
         </div>
       ) : (
-        <Sweep key={`${file.name} ${String(file.bytes)}`} client={client} file={file} />
+        <Sweep client={client} file={file} />
       )}
     </div>
   );
@@ -76,7 +77,8 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
   const [progress, setProgress] = useState<Progress>();
   const [problem, setProblem] = useState<Problem>();
   const [trained, setTrained] = useState<Trained>();
-  const worker = useRef<Worker | undefined>(undefined);
+  const running = useRef<Training | undefined>(undefined);
+  const results = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
     let isCurrent = true;
@@ -112,7 +114,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
 
   useEffect(
     () => () => {
-      worker.current?.terminate();
+      running.current?.stop();
     },
     [],
   );
@@ -137,33 +139,23 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
       ...{ target, positiveLabel, sensitive, features, epochs, seed: 42 },
       etas: [...new Set(weights)],
     };
+    // In a narrow window, the results are below the settings.
+    if ((results.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) results.current?.scrollIntoView();
+    running.current?.stop();
+    const training = new Training(setProgress);
+    running.current = training;
     try {
       const source = await client.ask('file', []);
-      const own = startTraining();
-      worker.current = own;
-      own.onmessage = ({ data }: MessageEvent<TrainAnswer>) => {
-        if (data.kind === 'progress') {
-          setProgress(data);
-          return;
-        }
-        if (data.kind === 'value') setTrained({ ...data.value, settings });
-        else setProblem(data.problem);
-        end();
-      };
-      own.onerror = (event) => {
-        event.preventDefault();
-        setProblem({ message: `The training stopped: ${event.message}.`, suggestion: 'Use fewer rows or features.' });
-        end();
-      };
-      own.postMessage({ file: source, settings });
+      setTrained({ ...(await training.train(source, settings)), settings, training });
+      setProgress(undefined);
     } catch (error) {
       report(error);
-      setProgress(undefined);
+      end();
     }
   };
   const end = (): void => {
-    worker.current?.terminate();
-    worker.current = undefined;
+    running.current?.stop();
+    running.current = undefined;
     setProgress(undefined);
   };
 
@@ -274,7 +266,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
           </button>
         )}
       </form>
-      <div class="results" aria-live="polite" aria-busy={progress !== undefined}>
+      <div class="results" ref={results} aria-live="polite" aria-busy={progress !== undefined}>
         {progress !== undefined && (
           <div class="status-line busy" role="status">
             <span>
@@ -340,10 +332,10 @@ function Choice({
 
 /** The picture of a sweep, whose points can be chosen, and the numbers of the chosen point. */
 function Points({ client, trained }: { readonly client: EngineClient; readonly trained: Trained }): JSX.Element {
-  const { result, command, settings } = trained;
+  const { result, command, settings, training } = trained;
   const { points } = result;
   const isDark = useDark();
-  const [picture, setPicture] = useState<ParetoPicture & { readonly url: string }>();
+  const [picture, setPicture] = useState<ParetoPicture & { readonly url: string; readonly paper: string }>();
   const [chosen, setChosen] = useState(
     Math.max(
       0,
@@ -351,21 +343,22 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
     ),
   );
   useEffect(() => {
-    let url: string | undefined;
     let isCurrent = true;
-    void client.ask('pareto', [points, isDark]).then((drawn) => {
-      if (!isCurrent) return;
-      url = URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' }));
-      setPicture({ ...drawn, url });
+    const urls: string[] = [];
+    const draw = async (dark: boolean): Promise<ParetoPicture & { readonly url: string }> => {
+      const drawn = await client.ask('pareto', [points, dark]);
+      const url = URL.createObjectURL(new Blob([drawn.svg], { type: 'image/svg+xml' }));
+      urls.push(url);
+      return { ...drawn, url };
+    };
+    void Promise.all([draw(isDark), isDark ? draw(false) : undefined]).then(([screen, paper = screen]) => {
+      if (isCurrent) setPicture({ ...screen, paper: paper.url });
     });
     return () => {
       isCurrent = false;
-      const old = url;
-      if (old !== undefined) {
-        setTimeout(() => {
-          URL.revokeObjectURL(old);
-        }, 5000);
-      }
+      setTimeout(() => {
+        for (const url of urls) URL.revokeObjectURL(url);
+      }, 5000);
     };
   }, [client, points, isDark]);
   const point = points[chosen] ?? points[0];
@@ -384,7 +377,7 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
               <div class="placeholder" />
             ) : (
               <>
-                <img src={picture.url} alt={picture.description} />
+                <Picture screen={picture.url} paper={picture.paper} alt={picture.description} />
                 {picture.places.map(({ left, top }, index) => (
                   <button
                     key={points[index]?.eta}
@@ -402,7 +395,7 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
             )}
           </div>
         </div>
-        {point !== undefined && <PointDetails point={point} base={base} />}
+        {point !== undefined && <PointDetails point={point} base={base} network={chosen} training={training} />}
       </section>
       <section class="card" aria-labelledby="points-title">
         <h2 id="points-title">All networks</h2>
@@ -418,10 +411,10 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
             ],
             rows: points.map((one) => [
               String(one.eta),
-              numberText(one.accuracy),
-              numberText(one.dp_diff),
-              numberText(one.eo_diff),
-              numberText(one.loss),
+              roundedText(one.accuracy),
+              roundedText(one.dp_diff),
+              roundedText(one.eo_diff),
+              roundedText(one.loss),
               one.dominated ? 'dominated' : '',
             ]),
           }}
@@ -463,54 +456,4 @@ function Points({ client, trained }: { readonly client: EngineClient; readonly t
       </section>
     </>
   );
-}
-
-function PointDetails({
-  point,
-  base,
-}: {
-  readonly point: SweepPoint;
-  readonly base: SweepPoint | undefined;
-}): JSX.Element {
-  const { eta, accuracy, accuracy_ci: accuracyCi, dp_diff: gap, dp_diff_ci: gapCi } = point;
-  const isBase = base === undefined || base.eta === eta;
-  return (
-    <div class="point-details" role="status">
-      <h3>Eta {eta}</h3>
-      <dl class="facts">
-        <div>
-          <dt>Accuracy</dt>
-          <dd>
-            {numberText(accuracy)}
-            <small>{accuracyCi.map(numberText).join(' to ')}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>Selection rates differ by</dt>
-          <dd>
-            {numberText(gap)}
-            <small>{gapCi?.map(numberText).join(' to ')}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>True and false positive rates differ by</dt>
-          <dd>{numberText(point.eo_diff)}</dd>
-        </div>
-      </dl>
-      {!isBase && (
-        <p>
-          Against eta 0: {changeText(accuracy - base.accuracy)} percentage points of accuracy, and{' '}
-          {changeText(gap - base.dp_diff)} percentage points of gap.
-        </p>
-      )}
-    </div>
-  );
-}
-
-function numberText(value: number | null): string {
-  return value === null ? 'undefined' : value.toFixed(4);
-}
-
-function changeText(change: number): string {
-  return `${change > 0 ? '+' : change < 0 ? '−' : ''}${Math.abs(100 * change).toFixed(1)}`;
 }

@@ -1,3 +1,4 @@
+import type { ThresholdQuality } from '../../../src/training/pareto/held-out-scores.ts';
 import type { Problem } from './protocol.ts';
 
 /** The settings of a sweep. */
@@ -34,14 +35,20 @@ export interface SweepResult {
   readonly warnings: readonly string[];
 }
 
-/** A request to train. */
-export interface TrainRequest {
-  readonly file: File;
-  readonly settings: SweepSettings;
+/** A request: to train, or to measure the decisions of a trained network at a threshold. */
+export type TrainRequest =
+  | { readonly kind: 'train'; readonly file: File; readonly settings: SweepSettings }
+  | { readonly kind: 'judge'; readonly network: number; readonly threshold: number };
+
+/** A finished sweep. */
+export interface TrainedSweep {
+  readonly result: SweepResult;
+  readonly command: string;
 }
 
 /** A message of the worker that trains. */
 export type TrainAnswer =
   | { readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total: number }
-  | { readonly kind: 'value'; readonly value: { readonly result: SweepResult; readonly command: string } }
+  | { readonly kind: 'trained'; readonly value: TrainedSweep }
+  | { readonly kind: 'judged'; readonly value: ThresholdQuality }
   | { readonly kind: 'problem'; readonly problem: Problem };

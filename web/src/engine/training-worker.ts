@@ -1,7 +1,8 @@
 import { shellCommand } from '../../../src/document/provenance.ts';
 import { Table } from '../../../src/table/index.ts';
+import { type HeldOutScores, judgeAtThreshold } from '../../../src/training/pareto/held-out-scores.ts';
 import { paretoToJson } from '../../../src/training/pareto/pareto-sweep.ts';
-import { sweepPareto } from '../../../src/training/pareto/sweep-pareto.ts';
+import { sweepWithScores } from '../../../src/training/pareto/sweep-pareto.ts';
 import { problemOf, sourceOf } from './open-source.ts';
 import type { SweepResult, SweepSettings, TrainAnswer, TrainRequest } from './training-protocol.ts';
 
@@ -13,14 +14,23 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope;
 
+/** The outputs of the networks for the held-out rows. They stay in this worker. */
+let scores: HeldOutScores | undefined;
+
 scope.onmessage = ({ data }) => {
   void answer(data);
 };
 
-async function answer({ file, settings }: TrainRequest): Promise<void> {
+async function answer(request: TrainRequest): Promise<void> {
   try {
-    const result = await train(file, settings);
-    scope.postMessage({ kind: 'value', value: { result, command: commandOf(file.name, settings) } });
+    if (request.kind === 'train') {
+      const { file, settings } = request;
+      const result = await train(file, settings);
+      scope.postMessage({ kind: 'trained', value: { result, command: commandOf(file.name, settings) } });
+    } else if (scores !== undefined) {
+      const { network, threshold } = request;
+      scope.postMessage({ kind: 'judged', value: judgeAtThreshold(scores, network, threshold) });
+    }
   } catch (error) {
     scope.postMessage({ kind: 'problem', problem: problemOf(error) });
   }
@@ -40,7 +50,7 @@ async function train(file: File, settings: SweepSettings): Promise<SweepResult> 
   );
   const table = Table.ofColumns([...columns]);
   report('Starting TensorFlow.js', 0, 1);
-  const sweep = await sweepPareto(
+  const trained = await sweepWithScores(
     { table, target, positiveLabel, sensitive: [sensitive], features: [...features] },
     {
       ...{ etas: [...etas], epochs, seed, backend: 'wasm', threads: 1 },
@@ -49,7 +59,8 @@ async function train(file: File, settings: SweepSettings): Promise<SweepResult> 
       },
     },
   );
-  return paretoToJson(sweep) as unknown as SweepResult;
+  scores = trained.scores;
+  return paretoToJson(trained.sweep) as unknown as SweepResult;
 }
 
 /** Returns the command that gives the same points. */
