@@ -95,12 +95,19 @@ export async function assertFileWritable(target: string): Promise<void> {
 }
 
 /**
- * Registers a temporary file or folder that is removed if the process is interrupted.
+ * Registers a temporary file or folder that is removed if Ctrl-C ends the command-line program, or if SIGTERM ends the
+ * process.
  * @returns a function to call after the file or folder was removed
  */
 export function removeAtInterrupt(path: string): () => void {
+  const terminate = (): void => {
+    removeUnfinished();
+    process.exit(143);
+  };
+  process.once('SIGTERM', terminate);
   unfinished.add(path);
   return () => {
+    process.off('SIGTERM', terminate);
     unfinished.delete(path);
   };
 }

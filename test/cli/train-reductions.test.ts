@@ -129,42 +129,47 @@ describe('evenhand train-reductions', () => {
     expect([code, stderr]).to.deep.equal([2, 'error: --folds must be left out if rows are read as a stream. Got 3 instead.\n']); // prettier-ignore
   });
 
-  it('exits with 130 on an interrupt, and removes the temporary files', async () => {
-    const temporary = path.join(folder(), 'temporary');
-    mkdirSync(temporary);
-    const lines = Array.from({ length: 60_000 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${row % 11},${Number(row % 7 > 3 === row % 5 > 1)}`); // prettier-ignore
-    const csv = write('long.csv', ['s,x,z,y', ...lines]);
-    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
-    const child = spawn(
-      process.execPath,
-      [cli, 'train-reductions', '--csv', csv, '--in-blocks', '--T', '100000', '--nu', '0', '--save-model', 'x.model'],
-      {
-        cwd: folder(),
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu', EVENHAND_PROGRESS_SECONDS: '0', TMPDIR: temporary },
-        timeout: 100_000,
-      },
-    );
-    let stderr = '';
-    let files: string[] = [];
-    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-    await new Promise<void>((resolve) => {
-      child.stderr.on('data', (data: Buffer) => {
-        stderr += data.toString();
-        if (files.length > 0 || !stderr.includes('exponentiated gradient: 2 of')) return;
-        files = readdirSync(temporary).filter((name) => name.startsWith('evenhand-rows-'));
-        resolve();
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    it(`exits with 130 on an interrupt, and removes the temporary files (${signal})`, async () => {
+      const temporary = path.join(folder(), `temporary-${signal}`);
+      mkdirSync(temporary);
+      const lines = Array.from({ length: 60_000 }, (_, row) => `${'ab'[row % 2] ?? ''},${row % 7},${row % 11},${Number(row % 7 > 3 === row % 5 > 1)}`); // prettier-ignore
+      const csv = write('long.csv', ['s,x,z,y', ...lines]);
+      const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
+      const child = spawn(
+        process.execPath,
+        [cli, 'train-reductions', '--csv', csv, '--in-blocks', '--T', '100000', '--nu', '0', '--save-model', 'x.model'],
+        {
+          cwd: folder(),
+          stdio: ['ignore', 'ignore', 'pipe'],
+          env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu', EVENHAND_PROGRESS_SECONDS: '0', TMPDIR: temporary },
+          timeout: 100_000,
+        },
+      );
+      let stderr = '';
+      let files: string[] = [];
+      const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+      await new Promise<void>((resolve) => {
+        child.stderr.on('data', (data: Buffer) => {
+          stderr += data.toString();
+          if (files.length > 0 || !stderr.includes('exponentiated gradient: 2 of')) return;
+          files = readdirSync(temporary).filter((name) => name.startsWith('evenhand-rows-'));
+          resolve();
+        });
+        child.once('close', () => {
+          resolve();
+        });
       });
-      child.once('close', () => {
-        resolve();
-      });
+      child.kill(signal);
+      expect(await ended, stderr).to.equal(code);
+      expect(files).to.have.length(2);
+      expect(readdirSync(temporary)).to.deep.equal([]);
+      expect(readdirSync(folder())).to.not.include('x.model');
     });
-    child.kill('SIGINT');
-    expect(await ended, stderr).to.equal(130);
-    expect(files).to.have.length(2);
-    expect(readdirSync(temporary)).to.deep.equal([]);
-    expect(readdirSync(folder())).to.not.include('x.model');
-  });
+  }
 
   const write = (name: string, lines: readonly string[]): string => {
     const file = path.join(folder(), name);

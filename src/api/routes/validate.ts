@@ -14,7 +14,7 @@ import { receiveTable, TABLE_TYPES } from '../intake/receive-table.ts';
 import { readQuickRows } from '../jobs/quick-rows.ts';
 import { readRowsBody } from '../jobs/rows-body.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
-import { answerBody } from '../runs/runs.ts';
+import { answerBody, type KeptRun } from '../runs/runs.ts';
 import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, answerText, readIdempotencyKey, readPreference, readQuery } from './answer-run.ts';
 
@@ -40,21 +40,20 @@ const MAX_COLUMNS_WITH_CI = 1;
 const MAX_SAMPLES = 1000;
 
 /**
- * Validates arrays immediately and stores the result, if the validation takes no longer than reading the body.
- * @returns the body of the answer; undefined if a thread must do the work
+ * Validates arrays immediately, if the validation takes no longer than reading the body. The caller stores the result:
+ * an asynchronous function would keep the validation in memory until then.
+ * @returns the run with the body of the answer; undefined if a thread must do the work
  * @throws {ServiceProblem} 400 if the body is not UTF-8 or not strict JSON, 413 if an array is too long
  * @throws {ConfigValidationError} if fields are invalid
  */
-async function validateAtOnce(bytes: Buffer, service: Service, tenant: string): Promise<string | undefined> {
+function validateAtOnce(bytes: Buffer, service: Service, tenant: string): KeptRun | undefined {
   const { arrayItems } = service.limits;
   const validation = validateQuickly(bytes, arrayItems) ?? validateParsed(readRowsBody(bytes, arrayItems));
   if (validation === undefined) return undefined;
   const result = validationToJsonText(validation);
   const runId = service.createId();
   const createdAt = new Date(service.clock()).toISOString();
-  const body = answerBody(runId, result, createdAt);
-  await service.runs.keep({ runId, endpoint: '/validate', createdAt, body, tenant });
-  return body;
+  return { runId, endpoint: '/validate', createdAt, body: answerBody(runId, result, createdAt), tenant };
 }
 
 /** Returns undefined if the body must be parsed, also in order to report an error. */
@@ -162,9 +161,10 @@ async function validateArrays(context: ServiceContext, service: Service): Promis
   // A request with an idempotency key or `respond-async` becomes a regular run with states.
   const hasWebhook = context.query[WEBHOOK_PARAMETER] !== undefined;
   if (received.kind === 'memory' && !isAsync && !idempotency.isGiven && !hasWebhook) {
-    const body = await validateAtOnce(received.bytes, service, context.state.tenant);
-    if (body !== undefined) {
-      answerText(context, body);
+    const run = validateAtOnce(received.bytes, service, context.state.tenant);
+    if (run !== undefined) {
+      await service.runs.keep(run);
+      answerText(context, run.body);
       return;
     }
   }

@@ -18,7 +18,7 @@ export interface ScratchFile {
 }
 
 /**
- * Creates a temporary file. Only this user can read it. It is also removed at an interrupt.
+ * Creates a temporary file. Only this user can read it. It is also removed at Ctrl-C and SIGTERM.
  * @param folder the folder of the file; the system's folder for temporary files by default
  * @throws {DataValidationError} if the file cannot be written
  */
