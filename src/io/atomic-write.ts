@@ -94,22 +94,39 @@ export async function assertFileWritable(target: string): Promise<void> {
   if (found?.isDirectory() === true) throw cannotWrite(target, Object.assign(new Error('folder'), { code: 'EISDIR' }));
 }
 
+/** A temporary file or folder that is removed at an interrupt. */
+interface Removable {
+  readonly path: string;
+  /** Must be called after the file or folder was removed. */
+  readonly forget: () => void;
+}
+
 /**
- * Registers a temporary file or folder that is removed if Ctrl-C ends the command-line program, or if SIGTERM ends the
+ * Creates a temporary file or folder, which is removed if Ctrl-C ends the command-line program, or if SIGTERM ends the
  * process.
- * @returns a function to call after the file or folder was removed
+ * @param create creates it, and returns its path. It is synchronous, so that no signal is handled in between
  */
-export function removeAtInterrupt(path: string): () => void {
+export function createRemovable(create: () => string): Removable {
   const terminate = (): void => {
     removeUnfinished();
     process.exit(143);
   };
+  // Without a listener, SIGTERM ends the process at once.
   process.once('SIGTERM', terminate);
-  unfinished.add(path);
-  return () => {
+  try {
+    const path = create();
+    unfinished.add(path);
+    return {
+      path,
+      forget: () => {
+        process.off('SIGTERM', terminate);
+        unfinished.delete(path);
+      },
+    };
+  } catch (error) {
     process.off('SIGTERM', terminate);
-    unfinished.delete(path);
-  };
+    throw error;
+  }
 }
 
 /** Removes unfinished files and folders. The function is synchronous because it is called on interrupts. */

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { formatCount } from '../internal/format.ts';
-import { removeAtInterrupt } from './atomic-write.ts';
+import { createRemovable } from './atomic-write.ts';
 import { fileProblemOf } from './file-problem.ts';
 
 /** A temporary file that only this user can read. */
@@ -29,9 +29,7 @@ export async function writeTemporaryFile(
   limits: { readonly name: string; readonly maxBytes: number },
 ): Promise<TemporaryFile> {
   const { name, maxBytes } = limits;
-  // This call is synchronous, so that no signal is handled before the folder is registered.
-  const folder = mkdtempSync(join(tmpdir(), 'evenhand-'));
-  const forget = removeAtInterrupt(folder);
+  const { path: folder, forget } = createRemovable(() => mkdtempSync(join(tmpdir(), 'evenhand-')));
   const remove = async (): Promise<void> => {
     await rm(folder, { recursive: true, force: true });
     forget();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { DataValidationError } from '../../exceptions/index.ts';
-import { removeAtInterrupt } from '../../io/atomic-write.ts';
+import { createRemovable } from '../../io/atomic-write.ts';
 import { fileProblemOf } from '../../io/file-problem.ts';
 
 /** A temporary file of a training, which grows at its end. */
@@ -23,8 +23,7 @@ export interface ScratchFile {
  * @throws {DataValidationError} if the file cannot be written
  */
 export function createScratchFile(folder = tmpdir()): ScratchFile {
-  const { own, name, file } = opened(folder);
-  const forget = removeAtInterrupt(own);
+  const { own, forget, name, file } = opened(folder);
   let size = 0;
   let isOpen = true;
   const close = (): void => {
@@ -52,12 +51,20 @@ export function createScratchFile(folder = tmpdir()): ScratchFile {
   };
 }
 
-function opened(folder: string): { readonly own: string; readonly name: string; readonly file: number } {
+interface OpenedFile {
+  /** The folder of the file. */
+  readonly own: string;
+  readonly forget: () => void;
+  readonly name: string;
+  readonly file: number;
+}
+
+function opened(folder: string): OpenedFile {
   try {
     // Only this user can read the folder.
-    const own = mkdtempSync(path.join(folder, 'evenhand-rows-'));
+    const { path: own, forget } = createRemovable(() => mkdtempSync(path.join(folder, 'evenhand-rows-')));
     const name = path.join(own, 'rows');
-    return { own, name, file: openSync(name, 'wx', 0o600) };
+    return { own, forget, name, file: openSync(name, 'wx', 0o600) };
   } catch (cause) {
     throw cannotStore(folder, cause);
   }
