@@ -21,6 +21,10 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 const [ZERO, ONE, SMALL_T, SMALL_F, SMALL_N] = [0x30, 0x31, 0x74, 0x66, 0x6e];
 const SPACE = 0x20;
 
+/** Two items, `0,0,`, as a number of four bytes (little-endian), and a mask that leaves out the lowest bit of each digit. */
+const TWO_ITEMS = 0x2c302c30;
+const NOT_THE_DIGITS = ~0x00010001;
+
 /** Matches names that need no escapes. */
 const KEY = /^[A-Za-z_]\w{0,99}$/;
 
@@ -46,10 +50,12 @@ export function scanRows(bytes: Uint8Array): ScannedRows | undefined {
 
 class RowScanner {
   readonly #bytes: Uint8Array;
+  readonly #words: DataView;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   scan(): ScannedRows {
@@ -108,12 +114,22 @@ class RowScanner {
   #bits(): Uint8Array {
     this.#skip(OPEN_ARRAY);
     const bytes = this.#bytes;
+    const words = this.#words;
+    const lastWord = bytes.length - 3;
     const bits = scratchOf(bytes).bits;
     let count = 0;
     do {
       let at = this.#at;
-      // Nearly all items are digits with a comma. This loop reads them without a call.
+      // Nearly all items are digits with a comma. These loops read them without a call, two at a time if there are no
+      // spaces.
       for (;;) {
+        while (at < lastWord) {
+          const word = words.getUint32(at, true);
+          if ((word & NOT_THE_DIGITS) !== TWO_ITEMS) break;
+          bits[count++] = word & 1;
+          bits[count++] = (word >>> 16) & 1;
+          at += 4;
+        }
         let byte = bytes[at];
         while (byte === SPACE) byte = bytes[++at];
         if ((byte !== ZERO && byte !== ONE) || bytes[at + 1] !== COMMA) break;
@@ -159,20 +175,24 @@ class RowScanner {
   #groups(): CategoricalColumn {
     this.#skip(OPEN_ARRAY);
     const bytes = this.#bytes;
+    const words = this.#words;
     const { codes } = scratchOf(bytes);
-    const found: Uint8Array[] = [];
+    const found: KnownLabel[] = [];
+    const { byFirst } = scratch;
+    byFirst.fill(NONE);
     let missing = 0;
     let count = 0;
     do {
       let at = this.#at;
-      // Nearly all items are labels that occurred before, with a comma. This loop reads them without a call.
+      // Nearly all items are labels that occurred before, with a comma. This loop reads them without a call. The first
+      // byte determines the label, because the processor cannot predict which label comes next.
       for (;;) {
         while (bytes[at] === SPACE) at++;
-        const code = codeOf(bytes, at, found);
-        if (code === -1) break;
-        const end = at + (found[code] as Uint8Array).length + 2;
-        if (bytes[end] !== COMMA) break;
-        codes[count++] = code;
+        const known = found[byFirst[bytes[at + 1] ?? 0] as number];
+        if (known === undefined || bytes[at] !== QUOTE) break;
+        const end = at + known.length + 2;
+        if (bytes[end] !== COMMA || bytes[end - 1] !== QUOTE || !isAt(bytes, words, at + 1, known)) break;
+        codes[count++] = known.code;
         at = end + 1;
       }
       this.#at = at;
@@ -181,19 +201,27 @@ class RowScanner {
       if (code === -1) missing = 1;
       if (found.length + missing > MAX_GROUPS) throw NOT_SIMPLE;
     } while (this.#hasNext(CLOSE_ARRAY));
-    return sortLabels(codes.slice(0, count), found.map(decode));
+    return sortLabels(
+      codes.slice(0, count),
+      found.map(({ label }) => decode(label)),
+    );
   }
 
   /** Reads one text or null, and returns its code. A new text is added. */
-  #group(found: Uint8Array[]): number {
+  #group(found: KnownLabel[]): number {
     if (this.#peek() === SMALL_N) {
       this.#word('null');
       return -1;
     }
-    const code = codeOf(this.#bytes, this.#at, found);
+    const code = codeOf(this.#bytes, this.#words, this.#at, found);
     this.#skip(QUOTE);
     const label = this.#label();
-    return code === -1 ? found.push(label) - 1 : code;
+    if (code !== -1) return code;
+    const { byFirst } = scratch;
+    const first = label[0] ?? QUOTE;
+    // Labels that begin like another one are searched.
+    byFirst[first] = byFirst[first] === NONE ? found.length : SEVERAL;
+    return found.push(knownLabel(label, found.length)) - 1;
   }
 
   /** Reads a text without escapes up to its end. */
@@ -248,26 +276,54 @@ class RowScanner {
 }
 
 /** Arrays that every scan uses until it knows how many rows there are. A scan is synchronous. */
-let scratch = { bits: new Uint8Array(), codes: new Int32Array() };
+let scratch = { bits: new Uint8Array(), codes: new Int32Array(), byFirst: new Uint8Array(256) };
+
+/** What `byFirst` has for the first byte of no label, and of several labels. Both are no codes. */
+const [NONE, SEVERAL] = [254, 255];
 
 /** Returns arrays with space for all items of a body. An item and its comma take at least two bytes. */
 function scratchOf({ length }: Uint8Array): typeof scratch {
   const items = length >> 1;
-  if (scratch.bits.length < items) scratch = { bits: new Uint8Array(items), codes: new Int32Array(items) };
+  if (scratch.bits.length < items) scratch = { ...scratch, bits: new Uint8Array(items), codes: new Int32Array(items) };
   return scratch;
 }
 
+/** A label that occurred, ready to be compared four bytes at a time. */
+interface KnownLabel {
+  readonly code: number;
+  readonly label: Uint8Array;
+  readonly length: number;
+  /** The bytes of the label as numbers of four bytes (little-endian). The last bytes may be missing. */
+  readonly words: Int32Array;
+  /** The last four bytes; 0 if there are fewer. */
+  readonly last: number;
+}
+
+function knownLabel(label: Uint8Array, code: number): KnownLabel {
+  const { buffer, byteOffset, length } = label;
+  const view = new DataView(buffer, byteOffset, length);
+  const words = Int32Array.from({ length: length >> 2 }, (_, word) => view.getInt32(4 * word, true));
+  return { code, label, length, words, last: length < 4 ? 0 : view.getInt32(length - 4, true) };
+}
+
+/** Returns whether the bytes from a position begin with a label. There must be as many bytes. */
+function isAt(bytes: Uint8Array, view: DataView, start: number, { label, length, words, last }: KnownLabel): boolean {
+  if (length < 4) {
+    for (let index = 0; index < length; index++) if (bytes[start + index] !== label[index]) return false;
+    return true;
+  }
+  for (let word = 0; word < words.length; word++) {
+    if (view.getInt32(start + 4 * word, true) !== words[word]) return false;
+  }
+  return view.getInt32(start + length - 4, true) === last;
+}
+
 /** Returns the code of the label that starts at a position; -1 if the label is new, or if there is no text. */
-function codeOf(bytes: Uint8Array, at: number, found: readonly Uint8Array[]): number {
+function codeOf(bytes: Uint8Array, view: DataView, at: number, found: readonly KnownLabel[]): number {
   if (bytes[at] !== QUOTE) return -1;
-  for (let code = 0; code < found.length; code++) {
-    const label = found[code] as Uint8Array;
-    const { length } = label;
+  for (const known of found) {
     // A label contains no quotation marks, so a text that starts with it and then ends is equal to it.
-    if (bytes[at + 1 + length] !== QUOTE) continue;
-    let same = 0;
-    while (same < length && bytes[at + 1 + same] === label[same]) same++;
-    if (same === length) return code;
+    if (bytes[at + 1 + known.length] === QUOTE && isAt(bytes, view, at + 1, known)) return known.code;
   }
   return -1;
 }
