@@ -50,7 +50,7 @@ export function numberOrNull(value: number): number | null {
 export function freezeDeep<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
-    Object.values(value).forEach(freezeDeep);
+    for (const own of Object.values(value)) freezeDeep(own);
   }
   return value;
 }

@@ -74,6 +74,12 @@ const label = fc.constantFrom(
   '""',
   '"NA"',
   '"__proto__"',
+  '"abcd"',
+  '"abce"',
+  '"abcdefgh"',
+  '"abcdefgi"',
+  '"bcd男"',
+  '"bcd女"',
   'null',
 );
 const oddLabel = fc.constantFrom(
