@@ -10,6 +10,7 @@ import type { RunRecord } from '../../../src/api/runs/runs.ts';
 import { signatureOf, Webhooks } from '../../../src/api/webhooks/webhooks.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
 import { type Json, useService } from '../../helpers/service.ts';
+import { endServices, startService } from '../serve/service-process.ts';
 
 const SECRET = 'a-secret-of-more-than-sixteen';
 const ROWS = { y_pred: [1, 1, 0, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
@@ -87,6 +88,7 @@ describe('webhooks', function () {
   });
   after(() => {
     receiver.stop();
+    endServices();
   });
   const lines: string[] = [];
   const webhooksTo = (host: string) =>
@@ -249,5 +251,32 @@ describe('webhooks', function () {
     await receiver.until(3);
     await app.close(2000);
     expect(receiver.received).to.have.lengthOf(3);
+  });
+
+  it('of a service with several workers report each run once', async () => {
+    const { url, child, ended } = await startService(['--workers', '2', '--webhook-host', receiver.host], {
+      EVENHAND_WEBHOOK_SECRET: SECRET,
+    });
+    try {
+      const address = `${url}/validate?webhook_url=${encodeURIComponent(`http://${receiver.host}/hook`)}`;
+      const ids = await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const answer = await fetch(address, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', prefer: 'respond-async', connection: 'close' },
+            body: JSON.stringify(ROWS),
+          });
+          expect(answer.status).to.be.oneOf([200, 202]);
+          return ((await answer.json()) as Json)['run_id'];
+        }),
+      );
+      const got = (await receiver.until(8)).map(({ body }) => JSON.parse(body) as Json);
+      expect(got.map((one) => one['run_id'])).to.have.members(ids);
+      expect(got.every(({ status }) => status === 'succeeded')).to.equal(true);
+    } finally {
+      child.kill('SIGTERM');
+      expect(await ended).to.include({ code: 0 });
+    }
+    expect(receiver.received).to.have.lengthOf(8);
   });
 });
