@@ -28,7 +28,7 @@ import {
   resolveParts,
 } from './held-out-parts.ts';
 import { measureEntries } from './measure-calibration.ts';
-import { namesOf, type ScoreColumns } from './read-score-table.ts';
+import { namesOf, SCORE_COLUMN_NAMES, type ScoreColumns } from './read-score-table.ts';
 import { curvesOf } from './reliability-curve.ts';
 import { measuredOn, type MeasuredCalibration } from './table-calibration.ts';
 
@@ -69,6 +69,7 @@ export async function calibrateSql(
   options: CalibrateTableOptions = {},
 ): Promise<MeasuredCalibration> {
   assertKnownOptions('calibrateSql', options, HELD_OUT_DEFAULTS);
+  assertKnownOptions('calibrateSql', columns, SCORE_COLUMN_NAMES);
   const { method, minSamples, input, seed, onProgress } = options;
   const settings = new GroupFairnessCalibrator({ method, minSamples, input });
   const plan: HeldOutPlan = { ...resolveParts(options), seed: requireSeed(seed ?? HELD_OUT_DEFAULTS.seed) };

@@ -1,5 +1,5 @@
 import { DataValidationError } from '../../../exceptions/index.ts';
-import { suggestNames } from '../../../internal/arguments.ts';
+import { type OptionNames, suggestNames } from '../../../internal/arguments.ts';
 import {
   type CategoricalColumn,
   encodeGroups,
@@ -42,6 +42,15 @@ export interface ScoreColumns {
    */
   readonly naValues?: readonly string[] | undefined;
 }
+
+/** Lists the names of {@link ScoreColumns}. */
+export const SCORE_COLUMN_NAMES: OptionNames<ScoreColumns> = {
+  score: true,
+  target: true,
+  group: true,
+  positiveLabel: true,
+  naValues: true,
+};
 
 /** The rows of a table that have a score, a label and a group. */
 export interface ScoreTable {
