@@ -4,8 +4,11 @@ import { builtFile } from '../../internal/packages.ts';
 import { type ConnectionMessage, type ForkedWorker, isConnectionMessage, lineOf } from '../cluster/protocol.ts';
 import { inheritedEnvironment } from '../jobs/service-environment.ts';
 
-/** The size of the memory for new objects, in MiB. Most objects of a request are short-lived, also under load. */
-const YOUNG_GENERATION = '--max-semi-space-size=32';
+/**
+ * How a worker collects garbage: with a large memory for new objects (in MiB), because most objects of a request are
+ * short-lived, and in one thread, because the other workers use the other cores.
+ */
+const GARBAGE_COLLECTION = ['--max-semi-space-size=32', '--single-threaded-gc'];
 
 /** Starts a worker process. */
 export function forkWorker(): ForkedWorker {
@@ -14,7 +17,7 @@ export function forkWorker(): ForkedWorker {
   const child = fork(main, {
     serialization: 'advanced',
     env: inheritedEnvironment(process.env),
-    execArgv: [...process.execArgv, YOUNG_GENERATION],
+    execArgv: [...process.execArgv, ...GARBAGE_COLLECTION],
   });
   return {
     pid: child.pid,
