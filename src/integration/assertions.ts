@@ -123,10 +123,12 @@ export function judge(
   const holds = passed ? 'PASS' : 'FAIL';
   const caution = straddles ? ' The interval straddles the threshold: another sample could change this verdict.' : '';
   return {
-    ...verdict,
+    threshold,
+    comparator: used,
+    straddles,
+    unevenlyMissing,
     passed,
     status: passed ? 'pass' : 'fail',
-    straddles,
     message: `${holds}: ${name} ${value.toFixed(4)} ${isWithin ? used : NEGATED[used]} ${String(threshold)}.${caution}${missingWords(result, unevenlyMissing, passed !== isWithin)}`,
   };
 }

@@ -232,7 +232,7 @@ function* countSteps(
       continue;
     }
     counted.push({
-      stats: { ...count(own), readings },
+      stats: { readings, ...count(own) },
       crossed: crossed === undefined ? undefined : { stats: count(crossed.rows), cells: crossed.cells },
     });
   }
@@ -428,7 +428,7 @@ function attributeRows(columns: DecisionColumns, { kind, needsTruth }: NeededSta
   });
   return attributes.map((names): AttributeRows => {
     const own = pick(sensitive.columns, names);
-    const rows = { ...common, sensitive: own };
+    const rows = { sensitive: own, ...common };
     const groups = sensitive.readings.filter(({ name }) => names.includes(name ?? ''));
     const readings = [...outcome, ...groups, ...(control?.readings ?? [])];
     if (control === undefined) return { own: rows, readings, crossed: undefined };

@@ -92,8 +92,19 @@ function verdictToJson(verdict: FileValidation['verdicts'][string] | undefined):
   return status === null ? null : { status, message, straddles, unevenly_missing: unevenlyMissing };
 }
 
-function gateToJson({ unevenlyMissing, ...verdict }: GateVerdict): Record<string, unknown> {
-  return { ...verdict, unevenly_missing: unevenlyMissing };
+function gateToJson(verdict: GateVerdict): Record<string, unknown> {
+  const { attribute, metric, threshold, comparator, straddles, passed, status, message, unevenlyMissing } = verdict;
+  return {
+    attribute,
+    metric,
+    threshold,
+    comparator,
+    straddles,
+    passed,
+    status,
+    message,
+    unevenly_missing: unevenlyMissing,
+  };
 }
 
 /**

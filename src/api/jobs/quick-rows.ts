@@ -61,7 +61,8 @@ export function readQuickRows(bytes: Uint8Array, maxItems: number): QuickRows | 
   const { options, memory } = optionsIn(others);
   if (options === null) return undefined;
   const [only] = columns;
-  return { input: { ...options, yPred, yTrue, sensitive: isNamed || only === undefined ? sensitive : only }, memory };
+  // The options are spread last: fields that follow them would give each object a shape of its own.
+  return { input: { yPred, yTrue, sensitive: isNamed || only === undefined ? sensitive : only, ...options }, memory };
 }
 
 function optionsIn(text: string): KnownOptions {
