@@ -56,14 +56,14 @@ const LOG_SCALE: RateScale = {
 export function estimateRates({ kind, successes, trials }: RateFamily, random: Random): GapFamily {
   const rates = Float64Array.from(trials, (n, group) => (successes[group] as number) / n);
   if (kind === 'rates') {
-    return { ...estimate(successes, trials, DIFFERENCE_SCALE, random), point: spread(rates), ceiling: 1 };
+    return { point: spread(rates), ceiling: 1, ...estimate(successes, trials, DIFFERENCE_SCALE, random) };
   }
   return {
-    ...estimate(successes, trials, LOG_SCALE, random),
     point: spread(rates.map(Math.log)),
     ceiling: Infinity,
     // If the observed rate is 0, the true rate may be arbitrarily small.
     minHigh: rates.some((rate) => rate === 0) ? Infinity : 0,
+    ...estimate(successes, trials, LOG_SCALE, random),
   };
 }
 
