@@ -4,11 +4,8 @@ import { builtFile } from '../../internal/packages.ts';
 import { type ConnectionMessage, type ForkedWorker, isConnectionMessage, lineOf } from '../cluster/protocol.ts';
 import { inheritedEnvironment } from '../jobs/service-environment.ts';
 
-/**
- * How a worker collects garbage: with a large memory for new objects (in MiB), because most objects of a request are
- * short-lived, and in one thread, because the other workers use the other cores.
- */
-const GARBAGE_COLLECTION = ['--max-semi-space-size=32', '--single-threaded-gc'];
+/** A worker collects garbage in one thread, because the other workers use the other cores. */
+const GARBAGE_COLLECTION = '--single-threaded-gc';
 
 /** Starts a worker process. */
 export function forkWorker(): ForkedWorker {
@@ -17,7 +14,7 @@ export function forkWorker(): ForkedWorker {
   const child = fork(main, {
     serialization: 'advanced',
     env: inheritedEnvironment(process.env),
-    execArgv: [...process.execArgv, ...GARBAGE_COLLECTION],
+    execArgv: [...process.execArgv, GARBAGE_COLLECTION],
   });
   return {
     pid: child.pid,
