@@ -98,7 +98,7 @@ class StreamRun {
   readonly #feed: AlertFeed;
   /** The name of this process in the lock of the leader. */
   readonly #token = randomUUID();
-  /** Aborted when the run ends, for whatever reason. */
+  /** Aborted when the run ends, for any reason. */
   readonly #ending = new AbortController();
   #failure: { readonly cause: unknown } | undefined;
   #isComplete = false;

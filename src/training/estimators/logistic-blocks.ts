@@ -16,7 +16,7 @@ export interface KindLabels {
 }
 
 /**
- * Fits a copy of a logistic regression to rows in blocks, on the host in float64, whatever its `precision`. The result
+ * Fits a copy of a logistic regression to rows in blocks, on the host in float64, for any `precision`. The result
  * is that of `fit` on the same rows, up to rounding errors.
  * @throws {TrainingError} if the coefficients are not finite
  */

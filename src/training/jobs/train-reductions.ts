@@ -78,7 +78,7 @@ export interface ReductionsJobResult extends TrainingJobResult {
  *
  * If the source has `source` instead of `table`, rows are read as a stream into a temporary file, and the models are
  * fitted block by block, so that memory does not grow with the number of rows. Each row is then held out by itself. The
- * estimator must be a `LogisticRegression`, which is fitted in float64 whatever its `precision`, and `folds` is an error.
+ * estimator must be a `LogisticRegression`, which is fitted in float64 for any `precision`, and `folds` is an error.
  *
  * The constraint holds in expectation on the training rows and reduces accuracy. On other rows the gap may be larger.
  * @throws {DataValidationError} if a column is unknown, the target does not have two values, there is only one group,

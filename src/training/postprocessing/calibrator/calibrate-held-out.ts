@@ -189,7 +189,16 @@ function complement(count: number, rows: Int32Array): Int32Array {
   return others;
 }
 
-function fitPart(rows: CalibrationRows, settings: CalibratorSettings, parts: number, part: number): CalibratorState {
+/**
+ * Fits the calibrator of a part to its training rows.
+ * @throws {DataValidationError} if they have only one label
+ */
+export function fitPart(
+  rows: CalibrationRows,
+  settings: CalibratorSettings,
+  parts: number,
+  part: number,
+): CalibratorState {
   const isMixed = [0, 1].every((label) =>
     rows.y.some((own, row) => own === label && (rows.weights[row] as number) > 0),
   );

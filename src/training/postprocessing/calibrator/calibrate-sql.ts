@@ -7,7 +7,7 @@ import { collectScores, scoreEntries, type ScoreEntry } from '../../../metrics/s
 import { drawBinomial } from '../../../stats/draw-binomial.ts';
 import { requireSeed } from '../../../stats/parameters.ts';
 import { readingWarnings } from '../../../table/index.ts';
-import { HELD_OUT_DEFAULTS, holdOutWarnings } from './calibrate-held-out.ts';
+import { fitPart, HELD_OUT_DEFAULTS, holdOutWarnings } from './calibrate-held-out.ts';
 import { type CalibrateTableOptions, CURVES } from './calibrate-table.ts';
 import { type CalibrationRows, outsideRange } from './calibration-rows.ts';
 import {
@@ -23,7 +23,6 @@ import {
   emptyPart,
   type HeldOutPlan,
   type HeldOutTask,
-  oneLabelWithout,
   reportPart,
   resolveParts,
 } from './held-out-parts.ts';
@@ -156,7 +155,7 @@ function holdOut(rows: CalibrationRows, task: HeldOutTask): HeldOutEntries {
   const parts = divide(rows.weights, task);
   const calibrated = parts.map((held, part) => {
     const train = task.folds === 1 ? rows.weights : rows.weights.map((count, row) => count - (held[row] as number));
-    const state = fitPart({ ...rows, weights: train }, task, parts.length, part);
+    const state = fitPart({ ...rows, weights: train }, task.settings, parts.length, part);
     reportPart(task, part + 1, parts.length);
     const after = entriesOf(rows, applyCalibrator(state, rows), held);
     return { state, before: entriesOf(rows, rows.scores, held), after };
@@ -169,14 +168,6 @@ function holdOut(rows: CalibrationRows, task: HeldOutTask): HeldOutEntries {
     before: calibrated.flatMap((part) => part.before),
     after: calibrated.flatMap((part) => part.after),
   };
-}
-
-function fitPart(rows: CalibrationRows, { settings }: HeldOutTask, parts: number, part: number): CalibratorState {
-  const isMixed = [0, 1].every((label) =>
-    rows.weights.some((count, row) => count > 0 && (rows.y[row] as number) === label),
-  );
-  if (isMixed || parts === 1) return fitCalibrator(rows, settings);
-  throw oneLabelWithout(part, parts);
 }
 
 /**
