@@ -7,7 +7,7 @@ import { createRandom } from '../../src/internal/random.ts';
 import { loadData } from '../../src/io/index.ts';
 import { GroupFairnessCalibrator } from '../../src/training/postprocessing/calibrator/group-fairness-calibrator.ts';
 import { describeWithReference, referencePath } from '../helpers/reference.ts';
-import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, runWithPeak, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 interface Quality {
   readonly mean_score: number;
@@ -259,6 +259,26 @@ describe('evenhand calibrate', () => {
     expect(code).to.equal(2);
     expect(stderr).to.match(/Cannot write .*model\.json': a part of the path is a file/);
     expect(existsSync(path.join(folder(), 'first.csv'))).to.equal(false);
+  });
+});
+
+describe('evenhand calibrate on many rows', () => {
+  it('needs less than 2 GiB for 10 million rows with as many scores, and finds the score squared @slow', async () => {
+    const query = `SELECT hash(i) % 1000003 / 1000003 AS score,
+      CAST(hash(i * 31 + 7) % 1000003 / 1000003 < (hash(i) % 1000003 / 1000003) ** 2 AS INT) AS y,
+      CAST(i % 4 AS VARCHAR) AS g FROM range(10000000) AS t(i)`;
+    const model = path.join(folder(), 'squared.json');
+    const { stdout, peak } = await runWithPeak([
+      ...['calibrate', '--sql', 'duckdb:', '--query', query, '--method', 'isotonic', '--save-model', model, '--json'],
+    ]);
+    const { n, overall, warnings } = JSON.parse(stdout) as CalibrationJson;
+    expect(n).to.equal(10_000_000);
+    expect(overall.after.ece).to.be.below(0.002);
+    const calibrator = GroupFairnessCalibrator.fromJSON(JSON.parse(readFileSync(model, 'utf8')));
+    const [half] = await calibrator.transform([0.5], { groups: ['0'] });
+    expect(half).to.be.closeTo(0.25, 0.01);
+    expect(warnings.join()).to.match(/scores were counted in steps of 1\/16384/);
+    expect(peak).to.be.below(2048);
   });
 });
 

@@ -1,12 +1,11 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import { expect } from 'chai';
 
 import { describeWithReference, readVectors, referencePath } from '../helpers/reference.ts';
-import { joinLines, runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
+import { joinLines, runCli, runWithPeak, useTemporaryFolder } from '../helpers/run-cli.ts';
 import { makeWages, WAGES } from '../helpers/wages.ts';
 
 interface Quality {
@@ -220,9 +219,6 @@ describe('evenhand train-reductions', () => {
 });
 
 describe('evenhand train-reductions on many rows', () => {
-  /** Prints the peak memory of a process, in KiB, when it ends. */
-  const REPORT_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK='+process.resourceUsage().maxRSS))`;
-
   it('needs less than 512 MiB for 4 million rows, whose encoded features have 608 MB as float64 @slow', async () => {
     const query = `
       SELECT *, CASE WHEN amount + shift + 0.02 * years + 0.3 * (hash(i + 7) % 1000) / 1000 > 1 THEN 1 ELSE 0 END AS y
@@ -232,27 +228,16 @@ describe('evenhand train-reductions on many rows', () => {
           CASE WHEN hash(i + 4) % 10 < 3 THEN -0.2 ELSE 0.1 END AS shift
         FROM range(4000000) rows(i)
       )`;
-    const cli = path.resolve(import.meta.dirname, '../../dist/cli/main.js');
-    const args = [
-      '--target',
-      'y',
-      '--sensitive',
-      's',
-      '--features',
-      'amount,years,rate,region',
-      '--nu',
-      '0.002',
-      '--json',
-    ];
-    const { stdout, stderr } = await promisify(execFile)(
-      process.execPath,
-      ['--import', REPORT_PEAK, cli, 'train-reductions', '--sql', 'duckdb:', '--query', query, ...args],
-      { env: { ...process.env, EVENHAND_TF_BACKEND: 'cpu' }, timeout: 500_000, maxBuffer: 2 ** 24 },
+    const { stdout, peak } = await runWithPeak(
+      [
+        ...['train-reductions', '--sql', 'duckdb:', '--query', query, '--target', 'y', '--sensitive', 's'],
+        ...['--features', 'amount,years,rate,region', '--nu', '0.002', '--json'],
+      ],
+      { EVENHAND_TF_BACKEND: 'cpu' },
     );
     const body = JSON.parse(stdout) as ReductionsJson;
     expect(body.n_train + body.n_test).to.equal(4_000_000);
     expect(body.train.final.dp_diff).to.be.at.most(0.03);
-    const peak = Number(/PEAK=(\d+)/.exec(stderr)?.[1] ?? NaN) / 1024;
     expect(peak).to.be.below(512);
   });
 });

@@ -70,6 +70,18 @@ function runProcess(args: readonly string[], options: CliRunOptions): Promise<Cl
   });
 }
 
+/** Prints the peak memory of a process, in KiB, when it ends. */
+const PRINT_PEAK = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK='+process.resourceUsage().maxRSS))`;
+
+/** Runs the command line in a separate process, whose peak memory is measured, in MiB. */
+export async function runWithPeak(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CliRun & { readonly peak: number }> {
+  const run = await runCli(args, { env: { ...env, NODE_OPTIONS: `--import=${encodeURI(PRINT_PEAK)}` } });
+  return { ...run, peak: Number(/PEAK=(\d+)/.exec(run.stderr)?.[1] ?? NaN) / 1024 };
+}
+
 /** Runs the command line in this process with substituted streams. */
 async function runHere(
   args: readonly string[],

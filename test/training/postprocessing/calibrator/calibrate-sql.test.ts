@@ -104,20 +104,6 @@ describe('calibrateSql', () => {
     expect(columns.group).to.deep.equal(['g', 'h']);
   });
 
-  it('10 million rows with as many scores: bounded memory, and the rate of the score squared @slow', async function () {
-    this.timeout(120_000);
-    const query = `SELECT hash(i) % 1000003 / 1000003 AS score,
-      CAST(hash(i * 31 + 7) % 1000003 / 1000003 < (hash(i) % 1000003 / 1000003) ** 2 AS INT) AS y,
-      CAST(i % 4 AS VARCHAR) AS g FROM range(10000000) AS t(i)`;
-    const { n, after, calibrator, warnings } = await calibrateSql({ engine, query }, {}, { method: 'isotonic' });
-    expect(n).to.equal(10_000_000);
-    expect(after.overall.ece).to.be.below(0.002);
-    const [half] = await calibrator.transform([0.5], { groups: ['0'] });
-    expect(half).to.be.closeTo(0.25, 0.01);
-    expect(warnings.join()).to.match(/scores were counted in steps of 1\/16384/);
-    expect(process.memoryUsage().rss).to.be.below(2 * 2 ** 30);
-  });
-
   const CASES: readonly (readonly [what: string, query: string, options: object, message: RegExp])[] = [
     ['one label', queryOf([0.1, 0.2], [1, 1]), {}, /y is 1 in every row/],
     ['a score above 1', queryOf([0.1, 1.5], [0, 1]), {}, /Column 'score' must lie in \[0, 1\], but holds 1.5/],
