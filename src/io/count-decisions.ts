@@ -1,4 +1,5 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { clusterChecks, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
@@ -29,6 +30,11 @@ export interface DecisionCell extends WeightSums {
   readonly hasWeight: boolean;
 }
 
+/** The counts of one attribute, and the sums over clusters if rows have clusters. */
+export interface DecisionReduction extends SourceReduction<DecisionCell> {
+  readonly clusters?: readonly StratumSums[] | undefined;
+}
+
 /**
  * Counts the rows of a source per group, true label and decision, without loading the rows. One scan counts all
  * attributes.
@@ -38,7 +44,7 @@ export interface DecisionCell extends WeightSums {
 export async function countDecisions(
   source: SqlSource,
   request: DecisionRequest,
-): Promise<SourceReduction<DecisionCell>[]> {
+): Promise<DecisionReduction[]> {
   const { sampleWeight, yPred, yTrue, positiveLabel, scoreThreshold } = request;
   const outcomes: OutcomeColumn[] = [
     scoreThreshold === undefined
@@ -48,27 +54,38 @@ export async function countDecisions(
     ...weightColumn(sampleWeight),
   ];
   // Sums of weights and decisions of scores need each row.
-  const isCountable = sampleWeight === undefined && scoreThreshold === undefined;
+  const isCountable = sampleWeight === undefined && scoreThreshold === undefined && !hasClusters(request);
   return reduceColumns(source, { ...request, isCountable }, outcomes, async (session, relation, positive) => {
+    const select = {
+      truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, positive['true labels']),
+      decision: decisionState(relation, request, positive.predictions),
+      ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
+    };
     const attributes = await groupRows(session, relation, {
       ...request,
-      select: {
-        truth: yTrue === undefined ? String(MISSING_STATE) : labelState(relation, yTrue, positive['true labels']),
-        decision: decisionState(relation, request, positive.predictions),
-        ...(sampleWeight === undefined ? {} : { weight: numberExpression(relation, sampleWeight) }),
-      },
+      select,
       keys: [
         'truth',
         'decision',
         ...(sampleWeight === undefined ? [] : [`CASE WHEN ${isKnown('weight')} THEN 1 ELSE 0 END`]),
       ],
       sums: sampleWeight === undefined ? [rowCount(relation)] : weightSums('weight'),
-      checks: weightChecks(relation, sampleWeight),
+      checks: [...weightChecks(relation, sampleWeight), ...clusterChecks(relation, request)],
       ordered: sampleWeight !== undefined,
     });
     await assertDecisions(session, relation, { ...request, positive }, attributes);
-    return attributes.map(({ groups, rows }) => ({
+    const clusters: (readonly StratumSums[])[] = [];
+    if (hasClusters(request)) {
+      const isComplete = `decision <= 1${sampleWeight === undefined ? '' : ` AND ${isKnown('weight')}`}`;
+      for (const [index, { groups, find }] of attributes.entries()) {
+        const attribute = request.attributes[index] as readonly string[];
+        const query = { ...request, attribute, groupCount: groups.length, find, select, isComplete };
+        clusters.push(await sumClusters(session, relation, query, weightsByCell(sampleWeight !== undefined)));
+      }
+    }
+    return attributes.map(({ groups, rows }, index) => ({
       groups,
+      clusters: clusters[index],
       rowCount: rows.reduce((sum, { sums }) => sum + (sums[0] as number), 0),
       parts: rows.map(({ group, keys: [truth, decision, isWeighed], sums }): DecisionCell => {
         const hasWeight = isWeighed !== 0;
@@ -79,6 +96,16 @@ export async function countDecisions(
       }),
     }));
   });
+}
+
+/** Returns the SQL expressions for the weight of a row in each of the six cells of a group: 2 x truth + decision. */
+function weightsByCell(isWeighted: boolean): string[] {
+  return [0, 1, 2].flatMap((truth) =>
+    [0, 1].map(
+      (decision) =>
+        `CASE WHEN truth = ${String(truth)} AND decision = ${String(decision)} THEN ${isWeighted ? 'weight' : '1'} ELSE 0 END`,
+    ),
+  );
 }
 
 /** Returns a list with the column of true labels, or an empty list if there is no such column. */

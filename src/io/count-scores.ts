@@ -1,4 +1,5 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
+import { type ClusterCell, clusterChecks, hasClusters, readClusterCells } from './count-clusters.ts';
 import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { truthColumn, weightColumn } from './count-decisions.ts';
 import { type AttributeRows, droppedRows, groupRows, rowsSql, type SourceReduction } from './group-by.ts';
@@ -50,6 +51,8 @@ export interface ScoreReduction extends SourceReduction<ScoreCell> {
   readonly dropped: Float64Array;
   /** The step of the grid to which scores are rounded; 0 if they are not rounded. */
   readonly step: number;
+  /** The weights of scores and true labels in each cluster, if rows have clusters. */
+  readonly clusters?: readonly ClusterCell[] | undefined;
 }
 
 /**
@@ -89,7 +92,11 @@ export async function countScores(
       select,
       keys: ['truth', `CASE WHEN ${isComplete(isWeighted)} THEN 1 ELSE 0 END`],
       sums: ['count(*)', 'approx_count_distinct(score)', 'max(abs(score))'],
-      checks: [...numberChecks(relation, yScore), ...weightChecks(relation, sampleWeight)],
+      checks: [
+        ...numberChecks(relation, yScore),
+        ...weightChecks(relation, sampleWeight),
+        ...clusterChecks(relation, request),
+      ],
     });
     await assertTruth(session, relation, request, positive['true labels'], scanned);
     const reductions: ScoreReduction[] = [];
@@ -111,6 +118,19 @@ export async function countScores(
           return group < 0 ? [] : [{ group, ...readScore(row.slice(attribute.length), step) }];
         }),
         step,
+        clusters: hasClusters(request)
+          ? await readClusterCells(
+              session,
+              relation,
+              {
+                ...request,
+                ...{ attribute, select, groupCount: seen.groups.length, isComplete: isComplete(isWeighted) },
+                find: (parts) => seen.find(parts),
+              },
+              [onGrid(step), 'truth'],
+              isWeighted ? 'weight' : '1',
+            )
+          : undefined,
       });
     }
     return reductions;

@@ -99,6 +99,10 @@ export interface SourceRequest {
   /** Attributes to analyse separately. An attribute is one column, or several columns to cross. */
   readonly attributes: readonly (readonly string[])[];
   readonly sampleWeight?: string | undefined;
+  /** The column of clusters of dependent rows. */
+  readonly cluster?: string | undefined;
+  /** The column of strata, within which clusters are independent. */
+  readonly strata?: string | undefined;
   readonly nanPolicy: NanPolicy;
   /** Texts that count as missing, instead of the default texts. They then also count as missing in attributes. */
   readonly naValues?: readonly string[] | undefined;

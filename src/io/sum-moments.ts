@@ -1,4 +1,5 @@
 import { assertNoProblem, type Check, numberChecks, weightChecks } from './checks.ts';
+import { clusterChecks, type ClusterQuery, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
 import { type OutcomeColumn, reduceColumns } from './column-readings.ts';
 import { weightColumn } from './count-decisions.ts';
 import {
@@ -53,6 +54,8 @@ export interface NumberSums extends WeightSums {
 export interface NumberReduction extends SourceReduction<NumberSums> {
   /** The number of rows of each group that lack a prediction, a true value or a weight. */
   readonly dropped: Float64Array;
+  /** The sums over clusters of weights and quantities minus their shifts, if rows have clusters. */
+  readonly clusters?: { readonly strata: readonly StratumSums[]; readonly shifts: readonly number[] } | undefined;
 }
 
 /**
@@ -72,6 +75,7 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
     const checks = [
       ...[yPred, ...(yTrue === undefined ? [] : [yTrue])].flatMap((name) => numberChecks(relation, name)),
       ...weightChecks(relation, sampleWeight),
+      ...clusterChecks(relation, request),
     ];
     const select = {
       p: numberExpression(relation, yPred),
@@ -81,10 +85,45 @@ export async function sumMoments(source: SqlSource, request: NumberRequest): Pro
     const reductions: NumberReduction[] = [];
     for (const attribute of request.attributes) {
       const rows = rowsSql(relation, { names: attribute, select, checks });
-      reductions.push(await sumAttribute(session, relation, request, { attribute, rows, checks }));
+      const { find, ...reduction } = await sumAttribute(session, relation, request, { attribute, rows, checks });
+      const clusters = hasClusters(request)
+        ? await clusterMoments(session, relation, { ...request, attribute, select, find }, reduction)
+        : undefined;
+      reductions.push({ ...reduction, clusters });
     }
     return reductions;
   });
+}
+
+/** Sums weights and quantities over clusters. The overall mean of each quantity is subtracted, so that no digits are lost. */
+async function clusterMoments(
+  session: SqlSession,
+  relation: Relation,
+  query: Pick<ClusterQuery, 'cluster' | 'strata' | 'nanPolicy' | 'attribute' | 'select' | 'find'>,
+  { groups, parts }: NumberReduction,
+): Promise<NonNullable<NumberReduction['clusters']>> {
+  const { t: truth, w: weight } = query.select;
+  const known = ['p', ...(truth === undefined ? [] : ['t']), ...(weight === undefined ? [] : ['w'])];
+  const isComplete = known.map((name) => `(${isKnown(name)})`).join(' AND ');
+  const total = parts.reduce((sum, part) => sum + part.weight, 0);
+  const names = Object.keys(QUANTITIES) as MomentQuantity[];
+  const shifts = names.map((name) => {
+    const sum = parts.reduce((all, part) => all + (part.moments[name]?.mean ?? 0) * part.weight, 0);
+    return total > 0 && Number.isFinite(sum) ? sum / total : 0;
+  });
+  const times = weight === undefined ? '' : 'w * ';
+  const cells = names.map((name, index) =>
+    truth === undefined && name !== 'prediction'
+      ? '0'
+      : `${times}(${QUANTITIES[name]} - CAST('${String(shifts[index])}' AS DOUBLE))`,
+  );
+  const strata = await sumClusters(
+    session,
+    relation,
+    { ...query, groupCount: groups.length, isComplete },
+    [weight === undefined ? '1' : 'w', ...cells],
+  );
+  return { strata, shifts };
 }
 
 interface AttributeScan {
@@ -98,7 +137,7 @@ async function sumAttribute(
   relation: Relation,
   { yTrue, sampleWeight, nanPolicy }: NumberRequest,
   { attribute, rows, checks }: AttributeScan,
-): Promise<NumberReduction> {
+): Promise<NumberReduction & Pick<ClusterQuery, 'find'>> {
   const hasTruth = yTrue !== undefined;
   const isWeighted = sampleWeight !== undefined;
   const width = attribute.length;
@@ -112,6 +151,7 @@ async function sumAttribute(
   const sums = result.map((row) => toNumbers(row.slice(width, firstCheck)));
   const groupOf = (position: number): number => index.find(tuples[position] as readonly string[]);
   return {
+    find: (parts) => index.find(parts),
     groups: index.groups,
     rowCount: sums.reduce((total, [, count = 0]) => total + count, 0),
     dropped: droppedRows(

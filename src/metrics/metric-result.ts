@@ -117,6 +117,8 @@ export class MetricResult {
   declare readonly bounds?: readonly [low: number, high: number] | undefined;
   /** The smallest and the largest value of each group's measures; present only if small counts were left out. */
   declare readonly perGroupBounds?: Readonly<Record<string, GroupIntervals>> | undefined;
+  /** The number of clusters of each compared group; present only if rows come in clusters. */
+  declare readonly nClusters?: Readonly<Record<string, number>> | undefined;
   /** Warnings to consider before you quote the value. */
   readonly warnings!: readonly string[];
   readonly seed!: number | null;
@@ -135,6 +137,7 @@ export class MetricResult {
     json['ci'] = this.ci === null ? null : [this.ci[0], finiteOrNull(this.ci[1])];
     json['missing'] = this.missing === null ? null : snakeFields(this.missing);
     if (this.bounds !== undefined) json['bounds'] = this.bounds;
+    if (this.nClusters !== undefined) json['n_clusters'] = this.nClusters;
     if (this.perGroupBounds !== undefined) json['per_group_bounds'] = this.perGroupBounds;
     return json as unknown as MetricResultJson;
   }
@@ -169,7 +172,7 @@ type NewField = 'first' | 'second' | 'missing';
  * Creates a result from the output of its `toJSON`: null becomes NaN, and a null end of an interval becomes infinite.
  */
 export function metricResultFromJson(json: EarlierJson): MetricResult {
-  const { first = null, second = null, missing = null, ...others } = json;
+  const { first = null, second = null, missing = null, n_clusters: nClusters, ...others } = json;
   return new MetricResult({
     ...camelFields(others),
     value: json.value ?? NaN,
@@ -177,6 +180,7 @@ export function metricResultFromJson(json: EarlierJson): MetricResult {
     first,
     second,
     missing: missing && camelFields(missing),
+    ...(nClusters === undefined ? {} : { nClusters }),
   });
 }
 

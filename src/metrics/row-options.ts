@@ -31,6 +31,17 @@ export interface RowOptions {
    * @defaultValue 'exclude'
    */
   readonly nanPolicy?: NanPolicy | undefined;
+  /**
+   * The cluster of each row, [n], such as a person, a household or a school. The rows of a cluster may depend on each
+   * other; intervals and p-values then count clusters instead of rows.
+   * @defaultValue undefined: all rows are independent
+   */
+  readonly cluster?: ColumnSource | undefined;
+  /**
+   * The stratum of each row, [n], for a sample that was drawn separately in each stratum. Clusters are counted within
+   * their stratum; without `cluster`, each row is a cluster.
+   */
+  readonly strata?: ColumnSource | undefined;
 }
 
 /** Lists the options of {@link RowOptions}. */
@@ -41,6 +52,8 @@ const ROW_OPTION_NAMES: OptionNames<RowOptions> = {
   average: true,
   nanPolicy: true,
   naValues: true,
+  cluster: true,
+  strata: true,
 };
 
 /**

@@ -9,7 +9,7 @@ import { estimateRates, type RateFamily } from './rate-family.ts';
 /**
  * The largest number of groups for the simultaneous bootstrap. If there are more groups, Bonferroni's bound is used.
  */
-const MAX_GROUPS_TO_RESAMPLE = 64;
+export const MAX_GROUPS_TO_RESAMPLE = 64;
 
 /** The tolerance for rounding errors of (samples + 1) x level in float64. For example, 1001 x 0.9 is not exact. */
 const ROUNDING = 1e-9;
@@ -29,7 +29,13 @@ export interface GapIntervalOptions {
  */
 export interface GapIntervals {
   readonly intervals: readonly Interval[];
-  readonly method: 'simultaneous' | 'bonferroni-agresti-caffo' | 'bonferroni-welch';
+  readonly method:
+    | 'simultaneous'
+    | 'bonferroni-agresti-caffo'
+    | 'bonferroni-welch'
+    | 'cluster-t'
+    | 'cluster-max-t'
+    | 'bonferroni-cluster-t';
   /**
    * The p-value of the hypothesis that all groups of every family are equal: (1 + the number of replicates with max
    * |t*| >= the observed max |t|) / (samples + 1). With Bonferroni's bound, it is the number of pairs times the
@@ -73,15 +79,25 @@ export function gapIntervals(
 
 function simultaneous(families: readonly GapFamily[], { level, samples, random }: GapIntervalOptions): GapIntervals {
   const maxima = drawMaxT(families, samples, random);
-  // This rank among samples + 1 makes the lower end positive if and only if the p-value is at most 1 - level.
+  const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
+  const { critical, pValue } = rankedCritical(maxima, level, observed);
+  return { intervals: families.map((family) => gapRange(family, critical)), method: 'simultaneous', pValue };
+}
+
+/**
+ * Returns the `level` quantile of drawn maxima, and the p-value of the observed maximum. The lower end of an interval with
+ * this quantile is positive if and only if the p-value is at most 1 - level.
+ * @param maxima the drawn maxima; they are reordered in place
+ */
+export function rankedCritical(
+  maxima: Float64Array,
+  level: number,
+  observed: number,
+): { readonly critical: number; readonly pValue: number } {
+  const samples = maxima.length;
   const index = Math.min(samples, Math.ceil((samples + 1) * level - ROUNDING));
   const critical = selectSmallest(maxima, index - 1);
-  const observed = Math.max(...families.map(({ centres, variances }) => largestT(centres, variances)));
-  return {
-    intervals: families.map((family) => gapRange(family, critical)),
-    method: 'simultaneous',
-    pValue: (1 + countAtLeast(maxima, observed)) / (samples + 1),
-  };
+  return { critical, pValue: (1 + countAtLeast(maxima, observed)) / (samples + 1) };
 }
 
 function countAtLeast(values: Float64Array, min: number): number {

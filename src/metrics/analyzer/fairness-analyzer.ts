@@ -203,7 +203,8 @@ export class FairnessAnalyzer {
     columns: BoundColumns & FairnessAnalyzerOptions,
   ): BoundAnalyzer {
     assertKnownOptions('FairnessAnalyzer.fromDataFrame', columns, BOUND_OPTION_NAMES);
-    const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...options } = columns;
+    const { yPredCol, sensitiveCol, yTrueCol, yScoreCol, sampleWeightCol, positiveLabel, ...others } = columns;
+    const { clusterCol, strataCol, ...options } = others;
     const { backend = 'native', nanPolicy, naValues, yTruePositiveLabel, ...defaults } = options;
     const table = Table.from(data);
     const column = (name: string | undefined): ColumnSource | undefined =>
@@ -216,6 +217,8 @@ export class FairnessAnalyzer {
       yTrue: column(yTrueCol),
       yScore: column(yScoreCol),
       sampleWeight: column(sampleWeightCol),
+      cluster: column(clusterCol),
+      strata: column(strataCol),
       sensitive: crossed([sensitiveCol].flat()),
       positiveLabel,
       yTruePositiveLabel,
@@ -302,7 +305,10 @@ export class FairnessAnalyzer {
 }
 
 /** Options of {@link FairnessAnalyzer.fromCounts}. The names of the other columns of counts are fixed. */
-export type CountedColumns = Omit<BoundColumns, 'yPredCol' | 'yTrueCol' | 'yScoreCol' | 'sampleWeightCol'>;
+export type CountedColumns = Omit<
+  BoundColumns,
+  'yPredCol' | 'yTrueCol' | 'yScoreCol' | 'sampleWeightCol' | 'clusterCol' | 'strataCol'
+>;
 
 function bindSql(
   source: Parameters<typeof sqlStatsSource>[0],

@@ -14,7 +14,7 @@ import type { GroupStats } from '../statistics/group-stats.ts';
 import { reduceOnce, type StatsRequest, type StatsSource } from './stats-source.ts';
 
 /** The columns of a data frame, file or query that a {@link BoundAnalyzer} reads. */
-export interface BoundColumns extends Omit<RowOptions, 'average' | 'sampleWeight'> {
+export interface BoundColumns extends Omit<RowOptions, 'average' | 'sampleWeight' | 'cluster' | 'strata'> {
   /** The column of decisions or predicted numbers. */
   readonly yPredCol?: string | undefined;
   /** The sensitive column, or several columns whose combinations are the groups. */
@@ -23,6 +23,10 @@ export interface BoundColumns extends Omit<RowOptions, 'average' | 'sampleWeight
   /** The column of scores, for calibration and ROC AUC. */
   readonly yScoreCol?: string | undefined;
   readonly sampleWeightCol?: string | undefined;
+  /** The column of clusters of dependent rows, such as persons. See {@link RowOptions.cluster}. */
+  readonly clusterCol?: string | undefined;
+  /** The column of strata of a survey. See {@link RowOptions.strata}. */
+  readonly strataCol?: string | undefined;
 }
 
 /** Lists the options of {@link BoundColumns}. */
@@ -32,6 +36,8 @@ export const BOUND_COLUMNS_NAMES: OptionNames<BoundColumns> = {
   yTrueCol: true,
   yScoreCol: true,
   sampleWeightCol: true,
+  clusterCol: true,
+  strataCol: true,
   positiveLabel: true,
   yTruePositiveLabel: true,
   nanPolicy: true,
@@ -69,6 +75,8 @@ async function reduce(
   const common = {
     attributes: [attribute],
     sampleWeight: columns.sampleWeightCol,
+    cluster: columns.clusterCol,
+    strata: columns.strataCol,
     nanPolicy: columns.nanPolicy ?? 'exclude',
     naValues: columns.naValues,
     positiveLabel: className ?? columns.positiveLabel,

@@ -6,9 +6,11 @@ import { type GroupMeasure, type MeanSampling, measureDefinition } from '../meas
 import { type MetricDefinition, metricNeedsTruth } from '../metric-definitions.ts';
 import { type GroupIntervals, type GroupRates, MetricResult, type MissingRows } from '../metric-result.ts';
 import type { FilledMetricOptions } from '../options.ts';
+import type { ClusterStats } from '../statistics/cluster-stats.ts';
 import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
 import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
+import { clusterInterval } from './cluster-evidence.ts';
 import { compareSuppressed, isSuppressed } from './compare-suppressed.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
@@ -99,6 +101,7 @@ export function compareGroups(
       ...missing.warnings,
     ],
     seed: evidence.isRandom || missing.isRandom ? options.seed : null,
+    ...(stats.clusters === undefined ? {} : { nClusters: clustersPerGroup(stats.clusters, taking.large, label) }),
   });
 }
 
@@ -193,6 +196,14 @@ function referenceLabel(labels: readonly string[], [first]: readonly ComparedMea
   return first?.anchorGroup === undefined ? null : (labels[first.anchorGroup] ?? null);
 }
 
+function clustersPerGroup(
+  { clusters }: ClusterStats,
+  groups: readonly number[],
+  label: (group: number) => string,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(groups.map((group) => [label(group), clusters[group] as number]));
+}
+
 /** Widens the interval, if needed, so that it contains the estimate. */
 function widen([low, high]: readonly [number, number], value: number): readonly [number, number] {
   return [Math.min(low, value), Math.max(high, value)];
@@ -258,9 +269,10 @@ function tabulate<Entry>(
  * Returns the interval of one group's measure: Wilson's interval for a rate, a normal interval for a mean. Returns null
  * if the interval is not available.
  */
-function groupInterval({ values, sampling }: GroupMeasure, group: number, level: number): Interval | null {
+function groupInterval({ values, sampling }: Pick<GroupMeasure, 'values' | 'sampling'>, group: number, level: number): Interval | null {
   const value = values[group] as number;
   if (sampling.kind === 'none' || Number.isNaN(value)) return null;
+  if (sampling.clusters !== undefined) return clusterInterval({ values, sampling }, sampling.clusters, group, level);
   if (sampling.kind === 'rates') {
     const trials = sampling.effectiveCounts[group] as number;
     // A level very close to 1 has no finite critical value.

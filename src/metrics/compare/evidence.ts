@@ -1,5 +1,6 @@
 import { createRandom, type Random, rememberedRandom } from '../../internal/random.ts';
 import { drawBinomial } from '../../stats/draw-binomial.ts';
+import { type ClusterFamily, clusterGapIntervals } from '../../stats/cluster-gap.ts';
 import { gapIntervals, type GapIntervals } from '../../stats/gap-interval.ts';
 import { normalCdf, normalQuantile } from '../../stats/normal.ts';
 import type { Interval } from '../../stats/proportion-interval.ts';
@@ -9,6 +10,7 @@ import { type GroupMeasure, measureDefinition } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
 import { CELLS_PER_GROUP, type ClassificationStats, type ClassStats, makeTables } from '../statistics/group-stats.ts';
+import { clusterFamily, errorsOf } from './cluster-evidence.ts';
 import { measureOfCompat, overallOfCompat } from './compat.ts';
 import { canPermute, permutationOfGap } from './gap-evidence.ts';
 import { aggregateGaps, type ComparedMeasure, compareMeasures } from './gap.ts';
@@ -46,15 +48,15 @@ export function gatherEvidence(
   const interval = options.withCi ? intervalOf(classes, compared, simultaneous, definition, options) : undefined;
   const maxT = typeof simultaneous === 'object' ? simultaneous.pValue : null;
   const pValue = byPermutation ? permutationOfGap(compared, definition, options) : maxT;
-  const isDrawn = typeof simultaneous === 'object' && !isBound(simultaneous.method);
+  const isDrawn = typeof simultaneous === 'object' && !isExact(simultaneous.method);
   const hasPValue = options.withPValue && pValue !== null;
   const withoutPValue = options.withPValue && !hasPValue;
   return {
     ci: interval?.ci ?? null,
     ciMethod: interval?.method ?? null,
     pValue: hasPValue ? pValue : null,
-    pValueMethod: hasPValue ? (byPermutation ? 'permutation' : isDrawn ? 'max-t' : 'bonferroni') : null,
-    isRandom: (hasPValue && (byPermutation || isDrawn)) || (interval?.ci !== undefined && !isBound(interval.method)),
+    pValueMethod: hasPValue ? (byPermutation ? 'permutation' : pValueMethodOf(simultaneous)) : null,
+    isRandom: (hasPValue && (byPermutation || isDrawn)) || (interval?.ci !== undefined && !isExact(interval.method)),
     warnings: [
       ...[interval?.reason ?? options.whyNoCi].flatMap((reason) =>
         reason === undefined ? [] : [`no interval: ${reason}`],
@@ -67,8 +69,15 @@ export function gatherEvidence(
 }
 
 /** Returns whether an interval is computed without random numbers and therefore does not depend on the seed. */
-function isBound(method: string | undefined): boolean {
-  return method?.startsWith('bonferroni') === true;
+function isExact(method: string | undefined): boolean {
+  return method === 'cluster-t' || method?.startsWith('bonferroni') === true;
+}
+
+function pValueMethodOf(simultaneous: SimultaneousInterval | string | undefined): string | null {
+  if (typeof simultaneous !== 'object') return null;
+  const { method } = simultaneous;
+  if (method === 'simultaneous') return 'max-t';
+  return method.startsWith('bonferroni') ? 'bonferroni' : method;
 }
 
 interface IntervalOutcome {
@@ -87,6 +96,9 @@ function intervalOf(
   if (typeof simultaneous === 'object' && options.ciMethod === 'simultaneous') return simultaneous;
   if (typeof simultaneous === 'string' && options.ciMethod === 'simultaneous') return { reason: simultaneous };
   const [only] = classes;
+  if (only?.stats.clusters !== undefined) {
+    return { reason: `'${options.ciMethod}' resamples rows, which are not independent here; use 'simultaneous'` };
+  }
   if (classes.length > 1 || only?.stats.kind !== 'classification') {
     return { reason: `'${options.ciMethod}' resamples counts of binary decisions; use 'simultaneous'` };
   }
@@ -108,7 +120,9 @@ function intervalOf(
   return ci === null ? { reason: 'most resamples have no value' } : { ci, method: options.ciMethod };
 }
 
-type Family = Parameters<typeof gapIntervals>[0][number];
+type IndependentFamily = Parameters<typeof gapIntervals>[0][number];
+
+type Family = IndependentFamily | ClusterFamily;
 
 /** A simultaneous interval of a metric, with a p-value for the largest studentised difference. */
 interface SimultaneousInterval {
@@ -131,11 +145,10 @@ function simultaneousInterval(
   const families = compared.map((one) => familyOf(one, definition));
   const missing = families.find((family): family is string => typeof family === 'string');
   if (missing !== undefined) return missing;
-  const { intervals, method, pValue } = gapIntervals(families as Family[], {
-    level: options.ciLevel,
-    samples: options.ciSamples,
-    random: rememberedRandom(options.seed),
-  });
+  const drawing = { level: options.ciLevel, samples: options.ciSamples, random: rememberedRandom(options.seed) };
+  const { intervals, method, pValue } = compared.every(({ measure }) => errorsOf(measure) !== undefined)
+    ? clusterGapIntervals(families as ClusterFamily[], drawing)
+    : gapIntervals(families as IndependentFamily[], drawing);
   // A gap g between logarithms corresponds to the ratio e^-g, so the ends of the interval are swapped.
   const isRatio = definition.comparison === 'ratio';
   const ends = intervals.map(([low, high]): Interval => (isRatio ? [Math.exp(-high), Math.exp(-low)] : [low, high]));
@@ -155,6 +168,8 @@ function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDe
   const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
   const { sampling } = measure;
   if (sampling.kind === 'none') return `not available for ${measure.name}`;
+  const clusters = errorsOf(measure);
+  if (clusters !== undefined) return clusterFamily(measure, clusters, groups, comparison);
   if (sampling.kind === 'rates') {
     const trials = pick(sampling.effectiveCounts);
     if (!trials.every(Number.isFinite)) return 'the weights are too large or too small to be squared';
@@ -174,7 +189,7 @@ function meanFamily(
   { standardErrors, sizes, skewness, ceiling, whyNoErrors }: Extract<GroupMeasure['sampling'], { kind: 'means' }>,
   pick: (values: Float64Array) => Float64Array,
   comparison: MetricDefinition['comparison'],
-): Family | string {
+): IndependentFamily | string {
   if (whyNoErrors !== undefined) return whyNoErrors;
   const [means, errors] = [pick(measure.values), pick(standardErrors)];
   if (!errors.every(Number.isFinite)) return 'a group has one row, or numbers too large to be squared';

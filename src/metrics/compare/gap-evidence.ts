@@ -4,6 +4,7 @@ import { permutationPValue } from '../../stats/permutation-test.ts';
 import type { GroupMeasure, RateSampling } from '../measures/index.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 import type { FilledMetricOptions } from '../options.ts';
+import { clusterErrorBetween, errorsOf } from './cluster-evidence.ts';
 import { type ComparedMeasure, compareMeasures, gapOf, largest, smallest, valuesOf } from './gap.ts';
 
 /** The number of the random stream that permutations use; intervals use stream 0. */
@@ -18,7 +19,10 @@ export function canPermute(compared: readonly ComparedMeasure[], { method }: Fil
     method === 'between_groups' &&
     compared.every(
       ({ measure: { sampling }, groups }) =>
-        sampling.kind === 'rates' && groups.every((group) => isInteger(sampling, group)),
+        // Labels of dependent rows cannot be exchanged.
+        sampling.kind === 'rates' &&
+        sampling.clusters === undefined &&
+        groups.every((group) => isInteger(sampling, group)),
     )
   );
 }
@@ -75,7 +79,13 @@ export function detectableGap(
   const gaps = compared.map((one) => {
     const shared = { level: ciLevel, comparisons };
     const [high, low] = pairOfMeasure(one, definition.comparison);
-    return low === null ? null : detectableBetween(one.measure, high, low, shared);
+    if (low === null) return null;
+    const clusters = errorsOf(one.measure);
+    if (clusters === undefined) return detectableBetween(one.measure, high, low, shared);
+    const standardErrorA = clusterErrorBetween(one.measure, clusters, high, low);
+    return standardErrorA === null
+      ? null
+      : minimumDetectableMeanGap({ standardErrorA, standardErrorB: 0, ...shared });
   });
   return gaps.every((gap) => gap !== null && Number.isFinite(gap)) ? largest(gaps as number[]) : null;
 }

@@ -21,9 +21,9 @@ export function benefitMasses(stats: ClassificationStats, metric: string): reado
 
 /**
  * The row options of inequality metrics that read true labels. Benefits are defined for binary decisions, so there is
- * no average over classes.
+ * no average over classes. There are no intervals, for which clusters would be needed.
  */
-export type BenefitRowOptions = Omit<RowOptions, 'average'>;
+export type BenefitRowOptions = Omit<RowOptions, 'average' | 'cluster' | 'strata'>;
 
 /** The row options of inequality metrics that read decisions only. */
 export type DecisionRowOptions = Omit<BenefitRowOptions, 'yTruePositiveLabel'>;

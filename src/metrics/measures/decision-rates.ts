@@ -2,11 +2,14 @@ import {
   ALL_CELLS,
   CELLS_BY_DECISION,
   cellIndex,
+  CELLS_PER_GROUP,
   cellsWith,
   type ClassificationStats,
   LABELLED_CELLS,
   sumCells,
 } from '../statistics/group-stats.ts';
+import { clusterErrors } from '../statistics/cluster-stats.ts';
+import type { ClusterErrors } from '../../stats/cluster-gap.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition, type RateSampling } from './group-measure.ts';
 
 const TRUE_NEGATIVE = cellIndex(0, 0);
@@ -72,9 +75,10 @@ export function decisionRate(
   const numerators = sumCells(stats.weights, above);
   const denominators = sumCells(stats.weights, below);
   const squares = sumCells(stats.squaredWeights, below);
+  const values = shares(numerators, denominators);
   return {
     name,
-    values: shares(numerators, denominators),
+    values,
     denominatorCounts: sumCells(stats.counts, below),
     denominatorName: of,
     sampling: {
@@ -82,15 +86,50 @@ export function decisionRate(
       numerators,
       denominators,
       effectiveCounts: denominators.map((weight, group) => effectiveCount(weight, squares[group] as number)),
+      clusters: clusterErrorsOf(stats, [below], rateInfluence({ above, below }, values, denominators)),
     },
   };
+}
+
+/**
+ * Returns the influence of a row in each cell on a rate R = above / below, [groups, 6]: (1 - R) / below for a cell of the
+ * numerator, -R / below for another cell of the denominator, and 0 for all others.
+ */
+function rateInfluence(
+  { above, below }: Pick<RateCells, 'above' | 'below'>,
+  rates: Float64Array,
+  denominators: Float64Array,
+): Float64Array {
+  const influence = new Float64Array(rates.length * CELLS_PER_GROUP);
+  rates.forEach((rate, group) => {
+    const first = group * CELLS_PER_GROUP;
+    const total = denominators[group] as number;
+    for (const cell of below) influence[first + cell] = -rate / total;
+    for (const cell of above) influence[first + cell] = (1 - rate) / total;
+  });
+  return influence;
+}
+
+/** Computes the errors of a measure that needs rows in some cells, or in each of several lists of cells. */
+function clusterErrorsOf(
+  { clusters, labels }: ClassificationStats,
+  cells: readonly (readonly number[])[],
+  influence: Float64Array,
+): ClusterErrors | undefined {
+  if (clusters === undefined) return undefined;
+  const needed = cells.map((own) =>
+    Float64Array.from({ length: labels.length * CELLS_PER_GROUP }, (_, cell) =>
+      Number(own.includes(cell % CELLS_PER_GROUP)),
+    ),
+  );
+  return clusterErrors(clusters, { influence, needed });
 }
 
 /**
  * Returns the variance of a rate. One success and one failure are added (Agresti and Caffo 2000), so that the variance
  * is never 0.
  */
-function rateVariance(rate: number, trials: number): number {
+export function rateVariance(rate: number, trials: number): number {
   const steady = (rate * trials + 1) / (trials + 2);
   return (steady * (1 - steady)) / (trials + 2);
 }
@@ -112,8 +151,19 @@ function balancedAccuracy(stats: ClassificationStats): GroupMeasure {
       standardErrors: tpr.values.map((_, group) => Math.sqrt(variance(tpr, group) + variance(tnr, group)) / 2),
       sizes: tpr.sampling.effectiveCounts.map((n, group) => n + (tnr.sampling.effectiveCounts[group] as number)),
       ceiling: 1,
+      clusters: clusterErrorsOf(stats, [POSITIVES.below, NEGATIVES.below], meanInfluence(rates)),
     },
   };
+}
+
+function meanInfluence(rates: readonly (GroupMeasure & { sampling: RateSampling })[]): Float64Array {
+  const parts = rates.map(({ name, values, sampling }) =>
+    rateInfluence(RATE_CELLS[name as DecisionRateName], values, sampling.denominators),
+  );
+  const [first = new Float64Array(), ...others] = parts;
+  return first.map(
+    (value, cell) => others.reduce((sum, other) => sum + (other[cell] as number), value) / parts.length,
+  );
 }
 
 /**
@@ -139,6 +189,13 @@ function f1(stats: ClassificationStats): GroupMeasure {
       ),
       sizes,
       ceiling: 1,
+      clusters: clusterErrorsOf(
+        stats,
+        [below],
+        rateInfluence({ above: [TRUE_POSITIVE], below }, hitShares, weights).map(
+          (value, cell) => (value * 2) / (1 + (hitShares[Math.floor(cell / CELLS_PER_GROUP)] as number)) ** 2,
+        ),
+      ),
     },
   };
 }

@@ -1,4 +1,6 @@
-import type { RegressionQuantity, RegressionStats } from '../statistics/group-stats.ts';
+import { scaleErrors } from '../../stats/cluster-gap.ts';
+import { clusterErrors, type ClusterMeasure } from '../statistics/cluster-stats.ts';
+import { REGRESSION_QUANTITIES, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
 import { effectiveCount, type GroupMeasure, type MeanSampling, type MeasureDefinition } from './group-measure.ts';
 
 /**
@@ -26,12 +28,31 @@ function meanOf(
       sizes,
       // s / sqrt(n), with s^2 = m2 / (n - 1) in effective rows. One row has no standard error.
       standardErrors: sizes.map((n, group) => (n > 1 ? Math.sqrt(variance(group) / (n - 1)) : NaN)),
+      clusters: stats.clusters && clusterErrors(stats.clusters, meanInfluence(stats, quantity)),
       skewness: sizes.map((_, group) => {
         const deviation = Math.sqrt(variance(group));
         return deviation === 0 ? 0 : (m3[group] as number) / (stats.weights[group] as number) / deviation ** 3;
       }),
     },
   };
+}
+
+/**
+ * Returns the influence of the totals in a cluster on a mean, [groups, 6]. The totals are the weight, and the weighted
+ * sums of the quantities minus their shifts c: the influence of sum w (q - mean) is that of sum w (q - c) - (mean - c) w.
+ */
+function meanInfluence({ clusters, weights, moments }: RegressionStats, quantity: RegressionQuantity): ClusterMeasure {
+  const size = 1 + REGRESSION_QUANTITIES.length;
+  const at = REGRESSION_QUANTITIES.indexOf(quantity);
+  const shift = (clusters?.totals.kind === 'products' && clusters.totals.shifts?.[at]) || 0;
+  const influence = new Float64Array(weights.length * size);
+  const needed = new Float64Array(influence.length);
+  weights.forEach((weight, group) => {
+    influence[group * size] = (shift - (moments[quantity].mean[group] as number)) / weight;
+    influence[group * size + 1 + at] = 1 / weight;
+    needed[group * size] = 1;
+  });
+  return { influence, needed: [needed] };
 }
 
 /**
@@ -50,6 +71,7 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
       standardErrors: values.map((value, group) =>
         value === 0 ? 0 : (sampling.standardErrors[group] as number) / (2 * value),
       ),
+      clusters: sampling.clusters && scaleErrors(sampling.clusters, values.map((value) => (value === 0 ? 0 : 1 / (2 * value)))),
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { ClusterErrors } from '../../stats/cluster-gap.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 
 /** A measure of every group, with its denominators and its sampling variation. */
@@ -31,6 +32,8 @@ export interface RateSampling {
   readonly denominators: Float64Array;
   /** Kish's effective number of rows in each denominator, (sum w)^2 / sum w^2; without weights, the number of rows. */
   readonly effectiveCounts: Float64Array;
+  /** The errors of the rates if rows come in clusters; undefined if rows are independent. */
+  readonly clusters?: ClusterErrors | undefined;
 }
 
 /** The sampling variation of a mean, or of a measure that behaves like a mean in large samples. */
@@ -45,6 +48,8 @@ export interface MeanSampling {
   readonly whyNoErrors?: string | undefined;
   /** The largest possible difference between two groups. */
   readonly ceiling?: number | undefined;
+  /** The errors of the means if rows come in clusters; they replace `standardErrors`, `sizes` and `skewness`. */
+  readonly clusters?: ClusterErrors | undefined;
 }
 
 /** The definition of a measure: how it is computed from statistics. */

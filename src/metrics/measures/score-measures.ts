@@ -1,6 +1,8 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { sumOf } from '../../internal/values.ts';
 import type { LossSums, ScoreStats } from '../statistics/group-stats.ts';
+import { clusterErrors } from '../statistics/cluster-stats.ts';
+import type { ClusterErrors } from '../../stats/cluster-gap.ts';
 import { logLoss } from '../statistics/score-grid.ts';
 import { effectiveCount, type GroupMeasure, type MeasureDefinition } from './group-measure.ts';
 
@@ -38,6 +40,8 @@ interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly size: number;
+  /** The influence of a row with each score and true label on the value; undefined if it is not known. */
+  readonly influence?: (() => ByLabel<Float64Array>) | undefined;
 }
 
 /**
@@ -69,14 +73,18 @@ function rocAuc({ weights, totals, sizes }: GroupScores): Estimate {
     below += no[index] as number;
   }
   const value = weightedMean(negativesBelow, yes, totalYes);
+  const influence = (): ByLabel<Float64Array> => [
+    positivesAbove.map((share) => (share - value) / totalNo),
+    negativesBelow.map((share) => (share - value) / totalYes),
+  ];
   // Sizes are NaN if weights overflow when squared; then the standard error is unknown.
-  if (!(sizeYes > 1 && sizeNo > 1)) return { value, standardError: NaN, size: Math.min(1, sizeYes, sizeNo) };
+  if (!(sizeYes > 1 && sizeNo > 1)) return { value, standardError: NaN, size: Math.min(1, sizeYes, sizeNo), influence };
   const ofYes = weightedVariance(negativesBelow, yes, totalYes, value) / (sizeYes - 1);
   const ofNo = weightedVariance(positivesAbove, no, totalNo, value) / (sizeNo - 1);
   const variance = ofYes + ofNo;
   const degrees = variance ** 2 / (ofYes ** 2 / (sizeYes - 1) + ofNo ** 2 / (sizeNo - 1));
   const size = 1 + (variance > 0 ? degrees : Math.min(sizeYes, sizeNo) - 1);
-  return { value, standardError: Math.sqrt(variance), size };
+  return { value, standardError: Math.sqrt(variance), size, influence };
 }
 
 function weightedMean(values: Float64Array, weights: Float64Array, total: number): number {
@@ -125,7 +133,11 @@ function meanLoss(loss: (score: number, truth: 0 | 1) => number): (group: GroupS
       ) / total;
     const value = mean(loss);
     const variance = mean((score, truth) => (loss(score, truth) - value) ** 2);
-    return meanEstimate(value, variance, sizeNo + sizeYes);
+    const influence = (): ByLabel<Float64Array> => [
+      scores.map((score) => (loss(score, 0) - value) / total),
+      scores.map((score) => (loss(score, 1) - value) / total),
+    ];
+    return { ...meanEstimate(value, variance, sizeNo + sizeYes), influence };
   };
 }
 
@@ -135,7 +147,12 @@ function meanWithin(truth: 0 | 1, valueOf: (score: number) => number): ScoreMeas
     const values = scores.map(valueOf);
     const value = weightedMean(values, weights[truth], totals[truth]);
     const variance = weightedVariance(values, weights[truth], totals[truth], value);
-    return meanEstimate(value, variance, sizes[truth]);
+    const influence = (): ByLabel<Float64Array> => {
+      const own = values.map((one) => (one - value) / totals[truth]);
+      const none = new Float64Array(own.length);
+      return truth === 1 ? [none, own] : [own, none];
+    };
+    return { ...meanEstimate(value, variance, sizes[truth]), influence };
   };
   return { estimate, rows: truth === 1 ? 'positives' : 'negatives', needsProbabilities: true, ceiling: 1 };
 }
@@ -195,8 +212,9 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
         kind: 'means',
         standardErrors: Float64Array.from(estimates, ({ standardError }) => standardError),
         sizes: Float64Array.from(estimates, ({ size }) => size),
-        whyNoErrors: caution,
+        whyNoErrors: caution ?? whyNoClusters(stats, estimates),
         ceiling,
+        clusters: clustersOf(stats, estimates, groups, rows),
       },
       notes: [
         ...(stats.step === 0 || (name === 'log_loss' && stats.losses !== null) ? [] : [gridNote(stats, groups, name)]),
@@ -204,6 +222,40 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
       ],
     };
   };
+}
+
+function whyNoClusters({ clusters }: ScoreStats, estimates: readonly Estimate[]): string | undefined {
+  if (clusters === undefined || estimates.every(({ influence, value }) => influence !== undefined || Number.isNaN(value)))
+    return undefined;
+  return 'the effect of clusters on rounded scores is not known';
+}
+
+/** Computes the errors of the estimates from clusters. The cells are the scores of all groups, twice: by true label. */
+function clustersOf(
+  { clusters, scores }: ScoreStats,
+  estimates: readonly Estimate[],
+  groups: readonly GroupScores[],
+  rows: ScoreMeasure['rows'],
+): ClusterErrors | undefined {
+  if (clusters === undefined) return undefined;
+  const cells = new Float64Array(2 * scores.length);
+  let first = 0;
+  groups.forEach((group, index) => {
+    const influence = estimates[index]?.influence?.();
+    if (influence !== undefined) {
+      for (const truth of [0, 1] as const)
+        influence[truth].forEach((value, entry) => (cells[2 * (first + entry) + truth] = value));
+    }
+    first += group.scores.length;
+  });
+  const withLabel = (...truths: readonly number[]): Float64Array => cells.map((_, cell) => Number(truths.includes(cell % 2)));
+  const needed = {
+    all: [withLabel(0, 1)],
+    positives: [withLabel(1)],
+    negatives: [withLabel(0)],
+    'both labels': [withLabel(0), withLabel(1)],
+  }[rows];
+  return clusterErrors(clusters, { influence: cells, needed });
 }
 
 /** Describes how far rounding the scores to the grid can change the measure. */

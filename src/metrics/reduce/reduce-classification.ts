@@ -16,7 +16,16 @@ import {
   makeTables,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
-import { assertCodesHaveLabels, assertSameLength, countDropped, type GroupedRows, toWeights } from './row-arguments.ts';
+import { type ClusterStats, sumClusters } from '../statistics/cluster-stats.ts';
+import {
+  assertCodesHaveLabels,
+  assertSameLength,
+  countDropped,
+  type GroupedRows,
+  readClusters,
+  type ReadClusters,
+  toWeights,
+} from './row-arguments.ts';
 
 /** Decisions, true labels and groups, on the host. */
 export interface ClassificationRows extends GroupedRows, PositiveLabelOptions {
@@ -34,7 +43,24 @@ export function reduceClassification(rows: ClassificationRows): ClassificationSt
   // Bytes and codes are checked while they are counted; a separate pass would double the time.
   const prepared = prepareDecisions(rows, rows.sampleWeight !== undefined);
   const cells = prepared.weights === undefined ? countCells(prepared) : weighCells(prepared, prepared.weights);
-  return finishClassification(prepared.groups.labels, cells, prepared);
+  const stats = finishClassification(prepared.groups.labels, cells, prepared);
+  const clusters = readClusters(rows, prepared.yPred.length);
+  return clusters === undefined ? stats : { ...stats, clusters: clusterDecisions(prepared, clusters) };
+}
+
+/** Sums the weights of each cell in each cluster. */
+function clusterDecisions(
+  { groups: { codes, labels }, yTrue, yPred, weights }: PreparedDecisions,
+  clusters: ReadClusters,
+): ClusterStats {
+  const groups = codes.map((code, row) =>
+    (yPred[row] as number) < 0 || Number.isNaN(weights?.[row] ?? 0) ? -1 : code,
+  );
+  return sumClusters({ ...clusters, groups, groupCount: labels.length }, CELLS_PER_GROUP, (totals, start, row) => {
+    const truth = yTrue === undefined || (yTrue[row] as number) < 0 ? 2 : (yTrue[row] as 0 | 1);
+    const cell = start + cellIndex(truth, yPred[row] as 0 | 1);
+    totals[cell] = (totals[cell] as number) + (weights?.[row] ?? 1);
+  });
 }
 
 /** Rows converted to codes. Every method of counting takes them as input. */

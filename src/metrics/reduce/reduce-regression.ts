@@ -1,7 +1,23 @@
+import { sumOf } from '../../internal/values.ts';
 import { emptyMoments, groupMoments } from '../../stats/moments.ts';
 import type { ColumnSource } from '../../table/index.ts';
-import { makeMoments, makeTables, type RegressionQuantity, type RegressionStats } from '../statistics/group-stats.ts';
-import { countDropped, type GroupedRows, type PreparedRows, prepareRows, toFiniteNumbers } from './row-arguments.ts';
+import { type ClusterStats, sumClusters, withShifts } from '../statistics/cluster-stats.ts';
+import {
+  makeMoments,
+  makeTables,
+  REGRESSION_QUANTITIES,
+  type RegressionQuantity,
+  type RegressionStats,
+} from '../statistics/group-stats.ts';
+import {
+  countDropped,
+  type GroupedRows,
+  type PreparedRows,
+  prepareRows,
+  readClusters,
+  type ReadClusters,
+  toFiniteNumbers,
+} from './row-arguments.ts';
 
 /** Predicted and true numbers, on the host. */
 export interface RegressionRows extends GroupedRows {
@@ -32,15 +48,47 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
     sums[group] = (sums[group] as number) + weight;
     squares[group] = (squares[group] as number) + weight * weight;
   }
+  const moments = momentsOf(prepared);
+  const clusters = readClusters(rows, yPred.length);
   return {
     kind: 'regression',
     labels,
     ...tables,
-    moments: momentsOf(prepared),
+    moments,
     hasTruth: prepared.yTrue !== undefined,
     dropped: prepared.dropped,
     nDropped: countDropped(counts, yPred.length),
+    ...(clusters === undefined ? {} : { clusters: clusterNumbers(prepared, overallMeans({ weights: sums, moments }), clusters) }),
   };
+}
+
+/** Sums the weights, and the quantities minus their overall means, in each cluster. */
+function clusterNumbers(
+  { labels, codes, yPred, yTrue, weights }: PreparedNumbers,
+  shifts: readonly number[],
+  clusters: ReadClusters,
+): ClusterStats {
+  const quantities = REGRESSION_QUANTITIES.slice(0, yTrue === undefined ? 1 : undefined);
+  const rows = { ...clusters, groups: codes, groupCount: labels.length };
+  const stats = sumClusters(rows, 1 + REGRESSION_QUANTITIES.length, (totals, start, row) => {
+    const weight = weights?.[row] ?? 1;
+    totals[start] = (totals[start] as number) + weight;
+    quantities.forEach((quantity, index) => {
+      const value = QUANTITY_OF[quantity](yPred[row] as number, yTrue?.[row] as number);
+      const cell = start + 1 + index;
+      totals[cell] = (totals[cell] as number) + weight * (value - (shifts[index] as number));
+    });
+  });
+  return withShifts(stats, shifts);
+}
+
+/** Returns the mean of each quantity over all groups, near which sums of squares lose the fewest digits. */
+export function overallMeans({ weights, moments }: Pick<RegressionStats, 'weights' | 'moments'>): readonly number[] {
+  const total = sumOf(weights);
+  return REGRESSION_QUANTITIES.map((quantity) => {
+    const sum = moments[quantity].mean.reduce((all, mean, group) => all + mean * (weights[group] as number), 0);
+    return total > 0 && Number.isFinite(sum) ? sum / total : 0;
+  });
 }
 
 /**

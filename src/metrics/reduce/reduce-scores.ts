@@ -1,7 +1,16 @@
 import { type BinaryValues, type ColumnSource, type PositiveLabelOptions, toBinary } from '../../table/index.ts';
 import { assertLabelsOccur } from './assert-positive-label.ts';
 import { type LossSums, MAX_DISTINCT_SCORES, type ScoreStats } from '../statistics/group-stats.ts';
-import { countDropped, type GroupedRows, type PreparedRows, prepareRows, toFiniteNumbers } from './row-arguments.ts';
+import { clusterEntries, type ClusterStats } from '../statistics/cluster-stats.ts';
+import {
+  countDropped,
+  type GroupedRows,
+  type PreparedRows,
+  prepareRows,
+  readClusters,
+  type ReadClusters,
+  toFiniteNumbers,
+} from './row-arguments.ts';
 import {
   addLoss,
   collectScores,
@@ -10,6 +19,7 @@ import {
   type LostRows,
   noLosses,
   type ScoreEntry,
+  scorePosition,
   toGrid,
 } from '../statistics/score-grid.ts';
 
@@ -33,6 +43,29 @@ export interface PreparedScores extends PreparedRows {
  */
 export function reduceScores(rows: ScoreRows): ScoreStats {
   const prepared = prepareScores(rows);
+  const stats = tally(prepared);
+  const clusters = readClusters(rows, prepared.yScore.length);
+  return clusters === undefined ? stats : { ...stats, clusters: clusterScores(prepared, stats, clusters) };
+}
+
+/** Lists the cell of each row in score statistics: twice the index of its score, plus its true label. */
+function clusterScores(
+  { codes, yScore, yTrue, weights }: PreparedScores,
+  stats: ScoreStats,
+  clusters: ReadClusters,
+): ClusterStats {
+  return clusterEntries({
+    ...clusters,
+    groups: codes,
+    groupCount: stats.labels.length,
+    cells: codes.map((code, row) =>
+      code < 0 ? -1 : 2 * scorePosition(stats, code, yScore[row] as number) + (yTrue[row] as 0 | 1),
+    ),
+    weights: weights ?? new Float64Array(codes.length).fill(1),
+  });
+}
+
+function tally(prepared: PreparedScores): ScoreStats {
   const exact = tallyScores(prepared, 0, MAX_DISTINCT_SCORES);
   if (exact !== undefined) return finish(prepared, exact, 0);
   const step = gridStep(

@@ -1,4 +1,6 @@
-import { countDecisions, type DecisionCell } from '../../io/count-decisions.ts';
+import { countDecisions, type DecisionCell, type DecisionReduction } from '../../io/count-decisions.ts';
+import { type ClusterCell, hasClusters, type StratumSums } from '../../io/count-clusters.ts';
+import { ValueError } from '../../exceptions/index.ts';
 import { countScores } from '../../io/count-scores.ts';
 import {
   assertOneAttribute,
@@ -22,11 +24,13 @@ import {
   type ClassificationStats,
   type GroupStats,
   MAX_DISTINCT_SCORES,
+  REGRESSION_QUANTITIES,
   type RegressionStats,
   type ScoreStats,
   UNDECIDED_PER_GROUP,
 } from '../statistics/group-stats.ts';
-import { collectScores, gridStep } from '../statistics/score-grid.ts';
+import { collectScores, gridStep, scorePosition } from '../statistics/score-grid.ts';
+import { type ClusterStats, clusterEntries, finishClusters, withShifts } from '../statistics/cluster-stats.ts';
 import { withoutSmallCells } from '../statistics/small-cells.ts';
 import { lostRows } from './reduce-scores.ts';
 import { countDropped } from './row-arguments.ts';
@@ -57,6 +61,7 @@ async function reduceCountable<Request extends SourceRequest, Reduction>(
   request: Request,
   { onEngine, ofCounts, ofRows }: Reducers<Request, Reduction>,
 ): Promise<readonly Reduction[]> {
+  if (hasClusters(request) && (isCounted(source) || isOnEngine(source))) throw clustersNotCounted(isCounted(source));
   if (isCounted(source)) {
     for (const attribute of request.attributes) assertOneAttribute(source, attribute);
     return ofCounts(source, request);
@@ -68,6 +73,18 @@ async function reduceCountable<Request extends SourceRequest, Reduction>(
   const read =
     minCell === undefined ? request : { ...request, positiveLabel: undefined, yTruePositiveLabel: undefined };
   return counted.flatMap((part) => ofCounts(part.counts, { ...read, attributes: part.attributes }));
+}
+
+function clustersNotCounted(areCounts: boolean): ValueError {
+  return new ValueError(
+    areCounts
+      ? 'Counts hold no clusters: which rows belong together cannot be seen in them any more.'
+      : 'Clusters are counted in files and in DuckDB, but not yet in other databases.',
+    {
+      context: { parameter: 'cluster' },
+      suggestion: 'Read the rows from files (CSV or Parquet), or from DuckDB.',
+    },
+  );
 }
 
 /**
@@ -102,7 +119,7 @@ export async function reduceClassificationSource(
   given: DecisionRequest,
 ): Promise<readonly SourceStats<ClassificationStats>[]> {
   const request = withCountedTruth(source, given);
-  const reductions = await reduceCountable(source, request, {
+  const reductions = await reduceCountable<DecisionRequest, DecisionReduction>(source, request, {
     onEngine: ({ yPred, yTrue, scoreThreshold, minCell, positiveLabel, yTruePositiveLabel, naValues }) => ({
       ...(scoreThreshold === undefined
         ? { yPred, yTrue }
@@ -112,7 +129,7 @@ export async function reduceClassificationSource(
     ofCounts: countedDecisions,
     ofRows: countDecisions,
   });
-  return reductions.map(({ groups, parts: cells, rowCount, readings }) => {
+  return reductions.map(({ groups, parts: cells, rowCount, readings, clusters }) => {
     const fill = (inGroups: boolean): CellTables => {
       return fillTables(
         cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups),
@@ -136,6 +153,7 @@ export async function reduceClassificationSource(
       hasTruth: request.yTrue !== undefined,
       nDropped: countDropped(tables.counts, rowCount),
       readings,
+      ...(clusters && { clusters: clustersOfSums(clusters, groups.length, CELLS_PER_GROUP, request) }),
     };
     const minCell = minCellOf(source, request);
     if (minCell === undefined) return { stats, parts: partsOf(groups) };
@@ -159,9 +177,15 @@ export async function reduceRegressionSource(
     ofCounts: countedMoments,
     ofRows: sumMoments,
   });
-  return reductions.map(({ groups, parts: sums, dropped, rowCount, readings }) => {
+  return reductions.map(({ groups, parts: sums, dropped, rowCount, readings, clusters }) => {
     const rest = { hasTruth: request.yTrue !== undefined, dropped, rowCount };
-    return { stats: { ...regressionOfSums(labelsOf(groups), sums, rest), readings }, parts: partsOf(groups) };
+    const stats = { ...regressionOfSums(labelsOf(groups), sums, rest), readings };
+    const size = 1 + REGRESSION_QUANTITIES.length;
+    const own = clusters && clustersOfSums(clusters.strata, groups.length, size, request);
+    return {
+      stats: own === undefined ? stats : { ...stats, clusters: withShifts(own, clusters?.shifts ?? []) },
+      parts: partsOf(groups),
+    };
   });
 }
 
@@ -180,13 +204,49 @@ export async function reduceScoreSource(
     ofCounts: countedScores,
     ofRows: (rows, own) => countScores(rows, own, { maxDistinct: MAX_DISTINCT_SCORES, stepFor: gridStep }),
   });
-  return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings }) => {
+  return reductions.map(({ groups, parts: cells, dropped, rowCount, step, readings, clusters }) => {
     const lost = lostRows(cells, dropped, rowCount);
     const losses = lossesOfCells(cells, groups.length);
+    const stats = { ...collectScores(labelsOf(groups), cells, lost, step, losses), readings };
     return {
-      stats: { ...collectScores(labelsOf(groups), cells, lost, step, losses), readings },
+      stats: clusters === undefined ? stats : { ...stats, clusters: clustersOfCells(clusters, stats, request) },
       parts: partsOf(groups),
     };
+  });
+}
+
+function clustersOfSums(
+  strata: readonly StratumSums[],
+  groupCount: number,
+  size: number,
+  request: SourceRequest,
+): ClusterStats {
+  return finishClusters(strata, { groupCount, size, isStratified: request.strata !== undefined });
+}
+
+/** Numbers the clusters and strata of cells, and finds their scores in the statistics. */
+function clustersOfCells(cells: readonly ClusterCell[], stats: ScoreStats, { strata }: SourceRequest): ClusterStats {
+  const positionOf = new Map<string, number>();
+  const stratumOf = new Map<unknown, number>();
+  const strataOfClusters: number[] = [];
+  const clusters = Int32Array.from(cells, ({ cluster, stratum }) => {
+    const key = JSON.stringify([cluster, stratum]);
+    const known = positionOf.get(key);
+    if (known !== undefined) return known;
+    const position = positionOf.size;
+    positionOf.set(key, position);
+    stratumOf.set(stratum, stratumOf.get(stratum) ?? stratumOf.size);
+    strataOfClusters.push(stratumOf.get(stratum) as number);
+    return position;
+  });
+  return clusterEntries({
+    clusters,
+    groups: Int32Array.from(cells, ({ group }) => group),
+    clusterCount: positionOf.size,
+    groupCount: stats.labels.length,
+    strata: strata === undefined ? undefined : Int32Array.from(strataOfClusters),
+    cells: Int32Array.from(cells, ({ group, values: [score = 0, truth = 0] }) => 2 * scorePosition(stats, group, score) + truth),
+    weights: Float64Array.from(cells, ({ weight }) => weight),
   });
 }
 

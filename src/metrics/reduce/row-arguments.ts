@@ -9,6 +9,7 @@ import {
 } from '../../table/index.ts';
 import { sumOf } from '../../internal/values.ts';
 import type { MetricRows } from '../row-options.ts';
+import type { ClusterRows } from '../statistics/cluster-stats.ts';
 
 /**
  * Returns the number of rows that `counts` does not include.
@@ -33,7 +34,10 @@ export function countDropped(counts: ArrayLike<number>, rowCount: number): numbe
 }
 
 /** The groups and weights of rows, on the host. */
-export type GroupedRows = Pick<MetricRows, 'sensitive' | 'sampleWeight' | 'nanPolicy' | 'naValues'>;
+export type GroupedRows = Pick<
+  MetricRows,
+  'sensitive' | 'sampleWeight' | 'nanPolicy' | 'naValues' | 'cluster' | 'strata'
+>;
 
 /** The group codes and weights of rows. */
 export interface PreparedRows {
@@ -75,6 +79,51 @@ export function prepareRows<Values extends Readonly<Record<string, ArrayLike<num
     return -1;
   });
   return { labels, codes, dropped, weights, ...values };
+}
+
+/** The clusters of rows, and the stratum of each cluster. */
+export type ReadClusters = Pick<ClusterRows, 'clusters' | 'strata' | 'clusterCount'>;
+
+/**
+ * Reads the clusters and strata of rows. A cluster is in one stratum: the same name in another stratum is another cluster.
+ * @returns undefined if neither is given
+ * @throws {DataValidationError} if the length is not that of the rows, or a value is missing
+ */
+export function readClusters(
+  { cluster, strata, naValues }: Pick<GroupedRows, 'cluster' | 'strata' | 'naValues'>,
+  rowCount: number,
+): ReadClusters | undefined {
+  if (cluster === undefined && strata === undefined) return undefined;
+  const codesOf = (source: ColumnSource | undefined, name: string): CategoricalColumn | undefined => {
+    if (source === undefined) return undefined;
+    const column = encodeGroups(source, 'exclude', naValues);
+    assertSameLength({ rows: rowCount, [name]: column.codes.length });
+    const missing = column.codes.indexOf(-1);
+    if (missing >= 0) {
+      throw new DataValidationError(`${name} must hold a value in every row, but has none at index ${String(missing)}.`, {
+        code: 'invalid-value',
+        context: { argument: name, index: missing },
+        suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
+      });
+    }
+    return column;
+  };
+  const [clusters, stratum] = [codesOf(cluster, 'cluster'), codesOf(strata, 'strata')];
+  const codes = clusters?.codes ?? Int32Array.from({ length: rowCount }, (_, row) => row);
+  if (stratum === undefined) return { clusters: codes, clusterCount: clusters?.labels.length ?? rowCount };
+  const positionOf = new Map<number, number>();
+  const nested = codes.map((code, row) => {
+    const key = code * stratum.labels.length + (stratum.codes[row] as number);
+    const position = positionOf.get(key) ?? positionOf.size;
+    positionOf.set(key, position);
+    return position;
+  });
+  const keys = [...positionOf.keys()];
+  return {
+    clusters: nested,
+    strata: Int32Array.from(keys, (key) => key % stratum.labels.length),
+    clusterCount: keys.length,
+  };
 }
 
 /** Reads the weights of rows: finite, 0 or more, NaN if missing. */

@@ -1,6 +1,7 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { mergeMoments, removeMoments } from '../../stats/moments.ts';
 import { mergeReadings, sortLabels } from '../../table/index.ts';
+import { clustersCannotMerge } from './cluster-stats.ts';
 import {
   type CellTables,
   type GroupStats,
@@ -65,6 +66,7 @@ function align(stats: GroupStats, labels: readonly string[]): GroupStats {
 }
 
 function combine(a: GroupStats, b: GroupStats, sign: Sign): GroupStats {
+  if (a.clusters !== undefined || b.clusters !== undefined) throw clustersCannotMerge();
   const nDropped = a.nDropped + sign * b.nDropped;
   if (nDropped < 0) throw notPart('more rows that lack a value');
   if (a.kind === 'classification' && b.kind === 'classification') {

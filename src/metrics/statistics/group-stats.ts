@@ -1,5 +1,6 @@
 import type { Moments } from '../../stats/moments.ts';
 import type { ColumnReading } from '../../table/index.ts';
+import type { ClusterStats } from './cluster-stats.ts';
 
 export { sumOf as sum } from '../../internal/values.ts';
 
@@ -33,13 +34,15 @@ export interface ClassificationStats extends CellTables, ReadColumns {
   readonly minCell?: number | undefined;
 }
 
-/** Statistics with a record of how the labels and texts of their columns were interpreted. */
+/** Statistics with a record of how the labels and texts of their columns were interpreted, and of dependent rows. */
 interface ReadColumns {
   /**
    * How labels and texts were interpreted, for each column with values other than 0, 1 and plain group labels.
    * Undefined if the interpretation was not recorded.
    */
   readonly readings?: readonly ColumnReading[] | undefined;
+  /** The clusters of dependent rows. If they are undefined, rows are taken as independent. */
+  readonly clusters?: ClusterStats | undefined;
 }
 
 /** Three tables with the counts, weights and squared weights of cells. */

@@ -1,5 +1,6 @@
 import { groupBy } from '../../internal/values.ts';
 import { emptyMoments, type GroupMoments, mergeMoments, type Moments } from '../../stats/moments.ts';
+import { regroupClusters } from './cluster-stats.ts';
 import {
   CELLS_PER_GROUP,
   type CellTables,
@@ -9,7 +10,7 @@ import {
   type RegressionStats,
   UNDECIDED_PER_GROUP,
 } from './group-stats.ts';
-import { collectScores, type LostRows, scoreEntries } from './score-grid.ts';
+import { collectScores, type LostRows, scoreEntries, scorePosition } from './score-grid.ts';
 
 /**
  * Assigns rows to new groups. Groups with the same new index are pooled, and groups with a negative new index are
@@ -22,7 +23,7 @@ export function regroup<Stats extends GroupStats>(
   positionOf: ArrayLike<number>,
   labels: readonly string[],
 ): Stats {
-  return regroupAny(stats, positionOf, labels) as Stats;
+  return withClusters(regroupAny(stats, positionOf, labels), stats, positionOf) as Stats;
 }
 
 /**
@@ -33,7 +34,7 @@ export function groupPicker<Stats extends GroupStats>(
   stats: Stats,
 ): (groups: readonly number[], labels: readonly string[]) => Stats {
   const entriesOf = stats.kind === 'scores' ? groupBy(scoreEntries(stats), ({ group }) => group) : undefined;
-  return (groups, labels) => {
+  const picked = (groups: readonly number[], labels: readonly string[]): GroupStats => {
     if (stats.kind === 'scores') {
       const entries = groups.flatMap((from, group) =>
         (entriesOf?.get(from) ?? []).map((entry) => ({ ...entry, group })),
@@ -41,7 +42,7 @@ export function groupPicker<Stats extends GroupStats>(
       const pickOne = (table: Float64Array): Float64Array =>
         Float64Array.from(groups, (group) => table[group] as number);
       const losses = stats.losses && { sums: pickOne(stats.losses.sums), squares: pickOne(stats.losses.squares) };
-      return collectScores(labels, entries, noRowsLost(groups.length), stats.step, losses) as GroupStats as Stats;
+      return collectScores(labels, entries, noRowsLost(groups.length), stats.step, losses);
     }
     const width = stats.kind === 'classification' ? CELLS_PER_GROUP : 1;
     const pick = (table: Float64Array, size: number): Float64Array =>
@@ -62,6 +63,23 @@ export function groupPicker<Stats extends GroupStats>(
     });
     return { ...stats, ...tables, moments, labels, ...noRowsLost(groups.length) };
   };
+  return (groups, labels) => {
+    const own = picked(groups, labels);
+    if (stats.clusters === undefined) return own as Stats;
+    const positionOf = new Map(groups.map((group, index) => [group, index]));
+    return withClusters(own, stats, stats.labels.map((_, group) => positionOf.get(group) ?? -1)) as Stats;
+  };
+}
+
+/** Adds the clusters of earlier statistics to the same rows in other groups. */
+function withClusters(stats: GroupStats, earlier: GroupStats, positionOf: ArrayLike<number>): GroupStats {
+  const cellOf = (cell: number): number => {
+    if (stats.kind !== 'scores' || earlier.kind !== 'scores') return cell;
+    const entry = cell >> 1;
+    const group = positionOf[earlier.groups[entry] as number] as number;
+    return 2 * scorePosition(stats, group, earlier.scores[entry] as number) + (cell & 1);
+  };
+  return { ...stats, clusters: regroupClusters(earlier.clusters, positionOf, stats.labels.length, cellOf) };
 }
 
 function noRowsLost(groups: number): LostRows {

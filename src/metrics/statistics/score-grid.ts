@@ -111,6 +111,20 @@ export function scoreEntries(stats: ScoreStats): ScoreEntry[] {
   }));
 }
 
+/** Returns the index of a score of a group in score statistics, by bisection. The group must have the score. */
+export function scorePosition({ groups, scores, step }: ScoreStats, group: number, given: number): number {
+  const score = toGrid(given, step);
+  let low = 0;
+  let high = scores.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const own = groups[middle] as number;
+    if (own < group || (own === group && (scores[middle] as number) < score)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 function addEqual(entries: readonly ScoreEntry[], step: number): ScoreEntry[] {
   const rounded = entries.map((entry) => ({ ...entry, score: toGrid(entry.score, step) }));
   rounded.sort((a, b) => a.group - b.group || a.score - b.score);

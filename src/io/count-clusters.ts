@@ -1,0 +1,268 @@
+import { DataValidationError } from '../exceptions/index.ts';
+import { type Check } from './checks.ts';
+import { rowsSql, toNumbers } from './group-by.ts';
+import type { Relation } from './relation.ts';
+import type { SourceRequest, SqlSession } from './sql-engine.ts';
+import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
+
+/** The sums over the clusters of one stratum. Without strata, all clusters are in one stratum. */
+export interface StratumSums {
+  /** The number of clusters with rows of any group. */
+  readonly clusters: number;
+  /** For each group with rows in the stratum: its clusters, and the totals of its cells. */
+  readonly groups: ReadonlyMap<number, { readonly clusters: number; readonly sums: Float64Array }>;
+  /** For pairs of groups, with `first` <= `second`: their common clusters, and the sums of products of their cells. */
+  readonly pairs: ReadonlyMap<number, SharedProducts>;
+}
+
+/** The sums over the clusters that two groups share. */
+export interface SharedProducts {
+  readonly first: number;
+  readonly second: number;
+  readonly clusters: number;
+  /** [cells of the first group, cells of the second group] */
+  readonly products: Float64Array;
+}
+
+/** Rows by cluster: the columns of a request, and what to sum. */
+export interface ClusterQuery extends Pick<SourceRequest, 'cluster' | 'strata' | 'nanPolicy'> {
+  readonly attribute: readonly string[];
+  /** The number of groups of the attribute. */
+  readonly groupCount: number;
+  /** Returns the index of a group from the labels of its parts; -1 if its rows are not used. */
+  readonly find: (parts: readonly (string | undefined)[]) => number;
+  /** The SQL expressions for the values of a row, by name. */
+  readonly select: Readonly<Record<string, string>>;
+  /** The SQL condition of a complete row. It uses the selected values. */
+  readonly isComplete: string;
+}
+
+/** Returns whether rows have clusters or strata. */
+export function hasClusters({ cluster, strata }: Pick<SourceRequest, 'cluster' | 'strata'>): boolean {
+  return cluster !== undefined || strata !== undefined;
+}
+
+/** Returns checks that every row has a cluster and a stratum. */
+export function clusterChecks(relation: Relation, { cluster, strata }: Pick<SourceRequest, 'cluster' | 'strata'>): Check[] {
+  return [cluster, strata]
+    .filter((name) => name !== undefined)
+    .map((column) => ({
+      column,
+      condition: `${groupExpression(relation, column)} IS NULL`,
+      errorFor: ({ row }) =>
+        new DataValidationError(`Column '${column}' must hold a value in every row, but has none in row ${row}.`, {
+          code: 'invalid-value',
+          context: { column, row },
+          suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
+        }),
+    }));
+}
+
+/**
+ * Sums the totals of cells over clusters: rows are first added within each cluster and group, and their totals and
+ * products are then added over clusters, so that the result does not grow with the number of rows or clusters.
+ * @param cells the SQL expressions of the value of a row in each cell, such as its weight or 0
+ */
+export async function sumClusters(
+  session: SqlSession,
+  relation: Relation,
+  query: ClusterQuery,
+  cells: readonly string[],
+): Promise<readonly StratumSums[]> {
+  const { attribute, groupCount } = query;
+  const totals = cells.map((cell, index) => `coalesce(sum(${cell}), 0) AS t${String(index)}`);
+  await session.rows(
+    `CREATE OR REPLACE TEMP TABLE eh_clusters AS SELECT *, ${keySql(attribute)} AS key FROM (
+      SELECT ${[...groupNames(attribute), 'c', 's', ...totals].join(', ')} FROM (${clusterRows(relation, query)})
+      WHERE ${used(query)} GROUP BY ALL)`,
+    // Fractions are added in the same order on every run.
+    { ordered: true },
+  );
+  const own = await session.rows(
+    `SELECT ${[...outputs(relation, attribute), 'key', "CAST(s AS VARCHAR)", 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
+      FROM eh_clusters GROUP BY ALL`,
+    { ordered: true },
+  );
+  const crossed = await session.rows(
+    `SELECT a.key, b.key, CAST(a.s AS VARCHAR), count(*), ${productSums(cells.length, 'a.t', 'b.t', false).join(', ')}
+      FROM eh_clusters a JOIN eh_clusters b ON a.c = b.c AND a.s = b.s AND a.key < b.key GROUP BY ALL`,
+    { ordered: true },
+  );
+  const inStrata = await session.rows('SELECT CAST(s AS VARCHAR), count(DISTINCT c) FROM eh_clusters GROUP BY ALL');
+  await session.rows('DROP TABLE eh_clusters');
+  const strata = new Map(inStrata.map(([stratum, count]) => [stratum, emptySums(Number(count))]));
+  const groupOf = new Map<unknown, number>();
+  const width = attribute.length;
+  for (const row of own) {
+    const group = query.find(row.slice(0, width).map((value) => groupLabelOf(relation, value)));
+    groupOf.set(row[width], group);
+    if (group < 0) continue;
+    const [clusters = 0, ...numbers] = toNumbers(row.slice(width + 2));
+    const sums = strata.get(row[width + 1]) as WritableSums;
+    addGroup(sums, group, clusters, Float64Array.from(numbers.slice(0, cells.length)));
+    addPair(sums, groupCount, [group, group], clusters, fromUpper(numbers.slice(cells.length), cells.length));
+  }
+  for (const [a, b, stratum, count, ...values] of crossed) {
+    const [first = -1, second = -1] = [groupOf.get(a), groupOf.get(b)];
+    if (first < 0 || second < 0) continue;
+    const products = Float64Array.from(toNumbers(values));
+    const sums = strata.get(stratum) as WritableSums;
+    if (first === second) addSpelling(sums, groupCount, first, Number(count), products, cells.length);
+    else if (first < second) addPair(sums, groupCount, [first, second], Number(count), products);
+    else addPair(sums, groupCount, [second, first], Number(count), transposed(products, cells.length));
+  }
+  return [...strata.values()];
+}
+
+/** A row of {@link readClusterCells}: the weight of a value in a cluster. */
+export interface ClusterCell {
+  readonly group: number;
+  readonly cluster: unknown;
+  readonly stratum: unknown;
+  /** The values of the row, by the order of their names. */
+  readonly values: readonly number[];
+  readonly weight: number;
+}
+
+/** The largest number of {@link ClusterCell}s. */
+const MAX_CLUSTER_CELLS = 4_000_000;
+
+/**
+ * Returns the weight of each combination of a cluster, a group and values, such as scores.
+ * @param names the SQL expressions of the values
+ * @throws {DataValidationError} if there are more combinations than fit in memory
+ */
+export async function readClusterCells(
+  session: SqlSession,
+  relation: Relation,
+  query: ClusterQuery,
+  names: readonly string[],
+  weight: string,
+): Promise<readonly ClusterCell[]> {
+  const { attribute, cluster, find } = query;
+  const values = names.map((name, index) => `${name} AS v${String(index)}`);
+  const rows = await session.rows(
+    `SELECT ${[...outputs(relation, attribute), 'CAST(c AS VARCHAR)', 'CAST(s AS VARCHAR)', ...names.map((_, index) => `v${String(index)}`), 'w'].join(', ')} FROM (
+      SELECT ${[...groupNames(attribute), 'c', 's', ...values, `sum(${weight}) AS w`].join(', ')}
+      FROM (${clusterRows(relation, query)}) WHERE ${used(query)} GROUP BY ALL LIMIT ${String(MAX_CLUSTER_CELLS + 1)})`,
+    { ordered: true },
+  );
+  if (rows.length > MAX_CLUSTER_CELLS) {
+    throw new DataValidationError(
+      `${cluster === undefined ? 'The rows' : `Column '${cluster}'`} and the scores have more than ${String(MAX_CLUSTER_CELLS)} combinations.`,
+      { code: 'too-many-groups', context: { column: cluster }, suggestion: 'Round the scores first, or take a sample of the clusters.' }, // prettier-ignore
+    );
+  }
+  const width = attribute.length;
+  return rows.flatMap((row): ClusterCell[] => {
+    const group = find(row.slice(0, width).map((value) => groupLabelOf(relation, value)));
+    const [c, s, ...numbers] = row.slice(width);
+    const [own = 0, ...reversed] = toNumbers(numbers).reverse();
+    return group < 0 ? [] : [{ group, cluster: c, stratum: s, values: reversed.reverse(), weight: own }];
+  });
+}
+
+/** Returns the SQL condition of a row that is complete and has a group. */
+function used({ attribute, nanPolicy, isComplete }: ClusterQuery): string {
+  const known = nanPolicy === 'include' ? [] : groupNames(attribute).map((name) => `${name} IS NOT NULL`);
+  return [`(${isComplete})`, ...known].join(' AND ');
+}
+
+function groupNames(attribute: readonly string[]): string[] {
+  return attribute.map((_, index) => `g${String(index)}`);
+}
+
+function outputs(relation: Relation, attribute: readonly string[]): string[] {
+  return attribute.map((name, index) => groupOutput(relation, name, `g${String(index)}`));
+}
+
+/** Returns SQL that selects rows with their groups, their cluster `c` and their stratum `s`. */
+function clusterRows(relation: Relation, { attribute, cluster, strata, select }: ClusterQuery): string {
+  const names = [...attribute, ...[cluster, strata].filter((name) => name !== undefined)];
+  const rows = rowsSql(relation, { names, select, checks: [] });
+  const column = (position: number): string => `g${String(attribute.length + position)}`;
+  const own = cluster === undefined ? 'row_number() OVER ()' : column(0);
+  const stratum = strata === undefined ? '0' : column(cluster === undefined ? 0 : 1);
+  return `SELECT *, ${own} AS c, ${stratum} AS s FROM (${rows})`;
+}
+
+/** Returns SQL for a text that is different for each group of an attribute, also for a missing value. */
+function keySql(attribute: readonly string[]): string {
+  return `CAST(to_json([${groupNames(attribute).map((name) => `CAST(${name} AS VARCHAR)`).join(', ')}]) AS VARCHAR)`;
+}
+
+function productSums(size: number, left: string, right: string, isUpper: boolean): string[] {
+  const indexes = [...Array(size).keys()];
+  return indexes.flatMap((i) =>
+    indexes
+      .filter((j) => !isUpper || j >= i)
+      .map((j) => `sum(CAST(${left}${String(i)} AS DOUBLE) * ${right}${String(j)})`),
+  );
+}
+
+interface WritableSums {
+  readonly clusters: number;
+  readonly groups: Map<number, { clusters: number; readonly sums: Float64Array }>;
+  readonly pairs: Map<number, { first: number; second: number; clusters: number; readonly products: Float64Array }>;
+}
+
+function emptySums(clusters: number): WritableSums {
+  return { clusters, groups: new Map(), pairs: new Map() };
+}
+
+/** Adds the sums of a group. A group with several spellings has several sums. */
+function addGroup(into: WritableSums, group: number, clusters: number, sums: Float64Array): void {
+  const own = into.groups.get(group);
+  if (own === undefined) into.groups.set(group, { clusters, sums });
+  else {
+    own.clusters += clusters;
+    sums.forEach((sum, cell) => (own.sums[cell] = (own.sums[cell] as number) + sum));
+  }
+}
+
+function addPair(
+  into: WritableSums,
+  groupCount: number,
+  [first, second]: readonly [number, number],
+  clusters: number,
+  products: Float64Array,
+): void {
+  const key = first * groupCount + second;
+  const own = into.pairs.get(key);
+  if (own === undefined) into.pairs.set(key, { first, second, clusters, products });
+  else {
+    own.clusters += clusters;
+    products.forEach((product, cell) => (own.products[cell] = (own.products[cell] as number) + product));
+  }
+}
+
+/** Adds the products of two spellings of one group, and counts their common clusters once. */
+function addSpelling(
+  into: WritableSums,
+  groupCount: number,
+  group: number,
+  common: number,
+  products: Float64Array,
+  size: number,
+): void {
+  const own = into.groups.get(group);
+  if (own !== undefined) own.clusters -= common;
+  addPair(into, groupCount, [group, group], -common, products);
+  addPair(into, groupCount, [group, group], 0, transposed(products, size));
+}
+
+function transposed(matrix: Float64Array, size: number): Float64Array {
+  return matrix.map((_, cell) => matrix[(cell % size) * size + Math.floor(cell / size)] as number);
+}
+
+function fromUpper(upper: readonly number[], size: number): Float64Array {
+  const matrix = new Float64Array(size * size);
+  let next = 0;
+  for (let i = 0; i < size; i++) {
+    for (let j = i; j < size; j++) {
+      matrix[i * size + j] = upper[next] as number;
+      matrix[j * size + i] = upper[next++] as number;
+    }
+  }
+  return matrix;
+}
