@@ -37,7 +37,14 @@ export const CLUSTER_SETTINGS: readonly ClusterSetting[] = [
   { what: '50 rows each', clustersPerGroup: 40, sizeOf: fixed(50), correlation: 0.05, rate: 0.2, isCrossed: false },
   { what: '1 to 60 rows', clustersPerGroup: 60, sizeOf: unequal, correlation: 0.3, rate: 0.4, isCrossed: false },
   { what: '1 to 60 rows', clustersPerGroup: 200, sizeOf: unequal, correlation: 0.5, rate: 0.1, isCrossed: false },
-  { what: '10 rows, both groups', clustersPerGroup: 100, sizeOf: fixed(10), correlation: 0.5, rate: 0.3, isCrossed: true },
+  {
+    what: '10 rows, both groups',
+    clustersPerGroup: 100,
+    sizeOf: fixed(10),
+    correlation: 0.5,
+    rate: 0.3,
+    isCrossed: true,
+  },
   { what: '1 to 60 rows, both groups', clustersPerGroup: 40, sizeOf: unequal, correlation: 0.5, rate: 0.4, isCrossed: true }, // prettier-ignore
   { what: '10 rows each', clustersPerGroup: 20, sizeOf: fixed(10), correlation: 0.5, rate: 0.3, isCrossed: false },
   { what: '1 to 60 rows', clustersPerGroup: 20, sizeOf: unequal, correlation: 0.5, rate: 0.3, isCrossed: false },
@@ -82,7 +89,9 @@ function drawClusters(setting: ClusterSetting, gap: number, random: Random): Clu
   const { clustersPerGroup, sizeOf, correlation, rate, isCrossed } = setting;
   const rows = { yPred: [] as number[], groups: [] as string[], clusters: [] as number[] };
   const total = 1 / correlation - 1;
-  const samplers = [rate, rate + gap].map((mean) => [mean, 1 - mean].map((share) => createGammaSampler(share * total, random)));
+  const samplers = [rate, rate + gap].map((mean) =>
+    [mean, 1 - mean].map((share) => createGammaSampler(share * total, random)),
+  );
   const drawRate = (group: number): number => {
     const [yes = 0, no = 0] = samplers[group]?.map((draw) => draw()) ?? [];
     return yes + no === 0 ? Number(random.next() < rate) : yes / (yes + no);
@@ -119,7 +128,9 @@ if (import.meta.url === `file://${process.argv[1] ?? ''}`) {
     options: { quick: { type: 'boolean', default: false }, seed: { type: 'string', default: '2026' } },
   });
   const repetitions = values.quick ? 400 : 4000;
-  console.log('| clusters per group | rows of a cluster | correlation | rate | equal rates | as independent rows | gap of 0.15 |');
+  console.log(
+    '| clusters per group | rows of a cluster | correlation | rate | equal rates | as independent rows | gap of 0.15 |',
+  );
   console.log('| --- | --- | --- | --- | --- | --- | --- |');
   for (const [index, setting] of CLUSTER_SETTINGS.entries()) {
     const { equal, equalIndependent, apart } = clusterCoverage(setting, repetitions, Number(values.seed) + index);

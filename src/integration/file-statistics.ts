@@ -1,5 +1,6 @@
 import type { CountedRows } from '../io/counted-rows.ts';
 import { loadData, type QuerySource } from '../io/index.ts';
+import type { SourceRequest } from '../io/sql-engine.ts';
 import { cellsOf } from '../metrics/analyzer/sql-stats-source.ts';
 import { assertClasses } from '../metrics/metric-rows.ts';
 import {
@@ -38,12 +39,12 @@ export async function fileStatistics(
   }
   if (classes !== undefined) return countClasses(files, needed, request, { classes, signal });
   const { kind, needsTruth } = needed;
-  const { control = [], sampleWeight, nanPolicy, naValues, minCell, positiveLabel, yTruePositiveLabel } = request;
+  const { control = [], minCell, positiveLabel, yTruePositiveLabel } = request;
   const yTrue = needsTruth ? request.yTrue : undefined;
   const own = request.attributes;
   // One scan counts each attribute by itself and crossed with the control feature.
   const attributes = control.length === 0 ? own : [...own, ...own.map((attribute) => [...control, ...attribute])];
-  const common = { attributes, sampleWeight, nanPolicy, naValues, minCell, positiveLabel, yTruePositiveLabel };
+  const common = { ...rowColumns(request), attributes, minCell, positiveLabel, yTruePositiveLabel };
   const reductions = await {
     classification: () => reduceClassificationSource(files, { ...common, ...decisionColumns(request), yTrue }),
     regression: () => reduceRegressionSource(files, { ...common, yPred: request.yPred ?? '', yTrue }),
@@ -81,12 +82,12 @@ async function countClasses(
   request: ValidateRequest,
   { classes, signal }: { readonly classes: OutcomeClasses } & Pick<ValidateBounds, 'signal'>,
 ): Promise<readonly AttributeStatistics[]> {
-  const { attributes, yPred = '', yTrue, sampleWeight, nanPolicy, naValues } = request;
+  const { attributes, yPred = '', yTrue } = request;
   const byClass: (readonly GroupStats[])[] = [];
   for (const positiveLabel of classes.all) {
     signal?.throwIfAborted();
     const reductions = await reduceClassificationSource(files, {
-      ...{ attributes, yPred, sampleWeight, nanPolicy, naValues, positiveLabel, isOneOfMany: true },
+      ...{ ...rowColumns(request), attributes, yPred, positiveLabel, isOneOfMany: true },
       yTrue: needsTruth ? yTrue : undefined,
     });
     byClass.push(reductions.map(({ stats }) => stats));
@@ -95,6 +96,16 @@ async function countClasses(
     const counted = byClass.map((stats) => stats[index] as GroupStats);
     return ofClasses(classes, counted, counted[0]?.readings ?? []);
   });
+}
+
+function rowColumns({
+  sampleWeight,
+  cluster,
+  strata,
+  nanPolicy,
+  naValues,
+}: ValidateRequest): Omit<SourceRequest, 'attributes'> {
+  return { sampleWeight, cluster, strata, nanPolicy, naValues };
 }
 
 function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
@@ -107,10 +118,10 @@ function decisionColumns({ yPred, score, scoreThreshold }: ValidateRequest): {
 }
 
 function loadNeeded(files: FileSource, request: ValidateRequest): Promise<Table> {
-  const { attributes, control = [], yPred, score, yTrue, sampleWeight } = request;
-  const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight];
+  const { attributes, control = [], yPred, score, yTrue, sampleWeight, cluster, strata } = request;
+  const names = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight, cluster, strata];
   return loadData(files, {
     columns: [...new Set(names.filter((name) => name !== undefined))],
-    labels: [...attributes.flat(), ...control],
+    labels: [...attributes.flat(), ...control, ...[cluster, strata].filter((name) => name !== undefined)],
   });
 }

@@ -17,6 +17,10 @@ import type { MetricResult } from '../metrics/metric-result.ts';
 const CI_METHODS: Readonly<Record<string, string>> = {
   simultaneous: 'simultaneous: holds for all pairs of groups at the same time',
   'bonferroni-agresti-caffo': 'Agresti and Caffo, Bonferroni over all pairs of groups',
+  'bonferroni-welch': 'Welch, Bonferroni over all pairs of groups',
+  'cluster-t': "clusters of rows, Student's t",
+  'cluster-max-t': 'clusters of rows: holds for all pairs of groups at the same time',
+  'bonferroni-cluster-t': "clusters of rows, Student's t, Bonferroni over all pairs of groups",
   percentile: 'bootstrap percentile',
   bca: 'bootstrap, bias-corrected and accelerated',
 };
@@ -24,6 +28,8 @@ const CI_METHODS: Readonly<Record<string, string>> = {
 const P_VALUE_METHODS: Readonly<Record<string, string>> = {
   permutation: 'permutation of group labels',
   'max-t': 'max-t, approximate',
+  'cluster-t': "clusters of rows, Student's t",
+  'cluster-max-t': 'clusters of rows, max-t',
 };
 
 /** Returns the value of a metric, or its bounds if small counts were left out. */

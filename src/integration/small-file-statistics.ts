@@ -21,6 +21,9 @@ const SMALL_FILE_OPTIONS: Readonly<Record<keyof ValidateRequest, boolean>> = {
   minCell: true,
   // Sums of fractions would differ from those of SQL in the last digits.
   sampleWeight: false,
+  // Sums over clusters are added in another order.
+  cluster: false,
+  strata: false,
   score: false,
   scoreThreshold: false,
   control: false,

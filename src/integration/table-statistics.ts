@@ -60,7 +60,12 @@ function rowColumns(table: Table, kind: GroupStats['kind'], request: ValidateReq
   const { score, positiveLabel, yTruePositiveLabel } = request;
   const column = (name: string | undefined): Column | undefined =>
     name === undefined ? undefined : table.column(name);
-  const common = { yScore: column(score), sampleWeight: column(request.sampleWeight) };
+  const common = {
+    yScore: column(score),
+    sampleWeight: column(request.sampleWeight),
+    cluster: column(request.cluster),
+    strata: column(request.strata),
+  };
   if (score === undefined || kind !== 'classification') {
     return { ...common, yPred: column(request.yPred), yTrue: column(request.yTrue), positiveLabel, yTruePositiveLabel };
   }

@@ -39,7 +39,7 @@ export async function validateFile(
 /** The options of {@link validateCounts}. The names of the columns of counts are fixed. */
 export type ValidateCountsInput = Omit<
   ValidateInput,
-  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'counts' | 'decimal' | 'backend'
+  'yPred' | 'score' | 'yTrue' | 'sampleWeight' | 'cluster' | 'strata' | 'counts' | 'decimal' | 'backend'
 >;
 
 /**

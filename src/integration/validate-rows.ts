@@ -61,6 +61,10 @@ export interface ValidateRowsInput extends MeasureOptionsInput {
   readonly intersections?: readonly (readonly string[])[] | undefined;
   /** Weights of rows, 0 or more. */
   readonly sampleWeight?: ColumnSource | undefined;
+  /** The cluster of each row, such as a person; see the option `cluster` of metrics. */
+  readonly cluster?: ColumnSource | undefined;
+  /** The stratum of each row; see the option `strata` of metrics. */
+  readonly strata?: ColumnSource | undefined;
   /** A control feature: groups are also compared within each of its levels. Several columns are crossed. */
   readonly control?: ColumnSource | Readonly<Record<string, ColumnSource>> | undefined;
   /**
@@ -80,6 +84,8 @@ const COLUMN_NAMES: OptionNames<Omit<ValidateRowsInput, keyof typeof rowOptionsS
   sensitive: true,
   intersections: true,
   sampleWeight: true,
+  cluster: true,
+  strata: true,
   control: true,
 };
 
@@ -241,7 +247,13 @@ function* countSteps(
 
 function planRows(input: ValidateRowsInput, memory = new RequestMemory()): RowPlan {
   const options = (memory.options ??= parseBy(rowOptionsSchema, input, 'validateRows'));
-  const { yPred, yScore, yTrue, sampleWeight, control } = input;
+  const { yPred, yScore, yTrue, sampleWeight, cluster, strata, control } = input;
+  if (options.minCell !== undefined && (cluster !== undefined || strata !== undefined)) {
+    throw new ConfigValidationError('Small counts cannot be left out together with clusters.', {
+      context: { parameter: 'minCell' },
+      suggestion: 'Omit minCell, or omit cluster and strata.',
+    });
+  }
   assertDecisions(input);
   if (options.yTruePositiveLabel !== undefined && yTrue === undefined) {
     throw new ConfigValidationError('The yTruePositiveLabel option needs true labels.', {
@@ -264,6 +276,8 @@ function planRows(input: ValidateRowsInput, memory = new RequestMemory()): RowPl
     yScore,
     yTrue,
     sampleWeight,
+    cluster,
+    strata,
     sensitive,
     attributes,
     control: control === undefined ? undefined : columnsByName(control, 'control', options.naValues),
@@ -396,7 +410,7 @@ function assertFewCrossed(parts: readonly Codes[], maxGroups: number): void {
 /** The rows as columns, with the names of the attributes. */
 interface DecisionColumns
   extends
-    Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight'>,
+    Pick<ValidateRowsInput, 'yPred' | 'yScore' | 'yTrue' | 'sampleWeight' | 'cluster' | 'strata'>,
     Pick<RowOptions, 'nanPolicy' | 'naValues' | 'average' | 'positiveLabel' | 'yTruePositiveLabel' | 'scoreThreshold'> {
   readonly sensitive: NamedGroups;
   /** The names of one or more columns of `sensitive`. Several columns are crossed. */
@@ -495,12 +509,15 @@ function pick(columns: ReadonlyMap<string, CategoricalColumn>, names: readonly s
 /** Returns predictions and truth. If a threshold turns scores into decisions, decisions and true labels are 0 and 1. */
 function outcomes(columns: DecisionColumns, kind: GroupStats['kind']): Omit<MetricRows, 'sensitive' | 'nanPolicy'> {
   const { yPred, yScore, yTrue, sampleWeight, positiveLabel, yTruePositiveLabel, naValues, scoreThreshold } = columns;
+  const { cluster, strata } = columns;
   if (yPred !== undefined || yScore === undefined || kind !== 'classification') {
-    return { yPred, yScore, yTrue, sampleWeight, positiveLabel, yTruePositiveLabel };
+    return { yPred, yScore, yTrue, sampleWeight, cluster, strata, positiveLabel, yTruePositiveLabel };
   }
   return {
     yPred: decideScores(toFiniteNumbers(yScore, 'yScore', naValues), scoreThreshold),
     yTrue: yTrue === undefined ? undefined : binaryTruth(yTrue, columns),
     sampleWeight,
+    cluster,
+    strata,
   };
 }

@@ -298,15 +298,24 @@ function groupTable(
     const ci = isFull ? intervalOf(label, measure) : undefined;
     return ci === undefined ? value : `${value} (${rangeText(ci, (end) => measureText(measure, end))})`;
   };
+  const hasClusters = results.some(({ nClusters }) => nClusters !== undefined);
+  const clustersOf = (label: string): number =>
+    Math.max(...results.map(({ nClusters }) => own(nClusters ?? {}, label) ?? 0));
   const shown = shownGroups(labels, measures[0], valueOf, isFull);
   return {
     kind: 'table',
     caption: `${caption}${shown.remark}`,
-    columns: [{ name: 'Group' }, numberColumn('n'), ...measures.map((measure) => numberColumn(inWords(measure)))],
+    columns: [
+      { name: 'Group' },
+      numberColumn('n'),
+      ...(hasClusters ? [numberColumn('Clusters')] : []),
+      ...measures.map((measure) => numberColumn(inWords(measure))),
+    ],
     rows: shown.labels.map((label) => [
       labelText(label),
       // Metrics that need true labels may include fewer rows; the notes on exclusions state the difference.
       tableCount(Math.max(...results.map(({ nPerGroup }) => own(nPerGroup, label) ?? 0))),
+      ...(hasClusters ? [tableCount(clustersOf(label))] : []),
       ...measures.map((measure) => cell(label, measure)),
     ]),
   };

@@ -43,7 +43,10 @@ export function hasClusters({ cluster, strata }: Pick<SourceRequest, 'cluster' |
 }
 
 /** Returns checks that every row has a cluster and a stratum. */
-export function clusterChecks(relation: Relation, { cluster, strata }: Pick<SourceRequest, 'cluster' | 'strata'>): Check[] {
+export function clusterChecks(
+  relation: Relation,
+  { cluster, strata }: Pick<SourceRequest, 'cluster' | 'strata'>,
+): Check[] {
   return [cluster, strata]
     .filter((name) => name !== undefined)
     .map((column) => ({
@@ -79,7 +82,7 @@ export async function sumClusters(
     { ordered: true },
   );
   const own = await session.rows(
-    `SELECT ${[...outputs(relation, attribute), 'key', "CAST(s AS VARCHAR)", 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
+    `SELECT ${[...outputs(relation, attribute), 'key', 'CAST(s AS VARCHAR)', 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
       FROM eh_clusters GROUP BY ALL`,
     { ordered: true },
   );
@@ -188,7 +191,9 @@ function clusterRows(relation: Relation, { attribute, cluster, strata, select }:
 
 /** Returns SQL for a text that is different for each group of an attribute, also for a missing value. */
 function keySql(attribute: readonly string[]): string {
-  return `CAST(to_json([${groupNames(attribute).map((name) => `CAST(${name} AS VARCHAR)`).join(', ')}]) AS VARCHAR)`;
+  return `CAST(to_json([${groupNames(attribute)
+    .map((name) => `CAST(${name} AS VARCHAR)`)
+    .join(', ')}]) AS VARCHAR)`;
 }
 
 function productSums(size: number, left: string, right: string, isUpper: boolean): string[] {

@@ -1,5 +1,5 @@
 import { assertNoProblem, binaryCheck, numberChecks, weightChecks } from './checks.ts';
-import { clusterChecks, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
+import { clusterChecks, type ClusterQuery, hasClusters, type StratumSums, sumClusters } from './count-clusters.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
 import { type AttributeRows, groupRows, type SourceReduction } from './group-by.ts';
 import { assertLabelsCounted } from './positive-label.ts';
@@ -41,10 +41,7 @@ export interface DecisionReduction extends SourceReduction<DecisionCell> {
  * @returns one reduction per attribute, in order
  * @throws {DataValidationError} if the source cannot be read, a column is unknown, or a value is not 0 or 1
  */
-export async function countDecisions(
-  source: SqlSource,
-  request: DecisionRequest,
-): Promise<DecisionReduction[]> {
+export async function countDecisions(source: SqlSource, request: DecisionRequest): Promise<DecisionReduction[]> {
   const { sampleWeight, yPred, yTrue, positiveLabel, scoreThreshold } = request;
   const outcomes: OutcomeColumn[] = [
     scoreThreshold === undefined
@@ -77,9 +74,10 @@ export async function countDecisions(
     const clusters: (readonly StratumSums[])[] = [];
     if (hasClusters(request)) {
       const isComplete = `decision <= 1${sampleWeight === undefined ? '' : ` AND ${isKnown('weight')}`}`;
-      for (const [index, { groups, find }] of attributes.entries()) {
+      for (const [index, counted] of attributes.entries()) {
         const attribute = request.attributes[index] as readonly string[];
-        const query = { ...request, attribute, groupCount: groups.length, find, select, isComplete };
+        const groups = { groupCount: counted.groups.length, find: (parts) => counted.find(parts) } satisfies Partial<ClusterQuery>; // prettier-ignore
+        const query = { ...request, ...groups, attribute, select, isComplete };
         clusters.push(await sumClusters(session, relation, query, weightsByCell(sampleWeight !== undefined)));
       }
     }

@@ -117,12 +117,10 @@ async function clusterMoments(
       ? '0'
       : `${times}(${QUANTITIES[name]} - CAST('${String(shifts[index])}' AS DOUBLE))`,
   );
-  const strata = await sumClusters(
-    session,
-    relation,
-    { ...query, groupCount: groups.length, isComplete },
-    [weight === undefined ? '1' : 'w', ...cells],
-  );
+  const strata = await sumClusters(session, relation, { ...query, groupCount: groups.length, isComplete }, [
+    weight === undefined ? '1' : 'w',
+    ...cells,
+  ]);
   return { strata, shifts };
 }
 

@@ -5,7 +5,7 @@ import { suggestNames } from '../internal/arguments.ts';
 import { isMapping, valueAt } from '../internal/values.ts';
 import { type BrokenRule, parseWire, ruleIssue, toPointer, type WireProblem } from './problems-of.ts';
 import { columnOrColumns, type JsonColumn, labelColumn, MAX_ATTRIBUTES, numberColumn } from './row-arrays.ts';
-import { MEASURE_WIRE_FIELDS, measureRules } from './validate-wire.ts';
+import { CLUSTER_DESCRIPTION, MEASURE_WIRE_FIELDS, measureRules, STRATA_DESCRIPTION } from './validate-wire.ts';
 
 /** The fields of a validation request with JSON arrays. */
 const VALIDATE_ROWS_FIELDS = {
@@ -38,6 +38,14 @@ const VALIDATE_ROWS_FIELDS = {
     { description: 'Weights of rows, 0 or more.', examples: [[1, 1, 2, 1]] },
     0,
   ).optional(),
+  cluster: labelColumn('cluster', {
+    description: `${CLUSTER_DESCRIPTION} One label for every row.`,
+    examples: [['p1', 'p1', 'p2', 'p3']],
+  }).optional(),
+  strata: labelColumn('strata', {
+    description: `${STRATA_DESCRIPTION} One label for every row.`,
+    examples: [['north', 'north', 'north', 'south']],
+  }).optional(),
   control: columnOrColumns('control', {
     description:
       'A control feature: groups are also compared within each level of the feature. Several columns are crossed. A gap that changes its sign within a level is reported.',
@@ -89,7 +97,16 @@ export function findTooLong(value: unknown, maxItems: number): WireProblem | und
 }
 
 /** The fields whose arrays have one item per row. */
-const COLUMN_FIELDS = ['y_pred', 'y_score', 'y_true', 'sample_weight', 'sensitive', 'control'] as const;
+const COLUMN_FIELDS = [
+  'y_pred',
+  'y_score',
+  'y_true',
+  'sample_weight',
+  'cluster',
+  'strata',
+  'sensitive',
+  'control',
+] as const;
 
 /** An array of a request that has one item per row. */
 interface GivenColumn {

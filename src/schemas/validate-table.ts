@@ -6,7 +6,13 @@ import { type BrokenRule, parseWire, ruleIssue } from './problems-of.ts';
 import { checkedBy, MAX_ATTRIBUTES } from './row-arrays.ts';
 import { textBoolean, textJson, textNumber } from './text-values.ts';
 import { VALIDATE_VALUES, type ValidateInput } from './validate-values.ts';
-import { MEASURE_WIRE_FIELDS, measureOptionsOf, measureRules } from './validate-wire.ts';
+import {
+  CLUSTER_DESCRIPTION,
+  MEASURE_WIRE_FIELDS,
+  measureOptionsOf,
+  measureRules,
+  STRATA_DESCRIPTION,
+} from './validate-wire.ts';
 
 /** The maximum length in characters of a parameter that contains column names. */
 const MAX_NAMES_LENGTH = 1000;
@@ -44,6 +50,8 @@ const VALIDATE_TABLE_FIELDS = {
   y_true: optionalField(column, 'The column of true labels; adds equalized odds.', 'repaid'),
   sensitive: sensitiveNames,
   sample_weight: optionalField(column, 'The column of weights.', 'weight'),
+  cluster: optionalField(column, CLUSTER_DESCRIPTION, 'person'),
+  strata: optionalField(column, STRATA_DESCRIPTION, 'region'),
   control: optionalField(
     names,
     'Control features, as a comma list: groups are also compared within each level of these columns.',
@@ -125,7 +133,7 @@ export const VALIDATE_FORM_FIELDS = NAMED_FIELDS;
 type TextOptions = Readonly<Record<string, string | readonly string[]>>;
 
 /** The parameters of columns that have fixed names in a table of counts. */
-const ROW_COLUMNS = ['y_pred', 'score', 'y_score', 'y_true', 'sample_weight'] as const;
+const ROW_COLUMNS = ['y_pred', 'score', 'y_score', 'y_true', 'sample_weight', 'cluster', 'strata'] as const;
 
 function countsRules(query: Readonly<Record<string, unknown>>): BrokenRule[] {
   return ROW_COLUMNS.filter((name) => query[name] !== undefined).map((name) => ({
@@ -162,6 +170,8 @@ function inputOf(wire: TableFields): ValidateInput {
     score: wire.score ?? wire.y_score,
     yTrue: wire.y_true,
     sampleWeight: wire.sample_weight,
+    cluster: wire.cluster,
+    strata: wire.strata,
     control: listOf(wire.control),
   };
 }

@@ -79,6 +79,8 @@ export const validateSchema = z
     score: z.string().optional(),
     yTrue: z.string().optional(),
     sampleWeight: z.string().optional(),
+    cluster: z.string().optional(),
+    strata: z.string().optional(),
     control: z.array(z.string().min(1)).min(1).optional(),
     counts: dataSourceSchema.optional(),
     decimal: decimalSchema.optional(),
@@ -92,6 +94,12 @@ export const validateSchema = z
         'Counts have fixed names for decisions, scores, true labels and weights: remove {yPred}, {score}, {yTrue} and {sampleWeight}.',
     },
   )
+  .refine(({ counts, cluster, strata }) => counts === undefined || (cluster === undefined && strata === undefined), {
+    message: 'Counts do not say which rows belong together: remove {cluster} and {strata}, or read the rows.',
+  })
+  .refine(({ minCell, cluster, strata }) => minCell === undefined || (cluster === undefined && strata === undefined), {
+    message: 'Small counts cannot be left out together with clusters: remove {minCell}, or {cluster} and {strata}.',
+  })
   .refine(({ counts, yPred, score }) => counts !== undefined || (yPred === undefined) !== (score === undefined), {
     message: 'Give either decisions ({yPred}) or scores ({score}).',
   })

@@ -20,6 +20,12 @@ const MAX_GATES = 100;
 const metricName = z.string().min(1).max(200);
 
 /** The options for metrics and gates in requests, in snake_case. */
+export const CLUSTER_DESCRIPTION =
+  'The cluster of each row, such as a person or a school. Rows of a cluster may depend on each other: intervals and p-values then count clusters instead of rows.';
+
+export const STRATA_DESCRIPTION =
+  'The stratum of each row, for a sample that was drawn separately in each stratum. Without clusters, each row is a cluster.';
+
 export const MEASURE_WIRE_FIELDS = {
   score_threshold: optionalField(
     VALIDATE_VALUES.scoreThreshold,

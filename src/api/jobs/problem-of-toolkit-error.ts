@@ -160,7 +160,17 @@ function pointerPrefix(job: KnownJob): '' | '/' {
   return 'source' in job && job.source !== 'query' ? '/' : '';
 }
 
-const COLUMN_PARAMETERS = new Set(['y_pred', 'score', 'y_score', 'y_true', 'sensitive', 'sample_weight', 'control']);
+const COLUMN_PARAMETERS = new Set([
+  'y_pred',
+  'score',
+  'y_score',
+  'y_true',
+  'sensitive',
+  'sample_weight',
+  'cluster',
+  'strata',
+  'control',
+]);
 
 /**
  * Returns the form part that caused an error. For an unknown column, this is the configuration, which contains the

@@ -26,8 +26,9 @@ export function readRowsBody(bytes: Uint8Array, maxItems: number): ValidateRowsI
     throw fieldProblem(413, tooLong.pointer, tooLong.detail, suggestion);
   }
   const body = parseValidateRows(value);
-  const { yPred, yScore, yTrue, sensitive, intersections, sampleWeight, control } = camelFields(body);
-  return { ...measureOptionsOf(body), yPred, yScore, yTrue, sensitive, intersections, sampleWeight, control };
+  const { yPred, yScore, yTrue, sensitive, intersections, sampleWeight, cluster, strata, control } = camelFields(body);
+  const outcomes = { yPred, yScore, yTrue, sampleWeight, cluster, strata };
+  return { ...measureOptionsOf(body), ...outcomes, sensitive, intersections, control };
 }
 
 function labelFieldsOf(value: unknown): ReadonlySet<string> {

@@ -46,6 +46,8 @@ ${OPTION.scoreThreshold}
 --y-true <column>  column of true labels, 0 or 1; adds equalized odds
 ${OPTION.sensitive}
 --sample-weight <column>  column of row weights
+--cluster <column>  column that says which rows belong together, such as the person or the school; intervals, p-values and gates then count clusters instead of rows
+--strata <column>  column of the strata of a survey, in each of which clusters (or rows) were drawn separately
 --positive-label <label>  label that counts as 1 in --y-pred and --y-true, if the labels are not 0 and 1
 ${OPTION.yTruePositiveLabel}
 ${OPTION.naValues}
@@ -105,6 +107,9 @@ Examples:
   The gates of a file, with a test report for continuous integration:
   $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --sensitive race \\
       --gate gates.yml --junit gates.xml
+
+  Several rows for each person: intervals that do not take them for different people:
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --cluster person
 
   Compare groups within each department, to find gaps that the overall rates hide or reverse:
   $ evenhand validate --csv decisions.csv --y-pred admitted --sensitive sex --control department

@@ -1,7 +1,7 @@
 import { isDeviceTensor, type SensitiveSource } from '../../table/index.ts';
 import { crossControl } from '../frame/cross-control.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
-import type { MetricBackend } from '../backends/metric-backend.ts';
+import { type MetricBackend, nativeBackend } from '../backends/metric-backend.ts';
 import { classNamesOf, predictionRows, rowsRead, scoreRows } from '../metric-rows.ts';
 import { rowReadings } from '../reduce/row-readings.ts';
 import type { crossControlTensors } from '../reduce/tensors/cross-control-tensors.ts';
@@ -53,7 +53,9 @@ function rowsOf(given: MetricRows, { needsTruth, className }: StatsRequest): Met
   return { ...read, positiveLabel: className, average: 'macro' };
 }
 
-function count(backend: MetricBackend, rows: MetricRows, { kind, metric }: StatsRequest): Promise<GroupStats> {
+function count(given: MetricBackend, rows: MetricRows, { kind, metric }: StatsRequest): Promise<GroupStats> {
+  // All backends count the same; only the native one adds up clusters.
+  const backend = rows.cluster === undefined && rows.strata === undefined ? given : nativeBackend;
   const countOf = {
     classification: () => backend.classification(predictionRows(rows, metric)),
     regression: () => backend.regression(predictionRows(rows, metric)),

@@ -1,6 +1,6 @@
 import { MetricComputationError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
-import { isTensorLike } from '../../table/index.ts';
+import { isTensorLike, onHost } from '../../table/index.ts';
 import { type ClassificationRows, reduceClassification } from '../reduce/reduce-classification.ts';
 import { reduceRegression, type RegressionRows } from '../reduce/reduce-regression.ts';
 import { reduceScores, type ScoreRows } from '../reduce/reduce-scores.ts';
@@ -17,25 +17,30 @@ export interface MetricBackend {
 }
 
 /** Counts arrays on the host and tensors on their device. */
-const native: MetricBackend = {
+export const nativeBackend: MetricBackend = {
   name: 'native',
   classification: async (rows) =>
-    isTensorLike(rows.yPred)
+    isTensorLike(rows.yPred) && !hasClusters(rows)
       ? (await import('../reduce/reduce-tensors.ts')).reduceClassificationTensors(rows)
-      : reduceClassification(rows),
+      : reduceClassification(hasClusters(rows) ? await onHost(rows) : rows),
   regression: async (rows) =>
-    isTensorLike(rows.yPred)
+    isTensorLike(rows.yPred) && !hasClusters(rows)
       ? (await import('../reduce/reduce-tensors.ts')).reduceRegressionTensors(rows)
-      : reduceRegression(rows),
+      : reduceRegression(hasClusters(rows) ? await onHost(rows) : rows),
   scores: async (rows) =>
-    isTensorLike(rows.yScore)
+    isTensorLike(rows.yScore) && !hasClusters(rows)
       ? (await import('../reduce/reduce-tensors.ts')).reduceScoreTensors(rows)
-      : reduceScores(rows),
+      : reduceScores(hasClusters(rows) ? await onHost(rows) : rows),
 };
+
+/** Clusters are added up on the host, so that tensors are read. */
+function hasClusters({ cluster, strata }: ClassificationRows | RegressionRows | ScoreRows): boolean {
+  return cluster !== undefined || strata !== undefined;
+}
 
 /** Each backend is loaded on first use. */
 const BACKENDS: Readonly<Record<string, () => Promise<MetricBackend>>> = {
-  native: () => Promise.resolve(native),
+  native: () => Promise.resolve(nativeBackend),
   danfo: async () => (await import('./danfo-backend.ts')).danfoBackend,
   duckdb: async () => (await import('./duckdb-backend.ts')).duckDbBackend,
 };

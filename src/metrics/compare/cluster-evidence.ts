@@ -10,6 +10,9 @@ import { criticalValue } from '../../stats/normal.ts';
 import { type Interval, wilsonInterval } from '../../stats/proportion-interval.ts';
 import { rateVariance } from '../measures/decision-rates.ts';
 import type { GroupMeasure } from '../measures/index.ts';
+import { counted } from '../../internal/format.ts';
+import type { GroupStats } from '../statistics/group-stats.ts';
+import type { ComparedMeasure } from './gap.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
 
 /** Returns the errors of a measure if rows come in clusters; undefined if rows are independent. */
@@ -95,6 +98,39 @@ export function clusterInterval(
   return sampling.ceiling === undefined
     ? [value - half, value + half]
     : [Math.max(0, value - half), Math.min(sampling.ceiling, value + half)];
+}
+
+/** The effective number of clusters below which a group gets a warning; docs/statistics.md shows the coverage below it. */
+const FEW_CLUSTERS = 20;
+
+/** Warns of groups with few clusters, and of strata whose variance is not known. */
+export function clusterWarnings(
+  compared: readonly ComparedMeasure[],
+  stats: Pick<GroupStats, 'clusters' | 'labels'>,
+): string[] {
+  if (stats.clusters === undefined) return [];
+  const { lonely } = stats.clusters;
+  const few = compared.flatMap(({ measure, groups }) => {
+    const clusters = errorsOf(measure)?.clusters;
+    if (clusters === undefined) return [];
+    return groups
+      .map((group) => ({ label: stats.labels[group] as string, count: Math.floor(clusters[group] as number) }))
+      .filter(({ count }) => count < FEW_CLUSTERS);
+  });
+  const fewest = new Map<string, number>();
+  for (const { label, count } of few) fewest.set(label, Math.min(count, fewest.get(label) ?? Infinity));
+  return [
+    ...Array.from(
+      fewest,
+      ([label, count]) =>
+        `the rows of ${label} count as about ${counted(count, 'cluster')} of equal size, so that its intervals may be too narrow`,
+    ),
+    ...(lonely === 0
+      ? []
+      : [
+          `${counted(lonely, 'stratum has', 'strata have')} only one cluster; it is compared with the mean of all clusters`,
+        ]),
+  ];
 }
 
 /** Returns the standard error of the difference of two groups, or null if it is not known. */

@@ -10,7 +10,7 @@ import type { ClusterStats } from '../statistics/cluster-stats.ts';
 import type { ClassStats, GroupStats } from '../statistics/group-stats.ts';
 import { droppedPerGroup, rowsPerGroup, rowsWithoutTruth } from '../statistics/rows-per-group.ts';
 import { assertKind, assertTruth, groupsOfCompat, measureOfCompat, overallOfCompat, referenceIndex } from './compat.ts';
-import { clusterInterval } from './cluster-evidence.ts';
+import { clusterInterval, clusterWarnings } from './cluster-evidence.ts';
 import { compareSuppressed, isSuppressed } from './compare-suppressed.ts';
 import { gatherEvidence, NO_EVIDENCE } from './evidence.ts';
 import { inPlainWords, participation, thinWarnings, whyUndefined } from './exclusions.ts';
@@ -94,6 +94,7 @@ export function compareGroups(
     warnings: [
       ...readingWarnings(classes[0]?.stats.readings ?? []),
       ...thinWarnings(compared, stats.labels),
+      ...clusterWarnings(compared, stats),
       ...compared.flatMap(({ measure }) => measure.notes ?? []),
       ...outcome.warnings,
       ...(isDefined && options.withEffectSize && effectSize === null ? noEffectSize(outcome.usable) : []),
@@ -269,7 +270,11 @@ function tabulate<Entry>(
  * Returns the interval of one group's measure: Wilson's interval for a rate, a normal interval for a mean. Returns null
  * if the interval is not available.
  */
-function groupInterval({ values, sampling }: Pick<GroupMeasure, 'values' | 'sampling'>, group: number, level: number): Interval | null {
+function groupInterval(
+  { values, sampling }: Pick<GroupMeasure, 'values' | 'sampling'>,
+  group: number,
+  level: number,
+): Interval | null {
   const value = values[group] as number;
   if (sampling.kind === 'none' || Number.isNaN(value)) return null;
   if (sampling.clusters !== undefined) return clusterInterval({ values, sampling }, sampling.clusters, group, level);

@@ -83,9 +83,7 @@ export function detectableGap(
     const clusters = errorsOf(one.measure);
     if (clusters === undefined) return detectableBetween(one.measure, high, low, shared);
     const standardErrorA = clusterErrorBetween(one.measure, clusters, high, low);
-    return standardErrorA === null
-      ? null
-      : minimumDetectableMeanGap({ standardErrorA, standardErrorB: 0, ...shared });
+    return standardErrorA === null ? null : minimumDetectableMeanGap({ standardErrorA, standardErrorB: 0, ...shared });
   });
   return gaps.every((gap) => gap !== null && Number.isFinite(gap)) ? largest(gaps as number[]) : null;
 }

@@ -161,9 +161,7 @@ function meanInfluence(rates: readonly (GroupMeasure & { sampling: RateSampling 
     rateInfluence(RATE_CELLS[name as DecisionRateName], values, sampling.denominators),
   );
   const [first = new Float64Array(), ...others] = parts;
-  return first.map(
-    (value, cell) => others.reduce((sum, other) => sum + (other[cell] as number), value) / parts.length,
-  );
+  return first.map((value, cell) => others.reduce((sum, other) => sum + (other[cell] as number), value) / parts.length);
 }
 
 /**

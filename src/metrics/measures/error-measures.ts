@@ -71,7 +71,12 @@ function rootMeanSquaredError(stats: RegressionStats): GroupMeasure {
       standardErrors: values.map((value, group) =>
         value === 0 ? 0 : (sampling.standardErrors[group] as number) / (2 * value),
       ),
-      clusters: sampling.clusters && scaleErrors(sampling.clusters, values.map((value) => (value === 0 ? 0 : 1 / (2 * value)))),
+      clusters:
+        sampling.clusters &&
+        scaleErrors(
+          sampling.clusters,
+          values.map((value) => (value === 0 ? 0 : 1 / (2 * value))),
+        ),
     },
   };
 }

@@ -225,7 +225,10 @@ function measureScores(name: string, { estimate, rows, needsProbabilities, ceili
 }
 
 function whyNoClusters({ clusters }: ScoreStats, estimates: readonly Estimate[]): string | undefined {
-  if (clusters === undefined || estimates.every(({ influence, value }) => influence !== undefined || Number.isNaN(value)))
+  if (
+    clusters === undefined ||
+    estimates.every(({ influence, value }) => influence !== undefined || Number.isNaN(value))
+  )
     return undefined;
   return 'the effect of clusters on rounded scores is not known';
 }
@@ -248,7 +251,8 @@ function clustersOf(
     }
     first += group.scores.length;
   });
-  const withLabel = (...truths: readonly number[]): Float64Array => cells.map((_, cell) => Number(truths.includes(cell % 2)));
+  const withLabel = (...truths: readonly number[]): Float64Array =>
+    cells.map((_, cell) => Number(truths.includes(cell % 2)));
   const needed = {
     all: [withLabel(0, 1)],
     positives: [withLabel(1)],

@@ -58,7 +58,9 @@ export function reduceRegression(rows: RegressionRows): RegressionStats {
     hasTruth: prepared.yTrue !== undefined,
     dropped: prepared.dropped,
     nDropped: countDropped(counts, yPred.length),
-    ...(clusters === undefined ? {} : { clusters: clusterNumbers(prepared, overallMeans({ weights: sums, moments }), clusters) }),
+    ...(clusters === undefined
+      ? {}
+      : { clusters: clusterNumbers(prepared, overallMeans({ weights: sums, moments }), clusters) }),
   };
 }
 

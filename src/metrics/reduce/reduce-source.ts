@@ -245,7 +245,10 @@ function clustersOfCells(cells: readonly ClusterCell[], stats: ScoreStats, { str
     clusterCount: positionOf.size,
     groupCount: stats.labels.length,
     strata: strata === undefined ? undefined : Int32Array.from(strataOfClusters),
-    cells: Int32Array.from(cells, ({ group, values: [score = 0, truth = 0] }) => 2 * scorePosition(stats, group, score) + truth),
+    cells: Int32Array.from(
+      cells,
+      ({ group, values: [score = 0, truth = 0] }) => 2 * scorePosition(stats, group, score) + truth,
+    ),
     weights: Float64Array.from(cells, ({ weight }) => weight),
   });
 }

@@ -100,11 +100,14 @@ export function readClusters(
     assertSameLength({ rows: rowCount, [name]: column.codes.length });
     const missing = column.codes.indexOf(-1);
     if (missing >= 0) {
-      throw new DataValidationError(`${name} must hold a value in every row, but has none at index ${String(missing)}.`, {
-        code: 'invalid-value',
-        context: { argument: name, index: missing },
-        suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
-      });
+      throw new DataValidationError(
+        `${name} must hold a value in every row, but has none at index ${String(missing)}.`,
+        {
+          code: 'invalid-value',
+          context: { argument: name, index: missing },
+          suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
+        },
+      );
     }
     return column;
   };

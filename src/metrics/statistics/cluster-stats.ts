@@ -79,7 +79,11 @@ interface Slots extends ClusterRows {
  * Adds the rows of each cluster and group.
  * @param add adds a row to the totals that start at an index
  */
-export function sumClusters(rows: ClusterRows, size: number, add: (totals: Float64Array, start: number, row: number) => void): ClusterStats {
+export function sumClusters(
+  rows: ClusterRows,
+  size: number,
+  add: (totals: Float64Array, start: number, row: number) => void,
+): ClusterStats {
   return clusterStats(slotsOf(rows, size, add));
 }
 
@@ -132,7 +136,7 @@ function clusterStats(slots: Slots): ClusterStats {
     next[cluster] = (next[cluster] as number) + 1;
   });
   for (let cluster = 0; cluster < clusterCount; cluster++) {
-    const own = order.subarray(ends[cluster] as number, ends[cluster + 1] as number);
+    const own = order.subarray(ends[cluster], ends[cluster + 1]);
     if (own.length === 0) continue;
     const stratum = strata?.[cluster] ?? 0;
     let sums = byStratum.get(stratum);
@@ -145,7 +149,9 @@ function clusterStats(slots: Slots): ClusterStats {
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 type MutableSums = Mutable<{
-  [Name in keyof StratumSums]: StratumSums[Name] extends ReadonlyMap<number, infer Sums> ? Map<number, Mutable<Sums>> : number;
+  [Name in keyof StratumSums]: StratumSums[Name] extends ReadonlyMap<number, infer Sums>
+    ? Map<number, Mutable<Sums>>
+    : number;
 }>;
 
 function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slots, slots: Int32Array): void {
@@ -187,7 +193,11 @@ function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slo
  */
 export function finishClusters(
   strata: readonly StratumSums[],
-  { groupCount, size, isStratified }: { readonly groupCount: number; readonly size: number; readonly isStratified: boolean },
+  {
+    groupCount,
+    size,
+    isStratified,
+  }: { readonly groupCount: number; readonly size: number; readonly isStratified: boolean },
 ): ClusterStats {
   const clusters = new Float64Array(groupCount);
   const strataOf = new Float64Array(groupCount);
@@ -198,8 +208,7 @@ export function finishClusters(
     let block = blocks.get(key);
     if (block === undefined) blocks.set(key, (block = { first, second, values: new Float64Array(size * size) }));
     const { values } = block;
-    for (let cell = 0; cell < values.length; cell++)
-      values[cell] = (values[cell] as number) + factor * products(cell);
+    for (let cell = 0; cell < values.length; cell++) values[cell] = (values[cell] as number) + factor * products(cell);
   };
   const sums = new Float64Array(groupCount * size);
   const squares = new Float64Array(groupCount * size * size);
@@ -314,8 +323,7 @@ function productsOf(
   if (totals.kind === 'products') return { products: totals, influence };
   const { weights, cells } = totals;
   const summed = sumClusters(totals, 1, (sums, start, entry) => {
-    sums[start] =
-      (sums[start] as number) + (weights[entry] as number) * (influence[cells[entry] as number] as number);
+    sums[start] = (sums[start] as number) + (weights[entry] as number) * (influence[cells[entry] as number] as number);
   });
   return { products: summed.totals as ClusterProducts, influence: new Float64Array(clusters.length).fill(1) };
 }
@@ -413,7 +421,10 @@ export function regroupClusters(
     if (a > b || (a === b && first !== second)) addBlock(b, a, (i, j) => values[j * size + i] as number);
   }
   for (const { first, second, clusters } of stats.shared) {
-    const [a, b] = [positionOf[first] as number, positionOf[second] as number].sort((x, y) => x - y) as [number, number];
+    const [a, b] = [positionOf[first] as number, positionOf[second] as number].sort((x, y) => x - y) as [
+      number,
+      number,
+    ];
     if (a < 0 || a === b) continue;
     const key = a * groupCount + b;
     shared.set(key, { first: a, second: b, clusters: clusters + (shared.get(key)?.clusters ?? 0) });
@@ -432,7 +443,12 @@ export function regroupClusters(
   };
 }
 
-function regroupedSums(values: Float64Array, positionOf: ArrayLike<number>, groups: number, width: number): Float64Array {
+function regroupedSums(
+  values: Float64Array,
+  positionOf: ArrayLike<number>,
+  groups: number,
+  width: number,
+): Float64Array {
   const regrouped = new Float64Array(groups * width);
   for (let group = 0; group < positionOf.length; group++) {
     const position = positionOf[group] as number;
@@ -443,8 +459,11 @@ function regroupedSums(values: Float64Array, positionOf: ArrayLike<number>, grou
 
 /** Returns the error for statistics with clusters where rows are added, removed or pooled. */
 export function clustersCannotMerge(): DataValidationError {
-  return new DataValidationError('Statistics with clusters cannot be combined, because a cluster may have rows in both.', {
-    code: 'invalid-data',
-    suggestion: 'Count all rows at once, or leave the clusters out.',
-  });
+  return new DataValidationError(
+    'Statistics with clusters cannot be combined, because a cluster may have rows in both.',
+    {
+      code: 'invalid-data',
+      suggestion: 'Count all rows at once, or leave the clusters out.',
+    },
+  );
 }

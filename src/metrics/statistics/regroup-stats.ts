@@ -67,7 +67,11 @@ export function groupPicker<Stats extends GroupStats>(
     const own = picked(groups, labels);
     if (stats.clusters === undefined) return own as Stats;
     const positionOf = new Map(groups.map((group, index) => [group, index]));
-    return withClusters(own, stats, stats.labels.map((_, group) => positionOf.get(group) ?? -1)) as Stats;
+    return withClusters(
+      own,
+      stats,
+      stats.labels.map((_, group) => positionOf.get(group) ?? -1),
+    ) as Stats;
   };
 }
 
