@@ -118,6 +118,8 @@ export interface FileValidation {
   readonly measures?: Readonly<Record<string, MetricFrame>> | undefined;
   /** The number of rows that were read, including those without a group or a value. */
   readonly rows?: number | undefined;
+  /** What to consider about the data before the numbers are quoted, such as rows that may depend on each other. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 /** The JSON keys of the label columns. */

@@ -161,7 +161,23 @@ async function measureSource(
     const small = files && (await smallFileStatistics(files, needed, request));
     byKind.push([needed.kind, small ?? (await scan(source, needed, request, bounds))]);
   }
-  return inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
+  const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
+  const notes = files === undefined ? [] : await clusterNotes(files, request);
+  return notes.length === 0 ? validation : Object.freeze({ ...validation, notes: Object.freeze(notes) });
+}
+
+/** Notes columns whose values look like people or things with several rows, if no clusters are named. */
+async function clusterNotes(files: FoundFiles, request: ValidateRequest): Promise<readonly string[]> {
+  const { attributes, control = [], yPred, score, yTrue, sampleWeight, cluster, strata } = request;
+  if (cluster !== undefined || strata !== undefined) return [];
+  const used = [...attributes.flat(), ...control, yPred, score, yTrue, sampleWeight].filter(
+    (name) => name !== undefined,
+  );
+  const { findRepeatedIdentifiers } = await import('../io/repeated-identifiers.ts');
+  return (await findRepeatedIdentifiers(files, new Set(used))).map(
+    ({ name, meanCount }) =>
+      `column '${name}' has about ${meanCount.toFixed(1)} rows for each of its values. If the rows of a value depend on each other, the intervals are too narrow: name it as the cluster (--cluster ${name})`,
+  );
 }
 
 /** Computes statistics with DuckDB, which is loaded only if it is needed. */

@@ -188,12 +188,12 @@ function undefinedNotes(entries: readonly Entry[]): ReportBlock[] {
  * Returns warnings, excluded groups and the number of excluded rows. A note that applies to several metrics appears
  * only once.
  */
-function metricNotes(entries: readonly Entry[], { frames, measures }: ReportedValidation): ReportBlock[] {
+function metricNotes(entries: readonly Entry[], { frames, measures, notes = [] }: ReportedValidation): ReportBlock[] {
   const ofMetrics = joinedNotes(
     entries.map(({ attribute, result }) => ({ attribute, texts: result.warnings.map(capital) })),
   );
   const ofFrames = [frames, measures].flatMap((all) => Object.values(all ?? {}).flatMap(({ warnings }) => warnings));
-  const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital)])];
+  const warnings = [...new Set([...ofMetrics, ...ofFrames.map(capital), ...notes.map(capital)])];
   return [
     ...noteBlocks('Before you quote these values', warnings),
     ...noteBlocks('Not compared', [...exclusionNotes(entries), ...droppedNote(entries)]),

@@ -34,7 +34,7 @@ export function validationToJson(
   options: ValidationJsonParts = {},
 ): Record<string, unknown> {
   assertKnownOptions('validationToJson', options, JSON_PARTS);
-  const { passed, threshold, gates, attributes, verdicts, labels } = validation;
+  const { passed, threshold, gates, attributes, verdicts, labels, notes = [] } = validation;
   const { manifest, changes } = options;
   const parts = Object.entries(attributes).map(
     ([name, metrics]) =>
@@ -45,6 +45,7 @@ export function validationToJson(
     threshold,
     gates: gates.map(gateToJson),
     ...(Object.keys(labels ?? {}).length === 0 ? {} : { labels }),
+    ...(notes.length === 0 ? {} : { notes }),
     ...(parts.length === 1 ? { ...parts[0]?.[1], passed } : {}),
     attributes: Object.fromEntries(parts),
     ...(changes === undefined ? {} : { changes: changesToJson(changes) }),
@@ -74,7 +75,8 @@ function attributeToJson(
 export function validationToJsonText(validation: FileValidation): string {
   const { passed, threshold, gates, attributes, verdicts, labels } = validation;
   const [only, ...others] = Object.entries(attributes);
-  if (only === undefined || others.length > 0) return JSON.stringify(validationToJson(validation));
+  if (only === undefined || others.length > 0 || validation.notes !== undefined)
+    return JSON.stringify(validationToJson(validation));
   const [name, metrics] = only;
   const results = JSON.stringify(attributeToJson(validation, name, metrics)).slice(1, -1);
   const hasLabels = Object.keys(labels ?? {}).length > 0;

@@ -38,6 +38,59 @@ function makeFile(): string {
   return file;
 }
 
+describe('evenhand validate with clusters', () => {
+  /** Writes 10 equal rows for each of 60 people; every second woman and two of three men are selected. */
+  function people(): string {
+    const rows = Array.from({ length: 600 }, (_, row) => {
+      const person = Math.floor(row / 10);
+      const isWoman = person % 2 === 0;
+      return `p${String(person)},${isWoman ? 'f' : 'm'},${Number(isWoman ? person % 4 === 0 : person % 6 !== 1)},${row % 3 === 0 ? 'north' : 'south'}`;
+    });
+    const file = path.join(folder(), 'people.csv');
+    writeFileSync(file, ['person,sex,p,region', ...rows].join('\n'));
+    return file;
+  }
+  const args = (): string[] => ['--csv', people(), '--y-pred', 'p', '--sensitive', 'sex'];
+
+  it('has the interval and the verdict of the people, not of their rows', async () => {
+    const gate = ['--metric', 'demographic_parity_difference', '--threshold', '0.1', '--with-p-value'];
+    const rows = (await validateJson([...args(), ...gate])).body.metrics?.['demographic_parity_difference'];
+    const clustered = (await validateJson([...args(), ...gate, '--cluster', 'person'])).body.metrics;
+    const people = clustered?.['demographic_parity_difference'];
+    // One row for each person: 15 of 30 women, and 20 of 30 men.
+    expect(people?.value).to.be.closeTo(1 / 6, 1e-12);
+    expect(people?.n_clusters).to.deep.equal({ f: 30, m: 30 });
+    expect([rows?.ci?.[0] ?? 0, people?.ci?.[0]]).to.satisfy(([a, b]: number[]) => (a as number) > 0.05 && b === 0);
+    expect([people?.ci_method, people?.p_value_method]).to.deep.equal(['cluster-t', 'cluster-t']);
+    // Student's t of the 58 degrees of freedom: (1 / 6) / sqrt((1 / 4 + 2 / 9) / 29) = 1.306.
+    expect(people?.p_value).to.be.closeTo(0.2, 0.02);
+  });
+
+  it('shows the number of clusters, and suggests them for a column that looks like people', async () => {
+    const { stdout } = await runCli(['validate', ...args(), '--cluster', 'person']);
+    expect(stdout)
+      .to.match(/Group +n +Clusters/)
+      .and.not.to.contain('--cluster person');
+    const plain = await runCli(['validate', ...args()]);
+    expect(plain.stdout.replaceAll(/\s+/g, ' ')).to.contain(
+      "Column 'person' has about 10.0 rows for each of its values.",
+    );
+    expect(plain.stdout).to.contain('--cluster person');
+  });
+
+  const REFUSALS: readonly (readonly [string, string[], RegExp])[] = [
+    ['an unknown column', ['--cluster', 'persn'], /no column 'persn'.*'person'/],
+    ['small cells', ['--cluster', 'person', '--min-cell', '5'], /remove --min-cell, or --cluster and --strata/],
+  ];
+  for (const [what, own, message] of REFUSALS) {
+    it(`rejects ${what} on one line`, async () => {
+      const { code, stderr } = await runCli(['validate', ...args(), ...own]);
+      expect(stderr.trimEnd()).to.match(message).and.not.to.contain('\n');
+      expect(code).to.equal(2);
+    });
+  }
+});
+
 describe('evenhand validate', () => {
   it('prints rates, the difference and the excluded groups', async () => {
     const { code, stdout } = await runCli(['validate', '--csv', makeFile(), '--y-pred', 'p', '--sensitive', 'sex']);

@@ -7,7 +7,16 @@ import { CLUSTER_SETTINGS, clusterCoverage } from '../../scripts/study/clusters.
 import { createRandom } from '../../src/internal/random.ts';
 import { loadData, openDuckDb } from '../../src/io/index.ts';
 import { errorsOf } from '../../src/metrics/compare/cluster-evidence.ts';
-import { computeMetric, FairnessAnalyzer, mergeStats, reduceClassification } from '../../src/metrics/index.ts';
+import {
+  computeMetric,
+  FairnessAnalyzer,
+  mergeStats,
+  metricOf,
+  reduceClassification,
+  statsFromJson,
+  statsToJson,
+} from '../../src/metrics/index.ts';
+import { metricDefinition, metricKind } from '../../src/metrics/metric-definitions.ts';
 import { reduceRows } from '../../src/metrics/compute-metric.ts';
 import { type MeasureName, measureDefinition } from '../../src/metrics/measures/index.ts';
 import type { MetricRows } from '../../src/metrics/row-options.ts';
@@ -42,8 +51,8 @@ function rowsOf({ rows, weighted }: Case, name: string): MetricRows {
   const { decision, truth, score, group = [], cluster, weight } = rows;
   const isNumber = name.startsWith('mean_');
   return {
-    ...{ yPred: isNumber ? score : decision, yTrue: truth, yScore: score as number[], sensitive: group, cluster },
-    sampleWeight: weighted ? (weight as number[]) : undefined,
+    ...{ yPred: isNumber ? score : decision, yTrue: truth, yScore: score, sensitive: group, cluster },
+    sampleWeight: weighted ? weight : undefined,
   };
 }
 
@@ -99,7 +108,7 @@ describe('clusters of dependent rows', () => {
     for (const metric of METRICS) {
       const isNumber = /mean_|mae|rmse/.test(metric);
       const yPred = isNumber ? score : decision;
-      const single = computeMetric(metric, { yPred, yTrue: truth, yScore: score as number[], sensitive: group, cluster: own }); // prettier-ignore
+      const single = computeMetric(metric, { yPred, yTrue: truth, yScore: score, sensitive: group, cluster: own }); // prettier-ignore
       const repeated = computeMetric(metric, {
         ...{ yPred: repeat(yPred), yTrue: repeat(truth), yScore: repeat(score as number[]) },
         ...{ sensitive: repeat(group), cluster: repeat(own) },
@@ -201,31 +210,31 @@ describe('clusters of dependent rows', () => {
   });
 
   describe('when they are few or wrong', () => {
-    const two = { yPred: [1, 0, 1, 0, 1, 1, 0, 0], sensitive: [...'aaaabbbb'] };
+    const two = { yPred: [1, 0, 1, 0, 1, 1, 0, 0], sensitive: Array.from('aaaabbbb') };
 
     it('one cluster in a group is no interval, with the reason', () => {
-      const { value, ci, warnings } = computeMetric('demographic_parity_difference', { ...two, cluster: [...'pppprrst'] }, { minGroupSize: 1 }); // prettier-ignore
+      const { value, ci, warnings } = computeMetric('demographic_parity_difference', { ...two, cluster: Array.from('pppprrst') }, { minGroupSize: 1 }); // prettier-ignore
       expect([value, ci]).to.deep.equal([0, null]);
       expect(warnings.join()).to.contain('no interval: the rows that a group needs are all in one cluster');
     });
 
     it('positives that are all in one cluster give no interval of the true positive rate', () => {
       const yTrue = [1, 1, 0, 0, 1, 0, 1, 0];
-      const rows = { ...two, yTrue, cluster: [...'ppqqrstt'] };
+      const rows = { ...two, yTrue, cluster: Array.from('ppqqrstt') };
       const { ci, warnings } = computeMetric('true_positive_rate_difference', rows, { minGroupSize: 1 });
       expect(ci).to.equal(null);
       expect(warnings.join()).to.contain('all in one cluster');
     });
 
     it('few clusters give a warning', () => {
-      const cluster = [...'ppqqrrss'];
+      const cluster = Array.from('ppqqrrss');
       const { ci, warnings } = computeMetric('demographic_parity_difference', { ...two, cluster }, { minGroupSize: 1 });
       expect(ci).to.not.equal(null);
       expect(warnings.join()).to.contain('the rows of a count as about 2 clusters of equal size');
     });
 
     it('a stratum with one cluster gives a warning', () => {
-      const rows = { ...two, cluster: [...'pqrstuvw'], strata: [...'xxxxxxxy'] };
+      const rows = { ...two, cluster: Array.from('pqrstuvw'), strata: Array.from('xxxxxxxy') };
       const { warnings } = computeMetric('demographic_parity_difference', rows, { minGroupSize: 1 });
       expect(warnings.join()).to.contain('1 stratum has only one cluster');
     });
@@ -245,8 +254,25 @@ describe('clusters of dependent rows', () => {
       expect(() => reduceClassification({ ...two, cluster: ['p'] })).to.throw(/differ in length/);
     });
 
+    it('statistics with clusters are the same after JSON', () => {
+      const [one] = cases;
+      for (const metric of METRICS) {
+        const rows = rowsOf(one as Case, metric.startsWith('m') || metric.startsWith('rmse') ? 'mean_' : '');
+        const kind = metricKind(metricDefinition(metric));
+        for (const strata of [undefined, (one as Case).rows['stratum']]) {
+          const stats = reduceRows(kind, { ...rows, strata }, metric);
+          const read = statsFromJson(JSON.parse(JSON.stringify(statsToJson(stats))));
+          const [before, after] = [metricOf(metric, stats), metricOf(metric, read)];
+          expect(after.ci, metric).to.deep.equal(before.ci).and.not.equal(null);
+          expect(after.nClusters, metric).to.deep.equal(before.nClusters);
+        }
+      }
+      const broken = { ...statsToJson(reduceClassification({ ...two, cluster: Array.from('ppqqrrss') })), clusters: { clusters: [2] } }; // prettier-ignore
+      expect(() => statsFromJson(broken)).to.throw(/'clusters' must be a list of 2 numbers/);
+    });
+
     it('statistics with clusters are not merged', () => {
-      const stats = reduceClassification({ ...two, cluster: [...'ppqqrrss'] });
+      const stats = reduceClassification({ ...two, cluster: Array.from('ppqqrrss') });
       expect(() => mergeStats(stats, stats)).to.throw(/Statistics with clusters cannot be combined/);
     });
   });

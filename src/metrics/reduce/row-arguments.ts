@@ -94,9 +94,9 @@ export function readClusters(
   rowCount: number,
 ): ReadClusters | undefined {
   if (cluster === undefined && strata === undefined) return undefined;
-  const codesOf = (source: ColumnSource | undefined, name: string): CategoricalColumn | undefined => {
+  const codesOf = (source: ColumnSource | undefined, name: string): ClusterCodes | undefined => {
     if (source === undefined) return undefined;
-    const column = encodeGroups(source, 'exclude', naValues);
+    const column = clusterCodes(source, name, naValues);
     assertSameLength({ rows: rowCount, [name]: column.codes.length });
     const missing = column.codes.indexOf(-1);
     if (missing >= 0) {
@@ -113,10 +113,10 @@ export function readClusters(
   };
   const [clusters, stratum] = [codesOf(cluster, 'cluster'), codesOf(strata, 'strata')];
   const codes = clusters?.codes ?? Int32Array.from({ length: rowCount }, (_, row) => row);
-  if (stratum === undefined) return { clusters: codes, clusterCount: clusters?.labels.length ?? rowCount };
+  if (stratum === undefined) return { clusters: codes, clusterCount: clusters?.count ?? rowCount };
   const positionOf = new Map<number, number>();
   const nested = codes.map((code, row) => {
-    const key = code * stratum.labels.length + (stratum.codes[row] as number);
+    const key = code * stratum.count + (stratum.codes[row] as number);
     const position = positionOf.get(key) ?? positionOf.size;
     positionOf.set(key, position);
     return position;
@@ -124,9 +124,37 @@ export function readClusters(
   const keys = [...positionOf.keys()];
   return {
     clusters: nested,
-    strata: Int32Array.from(keys, (key) => key % stratum.labels.length),
+    strata: Int32Array.from(keys, (key) => key % stratum.count),
     clusterCount: keys.length,
   };
+}
+
+/** The code of each row, from 0; -1 if it is missing. */
+interface ClusterCodes {
+  readonly codes: Int32Array;
+  readonly count: number;
+}
+
+/** Numbers clusters. Unlike the labels of groups, the many names of clusters are neither kept nor sorted. */
+function clusterCodes(source: ColumnSource, name: string, naValues: readonly string[] | undefined): ClusterCodes {
+  const column = naValues === undefined ? toColumn(source, name) : undefined;
+  if (column?.kind !== 'numeric') {
+    const { codes, labels } = encodeGroups(source, 'exclude', naValues);
+    return { codes, count: labels.length };
+  }
+  const codeOf = new Map<number, number>();
+  const codes = new Int32Array(column.values.length);
+  for (let row = 0; row < codes.length; row++) {
+    const value = column.values[row] as number;
+    if (Number.isNaN(value)) {
+      codes[row] = -1;
+      continue;
+    }
+    let code = codeOf.get(value);
+    if (code === undefined) codeOf.set(value, (code = codeOf.size));
+    codes[row] = code;
+  }
+  return { codes, count: codeOf.size };
 }
 
 /** Reads the weights of rows: finite, 0 or more, NaN if missing. */

@@ -92,56 +92,69 @@ export function withShifts(stats: ClusterStats, shifts: readonly number[]): Clus
   return stats.totals.kind === 'products' ? { ...stats, totals: { ...stats.totals, shifts } } : stats;
 }
 
+/** Adds the rows of each cluster and group. The slots are in the order of their clusters. */
 function slotsOf(
   rows: ClusterRows,
   size: number,
   add: (totals: Float64Array, start: number, row: number) => void,
 ): Slots {
   const { clusters, groups, groupCount } = rows;
-  const slotOf = new Map<number, number>();
+  const order = rowsByCluster(rows);
   const slots = new Int32Array(groups.length);
-  for (let row = 0; row < groups.length; row++) {
+  // The last cluster with rows of each group, and the slot of the group in it.
+  const lastCluster = new Int32Array(groupCount).fill(-1);
+  const lastSlot = new Int32Array(groupCount);
+  let count = 0;
+  for (const row of order) {
     const group = groups[row] as number;
-    if (group < 0) continue;
-    const key = (clusters[row] as number) * groupCount + group;
-    const slot = slotOf.get(key) ?? slotOf.size;
-    slotOf.set(key, slot);
-    slots[row] = slot;
+    const cluster = clusters[row] as number;
+    if (lastCluster[group] !== cluster) {
+      lastCluster[group] = cluster;
+      lastSlot[group] = count++;
+    }
+    slots[row] = lastSlot[group] as number;
   }
-  const keys = Float64Array.from(slotOf.keys());
-  const totals = new Float64Array(keys.length * size);
+  const totals = new Float64Array(count * size);
+  const [clusterOf, groupOf] = [new Int32Array(count), new Int32Array(count)];
+  for (const row of order) {
+    const slot = slots[row] as number;
+    clusterOf[slot] = clusters[row] as number;
+    groupOf[slot] = groups[row] as number;
+    add(totals, slot * size, row);
+  }
+  return { ...rows, clusters: clusterOf, groups: groupOf, size, totals };
+}
+
+/** Returns the rows that have a group, sorted by cluster (counting sort). */
+function rowsByCluster({ clusters, groups, clusterCount }: ClusterRows): Int32Array {
+  const next = new Int32Array(clusterCount + 1);
   for (let row = 0; row < groups.length; row++) {
-    if ((groups[row] as number) >= 0) add(totals, (slots[row] as number) * size, row);
+    if ((groups[row] as number) < 0) continue;
+    const cluster = clusters[row] as number;
+    next[cluster + 1] = (next[cluster + 1] as number) + 1;
   }
-  return {
-    ...rows,
-    clusters: Int32Array.from(keys, (key) => Math.floor(key / groupCount)),
-    groups: Int32Array.from(keys, (key) => key % groupCount),
-    ...{ size, totals },
-  };
+  for (let cluster = 0; cluster < clusterCount; cluster++)
+    next[cluster + 1] = (next[cluster + 1] as number) + (next[cluster] as number);
+  const order = new Int32Array(next[clusterCount] as number);
+  for (let row = 0; row < groups.length; row++) {
+    if ((groups[row] as number) < 0) continue;
+    const cluster = clusters[row] as number;
+    order[next[cluster] as number] = row;
+    next[cluster] = (next[cluster] as number) + 1;
+  }
+  return order;
 }
 
 function clusterStats(slots: Slots): ClusterStats {
-  const { clusterCount, clusters, strata, groupCount, size } = slots;
+  const { clusters, strata, groupCount, size } = slots;
   const byStratum = new Map<number, MutableSums>();
-  // Slots sorted by cluster.
-  const ends = new Int32Array(clusterCount + 1);
-  for (const cluster of clusters) ends[cluster + 1] = (ends[cluster + 1] as number) + 1;
-  for (let cluster = 0; cluster < clusterCount; cluster++)
-    ends[cluster + 1] = (ends[cluster + 1] as number) + (ends[cluster] as number);
-  const next = ends.slice();
-  const order = new Int32Array(clusters.length);
-  clusters.forEach((cluster, slot) => {
-    order[next[cluster] as number] = slot;
-    next[cluster] = (next[cluster] as number) + 1;
-  });
-  for (let cluster = 0; cluster < clusterCount; cluster++) {
-    const own = order.subarray(ends[cluster], ends[cluster + 1]);
-    if (own.length === 0) continue;
+  for (let first = 0, end = 0; first < clusters.length; first = end) {
+    const cluster = clusters[first] as number;
+    while (end < clusters.length && clusters[end] === cluster) end++;
     const stratum = strata?.[cluster] ?? 0;
     let sums = byStratum.get(stratum);
     if (sums === undefined) byStratum.set(stratum, (sums = { clusters: 0, groups: new Map(), pairs: new Map() }));
-    addCluster(sums, slots, own);
+    addCluster(sums, slots, first, end);
   }
   return finishClusters([...byStratum.values()], { groupCount, size, isStratified: strata !== undefined });
 }
@@ -154,15 +167,16 @@ type MutableSums = Mutable<{
     : number;
 }>;
 
-function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slots, slots: Int32Array): void {
+/** Adds the totals and products of the slots of one cluster. */
+function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slots, start: number, end: number): void {
   sums.clusters++;
-  for (const a of slots) {
+  for (let a = start; a < end; a++) {
     const first = groups[a] as number;
     let own = sums.groups.get(first);
     if (own === undefined) sums.groups.set(first, (own = { clusters: 0, sums: new Float64Array(size) }));
     own.clusters++;
     addInto(own.sums, 0, totals.subarray(a * size, (a + 1) * size));
-    for (const b of slots) {
+    for (let b = start; b < end; b++) {
       const second = groups[b] as number;
       if (second < first) continue;
       const key = first * groupCount + second;
@@ -170,13 +184,19 @@ function addCluster(sums: MutableSums, { groups, groupCount, size, totals }: Slo
       if (pair === undefined)
         sums.pairs.set(key, (pair = { first, second, clusters: 0, products: new Float64Array(size * size) }));
       pair.clusters++;
-      const { products } = pair;
-      for (let i = 0; i < size; i++) {
-        const value = totals[a * size + i] as number;
-        if (value === 0) continue;
-        for (let j = 0; j < size; j++)
-          products[i * size + j] = (products[i * size + j] as number) + value * (totals[b * size + j] as number);
-      }
+      addProducts(pair.products, totals, a * size, b * size, size);
+    }
+  }
+}
+
+/** Adds the products of all cells of two slots. Most cells of decisions are 0. */
+function addProducts(products: Float64Array, totals: Float64Array, a: number, b: number, size: number): void {
+  for (let i = 0; i < size; i++) {
+    const value = totals[a + i] as number;
+    if (value === 0) continue;
+    for (let j = 0; j < size; j++) {
+      const cell = i * size + j;
+      products[cell] = (products[cell] as number) + value * (totals[b + j] as number);
     }
   }
 }
@@ -255,7 +275,8 @@ export function finishClusters(
 }
 
 function addInto(target: Float64Array, start: number, values: Float64Array): void {
-  values.forEach((value, index) => (target[start + index] = (target[start + index] as number) + value));
+  for (let index = 0; index < values.length; index++)
+    target[start + index] = (target[start + index] as number) + (values[index] as number);
 }
 
 function factorOf(clusters: number): number {

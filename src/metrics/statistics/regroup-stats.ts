@@ -77,6 +77,7 @@ export function groupPicker<Stats extends GroupStats>(
 
 /** Adds the clusters of earlier statistics to the same rows in other groups. */
 function withClusters(stats: GroupStats, earlier: GroupStats, positionOf: ArrayLike<number>): GroupStats {
+  if (earlier.clusters === undefined) return stats;
   const cellOf = (cell: number): number => {
     if (stats.kind !== 'scores' || earlier.kind !== 'scores') return cell;
     const entry = cell >> 1;

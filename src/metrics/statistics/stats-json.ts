@@ -1,5 +1,6 @@
 import { DataValidationError } from '../../exceptions/index.ts';
 import { toSnakeCase } from '../../internal/arguments.ts';
+import type { ClusterStats } from './cluster-stats.ts';
 import {
   CELLS_PER_GROUP,
   type CellTables,
@@ -31,7 +32,11 @@ const FORM = 1;
  */
 export function statsToJson(stats: GroupStats): StatsJson {
   const common = { form: FORM, kind: stats.kind, labels: stats.labels, ...tablesToJson(stats) };
-  const end = { has_truth: stats.hasTruth, n_dropped: stats.nDropped };
+  const end = {
+    has_truth: stats.hasTruth,
+    n_dropped: stats.nDropped,
+    ...(stats.clusters === undefined ? {} : { clusters: clustersToJson(stats.clusters) }),
+  };
   switch (stats.kind) {
     case 'classification':
       return {
@@ -76,7 +81,12 @@ export function statsFromJson(json: unknown): GroupStats {
   const reader = new Reader(json);
   if (reader.value('form') !== FORM) throw unreadable('form', String(FORM));
   const labels = reader.labels();
-  const end = { hasTruth: reader.value('has_truth') === true, nDropped: reader.number('n_dropped') };
+  const clusters = readClusters(reader, labels.length);
+  const end = {
+    hasTruth: reader.value('has_truth') === true,
+    nDropped: reader.number('n_dropped'),
+    ...(clusters === undefined ? {} : { clusters }),
+  };
   switch (reader.value('kind')) {
     case 'classification':
       return {
@@ -126,6 +136,63 @@ function readLosses(reader: Reader, groups: number): LossSums | null {
   return { sums, squares };
 }
 
+function clustersToJson({ clusters, strata, shared, lonely, totals }: ClusterStats): Record<string, unknown> {
+  const common = { clusters: [...clusters], strata: [...strata], shared, lonely };
+  if (totals.kind === 'entries') {
+    const { clusterCount, strata: strataOf } = totals;
+    const lists = (['clusters', 'groups', 'cells', 'weights'] as const).map((name) => [name, [...totals[name]]]);
+    const own = { cluster_count: clusterCount, ...(strataOf === undefined ? {} : { strata: [...strataOf] }) };
+    return { ...common, entries: { ...Object.fromEntries(lists), ...own } };
+  }
+  const { size, shifts, blocks, sums, squares } = totals;
+  const products = {
+    size,
+    ...(shifts === undefined ? {} : { shifts }),
+    blocks: blocks.map(({ first, second, values }) => ({ first, second, values: [...values] })),
+    sums: [...sums],
+    squares: [...squares],
+  };
+  return { ...common, products };
+}
+
+/** Reads clusters; undefined if there are none. */
+function readClusters(json: Reader, groups: number): ClusterStats | undefined {
+  if (json.value('clusters') === undefined) return undefined;
+  const reader = json.inside('clusters');
+  const pairOf = (one: Reader): { readonly first: number; readonly second: number } => ({
+    first: one.index('first', groups),
+    second: one.index('second', groups),
+  });
+  const common = {
+    clusters: reader.numbers('clusters', groups),
+    strata: reader.numbers('strata', groups),
+    shared: reader.list('shared').map((one) => ({ ...pairOf(one), clusters: one.number('clusters') })),
+    lonely: reader.number('lonely'),
+  };
+  if (reader.value('entries') !== undefined) {
+    const entries = reader.inside('entries');
+    const weights = entries.numbers('weights');
+    const codes = (name: string): Int32Array => Int32Array.from(entries.numbers(name, weights.length));
+    const clusterCount = entries.number('cluster_count');
+    const strata = entries.value('strata') === undefined ? undefined : Int32Array.from(entries.numbers('strata', clusterCount)); // prettier-ignore
+    const lists = { clusters: codes('clusters'), groups: codes('groups'), cells: codes('cells'), weights };
+    return { ...common, totals: { kind: 'entries', ...lists, strata, clusterCount, groupCount: groups } };
+  }
+  const products = reader.inside('products');
+  const size = products.number('size');
+  return {
+    ...common,
+    totals: {
+      kind: 'products',
+      size,
+      ...(products.value('shifts') === undefined ? {} : { shifts: [...products.numbers('shifts', size - 1)] }),
+      blocks: products.list('blocks').map((one) => ({ ...pairOf(one), values: one.numbers('values', size * size) })),
+      sums: products.numbers('sums', groups * size),
+      squares: products.numbers('squares', groups * size * size),
+    },
+  };
+}
+
 function tablesToJson(tables: CellTables): Record<string, number[]> {
   return { counts: [...tables.counts], weights: [...tables.weights], squared_weights: [...tables.squaredWeights] };
 }
@@ -167,6 +234,18 @@ class Reader {
     const value = this.value(name);
     if (typeof value !== 'number' || !Number.isFinite(value)) throw unreadable(name, 'a number');
     return value;
+  }
+
+  index(name: string, count: number): number {
+    const value = this.number(name);
+    if (!Number.isInteger(value) || value < 0 || value >= count) throw unreadable(name, 'the index of a group');
+    return value;
+  }
+
+  list(name: string): Reader[] {
+    const items = this.value(name);
+    if (!Array.isArray(items)) throw unreadable(name, 'a list');
+    return items.map((item) => new Reader(item, name));
   }
 
   labels(): readonly string[] {
