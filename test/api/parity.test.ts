@@ -124,6 +124,18 @@ const COUNTS = (() => {
 })();
 
 const CASES: readonly ParityCase[] = [
+  table(
+    'clusters of dependent rows',
+    { y_pred: 'accepted', y_true: 'repaid', sensitive: 'sex', cluster: 'age', strata: 'race' },
+    { yPred: accepted, yTrue: repaid, sensitive: { sex }, cluster: numbers(4), strata: race },
+    ['--y-pred', 'accepted', '--y-true', 'repaid', '--sensitive', 'sex', '--cluster', 'age', '--strata', 'race'],
+  ),
+  validation(
+    'clusters of dependent rows in arrays',
+    { y_pred: accepted, sensitive: { sex }, cluster: numbers(4) },
+    { yPred: accepted, sensitive: { sex }, cluster: numbers(4) },
+    ['--y-pred', 'accepted', '--sensitive', 'sex', '--cluster', 'age'],
+  ),
   {
     ...validation(
       'counts instead of rows',
