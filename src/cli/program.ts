@@ -83,6 +83,15 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Do the tasks of a queue on Redis, such as the networks of train-regularized --queue. Start it on any number of machines.',
     load: async () => (await import('./commands/worker.ts')).workerCommand(),
   },
+  verify: {
+    description:
+      'Check a report of validate: compute all its numbers again, from the statistics in it and from the data, and check its signature.',
+    load: async () => (await import('./commands/verify.ts')).verifyCommand(),
+  },
+  keygen: {
+    description: 'Create a pair of keys, to sign reports with validate --sign and to check them with verify --key.',
+    load: async () => (await import('./commands/keygen.ts')).keygenCommand(),
+  },
   predict: {
     description: 'Add the score and the prediction of a saved model to every row of the given files.',
     load: async () => (await import('./commands/predict.ts')).predictCommand(),

@@ -10,7 +10,19 @@ import type { FoundFiles } from '../schemas/data-source.ts';
 /** The names of options that do not determine a result, and of URLs, which may contain secrets. */
 const OTHER_OPTIONS = new Set([
   ...['json', 'quiet', 'verbose', 'compare', 'rawCsv', 'webhook', 'mlflowExperiment', 'mlflowRunName'],
-  ...['out', 'outCsv', 'outJson', 'outPlot', 'outputDir', 'reportMd', 'reportHtml', 'reportJson', 'junit', 'saveModel'],
+  ...[
+    'out',
+    'outCsv',
+    'outJson',
+    'outPlot',
+    'outputDir',
+    'reportMd',
+    'reportHtml',
+    'reportJson',
+    'junit',
+    'saveModel',
+    'sign',
+  ],
 ]);
 
 /** Returns the options that determine the result, without those that only name outputs. */

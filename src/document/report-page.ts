@@ -128,6 +128,17 @@ export interface ReportPage {
    * @defaultValue none: no script may run
    */
   readonly scripts?: readonly PageScript[] | undefined;
+  /**
+   * Data for programs.
+   * @defaultValue none
+   */
+  readonly data?: PageData | undefined;
+}
+
+/** Data that a page holds for programs; it is not shown and does not run. */
+export interface PageData {
+  readonly id: string;
+  readonly value: object;
 }
 
 /** A script of a page. `pageScript` computes the hash. */
@@ -140,7 +151,7 @@ export interface PageScript {
 
 /** Renders a self-contained page that loads no external resource. */
 export function reportPage(page: ReportPage): string {
-  const { title, header, main, footer, skipLink, style = '', scripts = [] } = page;
+  const { title, header, main, footer, skipLink, style = '', scripts = [], data } = page;
   return markup`<!doctype html>
 <html lang="en">
 <head>
@@ -161,9 +172,15 @@ ${main}
 <footer>
 ${footer}
 </footer>
-${scripts.map(({ code }) => markup`<script>${trusted(code)}</script>\n`)}</body>
+${data !== undefined && dataElement(data)}${scripts.map(({ code }) => markup`<script>${trusted(code)}</script>\n`)}</body>
 </html>
 `.text;
+}
+
+/** A `<` is escaped, because `</script` would end the element. */
+function dataElement({ id, value }: PageData): Html {
+  const json = JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
+  return markup`<script type="application/json" id="${id}">${trusted(json)}</script>\n`;
 }
 
 function policyOf(scripts: readonly PageScript[]): string {

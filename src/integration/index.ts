@@ -27,6 +27,21 @@ export {
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
+export { createManifest, type EvidenceManifest } from './report-evidence.ts';
+export {
+  type ReportDifference,
+  type ReportVerification,
+  type VerificationCheck,
+  verifyReport,
+  type VerifyReportOptions,
+} from './verify-report.ts';
+export {
+  generateReportKeys,
+  type ReportKeys,
+  signReport,
+  type SignReportOptions,
+  verifySignature,
+} from './sign-report.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
 export { executeWorkflow } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';

@@ -17,7 +17,7 @@ import { type ClassStats, type GroupStats, sum } from '../metrics/statistics/gro
 import { rowsPerGroup } from '../metrics/statistics/rows-per-group.ts';
 import { withoutSmallCells } from '../metrics/statistics/small-cells.ts';
 import type { Gate } from '../schemas/gates.ts';
-import { type MeasureOptions, SCORE_THRESHOLD } from '../schemas/validate-values.ts';
+import { type MeasureOptions, SCORE_THRESHOLD, type ValidateRequest } from '../schemas/validate-values.ts';
 import type { ColumnSource, LabelCounts } from '../table/index.ts';
 import { joinVerdicts, judge, type Verdict } from './assertions.ts';
 import {
@@ -90,6 +90,12 @@ export function binaryTruth(source: ColumnSource, labels: Parameters<typeof read
   return Float64Array.from(readTruth(source, labels), (value) => (value < 0 ? NaN : value));
 }
 
+/** What a validation was computed from: the request, and the statistics of each attribute. */
+export interface CountedValidation {
+  readonly request: ValidateRequest;
+  readonly statistics: readonly KindStatistics[];
+}
+
 /** The metrics of one attribute, by name. */
 export type AttributeMetrics = Readonly<Record<string, MetricResult>>;
 
@@ -120,6 +126,8 @@ export interface FileValidation {
   readonly rows?: number | undefined;
   /** What to consider about the data before the numbers are quoted, such as rows that may depend on each other. */
   readonly notes?: readonly string[] | undefined;
+  /** What the validation was computed from; present only for files, counts and databases. */
+  readonly counted?: CountedValidation | undefined;
 }
 
 /** The JSON keys of the label columns. */
@@ -246,7 +254,10 @@ export function* measureAttributes(
 }
 
 /** Leaves out small counts that are not left out already. */
-function withoutSmall(byKind: readonly KindStatistics[], minCell: number | undefined): readonly KindStatistics[] {
+export function withoutSmall(
+  byKind: readonly KindStatistics[],
+  minCell: number | undefined,
+): readonly KindStatistics[] {
   if (minCell === undefined) return byKind;
   return byKind.map(([kind, statistics]): KindStatistics => [
     kind,

@@ -5,7 +5,13 @@ import type { QuerySource } from '../io/sql-source.ts';
 import type { DataPaths, FileSource, FoundFiles } from '../schemas/data-source.ts';
 import { parseBy } from '../schemas/parse.ts';
 import { type ValidateInput, type ValidateRequest, validateSchema } from '../schemas/validate-values.ts';
-import { type FileValidation, type KindStatistics, measureAttributes, neededStatistics } from './measure-attributes.ts';
+import {
+  type FileValidation,
+  type KindStatistics,
+  measureAttributes,
+  neededStatistics,
+  withoutSmall,
+} from './measure-attributes.ts';
 import { smallFileStatistics } from './small-file-statistics.ts';
 import { measureRequestOf } from './validate-table.ts';
 import { inTurns, VALIDATE_BOUNDS_NAMES, type ValidateBounds } from './validate-bounds.ts';
@@ -163,7 +169,8 @@ async function measureSource(
   }
   const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
   const notes = files === undefined ? [] : await clusterNotes(files, request);
-  return notes.length === 0 ? validation : Object.freeze({ ...validation, notes: Object.freeze(notes) });
+  const counted = { request, statistics: withoutSmall(byKind, request.minCell) };
+  return Object.freeze({ counted, ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation });
 }
 
 /** Notes columns whose values look like people or things with several rows, if no clusters are named. */

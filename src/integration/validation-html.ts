@@ -9,12 +9,12 @@ import {
 } from '../document/document-to-html.ts';
 import type { Provenance } from '../document/provenance.ts';
 import type { ReportDocument } from '../document/report-document.ts';
-import { reportPage } from '../document/report-page.ts';
+import { type PageData, reportPage } from '../document/report-page.ts';
 import { cell, headerCell, scrollingTable } from '../document/report-table.ts';
 import { DependencyError } from '../exceptions/index.ts';
 import { rangeText, tableCount, tableNumber } from '../internal/format.ts';
 import { type Html, markup, trusted } from '../internal/html.ts';
-import { own } from '../internal/values.ts';
+import { isMapping, own, parseObject } from '../internal/values.ts';
 import { inWords } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { metricCharts } from './html/metric-charts.ts';
@@ -56,6 +56,12 @@ export interface ValidationHtmlOptions {
    */
   readonly changes?: ValidationChanges | undefined;
   /**
+   * The result with its manifest, as `validationToJson` and `createManifest` return them. The page then holds them as data,
+   * so that `verifyReport` can check it. It needs `provenance`.
+   * @defaultValue none
+   */
+  readonly report?: Readonly<Record<string, unknown>> | undefined;
+  /**
    * Draws a chart as SVG.
    * @defaultValue ECharts, on the host
    */
@@ -87,6 +93,7 @@ ${overview(entries)}
 ${labelBlocks(validation.labels).map((table) => markup`<section aria-label="Labels">${tableToHtml(table)}</section>`)}
 ${Object.keys(validation.attributes).map((attribute, index) => attributeSection(attribute, index, entries, drawn, validation))}
 ${HOW_TO_READ_SECTION}`,
+    data: embeddedData(source, options),
     footer: madeSection({
       made: madeOf(
         entries.map(({ result }) => result),
@@ -96,6 +103,30 @@ ${HOW_TO_READ_SECTION}`,
       provenance: options.provenance,
     }),
   });
+}
+
+/** The data that a page holds. */
+export interface EmbeddedReport {
+  readonly source: string;
+  /** The date of the page, in milliseconds. */
+  readonly date: number;
+  readonly report: Readonly<Record<string, unknown>>;
+}
+
+function embeddedData(source: string, { report, provenance }: ValidationHtmlOptions): PageData | undefined {
+  if (report === undefined || provenance === undefined) return undefined;
+  return { id: EMBEDDED_ID, value: { source, date: provenance.date.getTime(), report } satisfies EmbeddedReport };
+}
+
+const EMBEDDED_ID = 'evenhand-report';
+
+/** Returns the data of a page; undefined if it holds none. */
+export function embeddedReport(page: string): EmbeddedReport | undefined {
+  const start = `<script type="application/json" id="${EMBEDDED_ID}">`;
+  const from = page.lastIndexOf(start);
+  if (from < 0) return undefined;
+  const json = parseObject(page.slice(from + start.length, page.indexOf('</script>', from)));
+  return isMapping(json?.['report']) ? (json as unknown as EmbeddedReport) : undefined;
 }
 
 function changeSection(changes: ValidationChanges): Html {

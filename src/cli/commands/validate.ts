@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import type { Command } from 'commander';
 
 import type { GateCase, GateReport } from '../../document/gate-report.ts';
@@ -13,6 +15,7 @@ import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
+import { readInputText } from '../input-files.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
@@ -30,6 +33,7 @@ interface ValidateOptions extends OutputOptions, SqlOptions {
   readonly backend?: string;
   readonly gate?: string;
   readonly junit?: string;
+  readonly sign?: string;
 }
 
 /** Returns the command `evenhand validate`. */
@@ -79,6 +83,7 @@ ${OPTION.naValues}
 --out-plot <path>  draw the groups of each measure with their intervals: .svg, .png or .html
 ${OPTION.junit}
 ${OPTION.rawCsv}
+--sign <path>  secret key of 'evenhand keygen': sign each report of --out; the signature is the report with .dsse.json appended
 --compare <path>  earlier result of this command (.json); the report shows what changed since then`,
     parsers: {
       sensitive: repeatable(parseNames),
@@ -138,27 +143,35 @@ async function run(
   _: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const { out, outPlot, compare, gate, junit, rawCsv: raw } = options;
+  const { out, outPlot, compare, gate, junit, rawCsv: raw, sign } = options;
   const { title, files, request: own, measure } = await openData(options, request);
   const writeReports = await reportWriter(out, { takesTables: true, raw });
-  await assertOutputs([...(out ?? []), outPlot, junit], [files, compare, gate]);
+  const signReports = await reportSigner(sign, out);
+  const signatures = sign === undefined ? [] : (out ?? []).map(signatureOf);
+  await assertOutputs([...(out ?? []), ...signatures, outPlot, junit], [files, compare, gate, sign]);
   const drawPlot = await plotWriter(outPlot);
   const earlier = await readEarlier(compare);
   const gates = await readGateFile(own, options);
   const isShown = options.json === true || out !== undefined || earlier !== undefined;
   const findProvenance = startProvenance(isShown, { call, options, inputs: [files, gate] });
-  const [{ manifestOf }, { validationToJson, validationToMarkdown }] = await Promise.all([
+  const [{ manifestOf }, { createManifest }, { validationToJson, validationToMarkdown }] = await Promise.all([
     import('../../document/provenance.ts'),
+    import('../../integration/report-evidence.ts'),
     import('../../integration/validation-report.ts'),
   ]);
   const validation = await measure(gates === undefined ? request : { ...request, gates });
   const provenance = await findProvenance(validation.rows);
-  const manifest = provenance && manifestOf(provenance);
   const changes =
     earlier &&
-    manifest &&
-    (await import('../../integration/validation-changes.ts')).validationChanges(validation, earlier, manifest);
-  const body = validationToJson(validation, { manifest, changes });
+    provenance &&
+    (await import('../../integration/validation-changes.ts')).validationChanges(
+      validation,
+      earlier,
+      manifestOf(provenance),
+    );
+  const results = validationToJson(validation, { changes });
+  const body: Record<string, unknown> =
+    provenance === undefined ? results : { ...results, manifest: createManifest(validation, results, provenance) };
   await writeReports?.({
     json: () => `${JSON.stringify(body, undefined, 2)}\n`,
     md: () => validationToMarkdown(validation, title, { changes, provenance }),
@@ -166,9 +179,11 @@ async function run(
       (await import('../../integration/validation-html.ts')).validationToHtml(validation, title, {
         changes,
         provenance,
+        report: body,
       }),
     table: async () => (await import('../../integration/validation-table.ts')).validationTable(validation),
   });
+  await signReports?.();
   const isDrawn = await drawPlot?.(validation);
   await printResult(options, {
     json: () => body,
@@ -177,7 +192,7 @@ async function run(
   await writeGateReports(gateReportOf(validation, settingsOf(options)), junit, async () =>
     (await import('../../integration/html/metric-charts.ts')).validationMeasures(validation),
   );
-  remarkWritten([...(out ?? []), isDrawn === true ? outPlot : undefined, junit], options);
+  remarkWritten([...(out ?? []), ...signatures, isDrawn === true ? outPlot : undefined, junit], options);
   if (validation.passed === false) process.exitCode = CHECK_FAILED;
 }
 
@@ -219,19 +234,42 @@ const MAX_RESULT_BYTES = 100_000_000;
 /** Reads the earlier result to compare with, before the work starts. */
 async function readEarlier(compare: string | undefined): Promise<ValidationJson | undefined> {
   if (compare === undefined) return undefined;
-  const [{ readTextFile }, { parseValidationJson }, { DataValidationError }] = await Promise.all([
-    import('../../io/read-text-file.ts'),
-    import('../../integration/validation-from-json.ts'),
-    import('../../exceptions/index.ts'),
+  const { parseValidationJson } = await import('../../integration/validation-from-json.ts');
+  return parseValidationJson(await readInputText(compare, MAX_RESULT_BYTES, '--compare cannot read'), compare);
+}
+
+/** Reads the private key before the work starts, and returns a function that signs written files. */
+async function reportSigner(
+  key: string | undefined,
+  out: readonly string[] | undefined,
+): Promise<(() => Promise<void>) | undefined> {
+  if (key === undefined) return undefined;
+  if (out === undefined) {
+    throw new ConfigValidationError('--sign signs reports, but no report is written.', {
+      context: { parameter: 'sign' },
+      suggestion: 'Add --out report.json or --out report.html.',
+    });
+  }
+  const [{ signReport }, { writeFileAtomic }, { readFile }] = await Promise.all([
+    import('../../integration/sign-report.ts'),
+    import('../../io/atomic-write.ts'),
+    import('node:fs/promises'),
   ]);
-  const file = await readTextFile(compare, MAX_RESULT_BYTES);
-  if (file.text !== null) return parseValidationJson(file.text, compare);
-  throw new DataValidationError(`--compare cannot read '${compare}': ${file.problem}.`, {
-    code: 'unreadable-file',
-    context: { path: compare },
-    suggestion: file.suggestion,
-    cause: file.cause,
-  });
+  const privateKey = await readInputText(key, MAX_KEY_BYTES);
+  const { EVENHAND_KEY_PASSWORD: password } = process.env;
+  const signed = (report: Uint8Array | string, file: string): string =>
+    signReport(report, { privateKey, password, name: path.basename(file) });
+  // A key that cannot be used is an error before the work.
+  signed('', '');
+  return async () => {
+    for (const file of out) await writeFileAtomic(signatureOf(file), signed(await readFile(file), file));
+  };
+}
+
+const MAX_KEY_BYTES = 100_000;
+
+function signatureOf(report: string): string {
+  return `${report}.dsse.json`;
 }
 
 /** The data of a call. */

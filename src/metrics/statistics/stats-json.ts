@@ -44,6 +44,7 @@ export function statsToJson(stats: GroupStats): StatsJson {
         ungrouped: tablesToJson(stats.ungrouped),
         undecided: tablesToJson(stats.undecided),
         lacks_weights: stats.lacksWeights,
+        ...(stats.minCell === undefined ? {} : { min_cell: stats.minCell }),
         ...end,
       };
     case 'regression':
@@ -96,6 +97,7 @@ export function statsFromJson(json: unknown): GroupStats {
         ungrouped: reader.inside('ungrouped').tables(CELLS_PER_GROUP),
         undecided: reader.undecided(labels.length),
         lacksWeights: reader.value('lacks_weights') === true,
+        ...(reader.value('min_cell') === undefined ? {} : { minCell: reader.number('min_cell') }),
         ...end,
       };
     case 'regression':

@@ -26,6 +26,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
     ...['MetricFrame', 'MetricResult', 'PipelineResult', 'ABTestResult', 'DetectorReport', 'RecordLog'],
     ...['assertFairness', 'assertLlmFairness', 'judge', 'judgeLlmEval', 'plotPareto', 'plotReliability', 'plotProxies'],
     ...['logFairnessMetrics', 'logLlmEvalResults', 'logWorkflowResults', 'generateTrainingFairnessReport'],
+    ...['createManifest', 'verifyReport', 'signReport', 'verifySignature', 'generateReportKeys'],
     ...['validationToJson', 'validationToMarkdown', 'workflowToHtml', 'workflowToJson', 'workflowToMarkdown'],
     ...['toMarkdownReport', 'writeDetectorReport', 'hypervolume', 'paretoToJson', 'lagrangianJobToJson'],
     ...['reductionsJobToJson', 'tableCalibrationToJson', 'activeAlertsJson', 'dashboardToHtml', 'dashboardToJson'],

@@ -1,0 +1,107 @@
+import { Argument, type Command } from 'commander';
+
+import { briefReport, type ReportBlock, type ReportDocument } from '../../document/report-document.ts';
+import type { ReportVerification, VerificationCheck } from '../../integration/verify-report.ts';
+import type { FoundFiles } from '../../schemas/data-source.ts';
+import type { VerifyRequest } from '../../schemas/verify.ts';
+import { defineCommand, OPTION } from '../define-command.ts';
+import { CHECK_FAILED } from '../exit-codes.ts';
+import { readInputText } from '../input-files.ts';
+import { type OutputOptions, printResult } from '../output.ts';
+
+interface VerifyOptions extends OutputOptions {
+  readonly csv?: FoundFiles;
+  readonly key?: string;
+  readonly signature?: string;
+}
+
+/** The largest size of a report and of a key, in bytes. */
+const MAX_BYTES = 200_000_000;
+
+/** Returns the command `evenhand verify REPORT`. */
+export function verifyCommand(): Command {
+  return defineCommand<VerifyOptions, VerifyRequest>({
+    name: 'verify',
+    options: `
+${OPTION.csv}
+--counts-only  check the report from its own statistics, without data (the default without --csv)
+--key <path>  public key of the author: also check the signature
+--signature <path>  signature of the report, with --key (default: the report with .dsse.json appended)`,
+    schema: async () => (await import('../../schemas/verify.ts')).verifySchema,
+    help: `
+Examples:
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --out report.html
+  $ evenhand verify report.html --csv decisions.csv
+
+  Without the data: do the results follow from the counts of the groups in the report?
+  $ evenhand verify report.json --counts-only
+
+  A signed report:
+  $ evenhand keygen --out audit
+  $ evenhand validate --csv decisions.csv --y-pred approved --sensitive sex --out report.json --sign audit.pem
+  $ evenhand verify report.json --key audit.pub.pem
+
+All numbers are computed again. The order of rows and the format of the files do not matter. Checksums show changes
+by accident; only the data show whether the counts are true, and only a signature shows who wrote the report.
+Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no report that can be verified.`,
+    run,
+  }).addArgument(new Argument('<report>', 'report of validate: .json or .html'));
+}
+
+async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: readonly string[]): Promise<void> {
+  const { outcomeOf, verifyReport } = await import('../../integration/verify-report.ts');
+  const report = await readInputText(path, MAX_BYTES);
+  const { checks } = await verifyReport(report, { source: options.csv?.paths });
+  const verification = key === undefined ? outcomeOf(checks) : outcomeOf([...checks, await checkSignature(path, report, key, options.signature)]); // prettier-ignore
+  await printResult(options, {
+    json: () => verificationToJson(verification),
+    text: () => documentOf(verification, path),
+  });
+  if (!verification.passed) process.exitCode = CHECK_FAILED;
+}
+
+async function checkSignature(
+  path: string,
+  report: string,
+  key: string,
+  signature = `${path}.dsse.json`,
+): Promise<VerificationCheck> {
+  const { verifySignature } = await import('../../integration/sign-report.ts');
+  return verifySignature(report, await readInputText(signature, MAX_BYTES), await readInputText(key, MAX_BYTES));
+}
+
+function verificationToJson({ passed, checks }: ReportVerification): Record<string, unknown> {
+  return { passed, checks };
+}
+
+function documentOf({ passed, checks }: ReportVerification, path: string): ReportDocument {
+  const failed = checks.filter((one) => one.passed === false);
+  const blocks = checks.map((one): ReportBlock => ({
+    kind: 'note',
+    title: `${one.passed === null ? 'Not checked' : one.passed ? 'Same' : 'Different'}: ${one.name}`,
+    items: [
+      one.message,
+      ...one.differences.map(
+        ({ where, reported, computed }) => `${where}: the report says ${shown(reported)}, and it is ${shown(computed)}`,
+      ),
+    ],
+  }));
+  return briefReport({
+    title: 'Verification',
+    subject: `Report: ${path}`,
+    verdict: {
+      kind: passed ? 'pass' : 'fail',
+      title: passed ? 'VERIFIED' : 'NOT VERIFIED',
+      sentences: passed ? ['Everything that was checked is the same.'] : failed.map(({ message }) => message),
+    },
+    blocks,
+  });
+}
+
+/** The longest text of a value. */
+const MAX_SHOWN = 120;
+
+function shown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
+}

@@ -1,0 +1,335 @@
+import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
+import { counted } from '../internal/format.ts';
+import { isMapping, parseObject, valueAt } from '../internal/values.ts';
+import { VERSION } from '../internal/version.ts';
+import { hashInputFile } from '../io/checksum.ts';
+import { findFiles } from '../io/find-files.ts';
+import { CELLS_PER_GROUP } from '../metrics/statistics/group-stats.ts';
+import type { DataPaths } from '../schemas/data-source.ts';
+import type { ValidateRequest } from '../schemas/validate-values.ts';
+import { type FileValidation, measureAttributes } from './measure-attributes.ts';
+import {
+  contentHash,
+  type EvidenceManifest,
+  manifestChecksum,
+  resultsChecksum,
+  type StatisticsJson,
+  statisticsFromJson,
+  statisticsToJson,
+} from './report-evidence.ts';
+import { atOnce } from './validate-bounds.ts';
+import { validateCounts, type ValidateCountsInput, validateFile } from './validate-file.ts';
+import { measureRequestOf } from './validate-table.ts';
+import { type EmbeddedReport, embeddedReport, validationToHtml } from './validation-html.ts';
+import { validationToJson } from './validation-report.ts';
+
+/** Options of {@link verifyReport}. */
+export interface VerifyReportOptions {
+  /**
+   * The files from which the report was made, or the same rows in other files.
+   * @defaultValue none: only the report itself is checked
+   */
+  readonly source?: DataPaths | undefined;
+  /**
+   * The largest relative difference of two numbers that count as equal. Sums of fractions depend on the order of rows in
+   * their last digits.
+   * @defaultValue 1e-9
+   */
+  readonly tolerance?: number | undefined;
+}
+
+const VERIFY_REPORT_NAMES: OptionNames<VerifyReportOptions> = { source: true, tolerance: true };
+
+/** One thing that was checked. */
+export interface VerificationCheck {
+  /**
+   * `checksums`: the parts of the report are those that were written. `results`: the statistics in the report give its
+   * results. `data`: the files give the statistics. `page`: the page shows the results. `signature`: the key signed the
+   * report.
+   */
+  readonly name: 'checksums' | 'results' | 'data' | 'page' | 'signature';
+  /** Whether the check passed; null if it could not be made. */
+  readonly passed: boolean | null;
+  readonly message: string;
+  /** What differs: where, what the report says, and what was computed. */
+  readonly differences: readonly ReportDifference[];
+}
+
+/** A value that differs. */
+export interface ReportDifference {
+  /** The place in the report, as names that are joined by points. */
+  readonly where: string;
+  readonly reported: unknown;
+  readonly computed: unknown;
+}
+
+/** The outcome of a verification. */
+export interface ReportVerification {
+  /** Whether at least one check was made, and none failed. */
+  readonly passed: boolean;
+  readonly checks: readonly VerificationCheck[];
+}
+
+/** The largest number of differences that a check lists. */
+const MAX_DIFFERENCES = 20;
+
+/**
+ * Checks a report of `validate`: a JSON result, or an HTML page. All results are computed again from the statistics in the
+ * report, and the statistics from the data if they are given, so that nobody has to trust the author of the report or
+ * this package's earlier output.
+ *
+ * Checksums show that a report was changed after it was written, unless the author of the change also replaced them. The
+ * results show whether they follow from the statistics, whoever wrote them. Only the data show whether the statistics
+ * are true, and only a signature shows who wrote them.
+ * @param report the text of the report
+ * @throws {DataValidationError} if the text is not a report with a manifest
+ * @throws {ValueError} if an option is unknown
+ * @example
+ * ```ts
+ * import { createManifest, validateCounts, validationToJson, verifyReport } from 'evenhand/integration';
+ *
+ * const counts = { sex: ['f', 'f', 'm', 'm'], decision: [0, 1, 0, 1], n: [600, 400, 500, 500] };
+ * const validation = await validateCounts(counts, { attributes: [['sex']] });
+ * const body = validationToJson(validation);
+ * const made = { command: 'an example', options: {}, inputs: [], date: new Date(0) };
+ * const report = { ...body, manifest: createManifest(validation, body, made) };
+ * console.log((await verifyReport(JSON.stringify(report))).passed);
+ * // true
+ * console.log((await verifyReport(JSON.stringify(report).replace('600', '599'))).passed);
+ * // false
+ * ```
+ */
+export async function verifyReport(report: string, options: VerifyReportOptions = {}): Promise<ReportVerification> {
+  assertKnownOptions('verifyReport', options, VERIFY_REPORT_NAMES);
+  const { source, tolerance = 1e-9 } = options;
+  const page = report.trimStart().startsWith('<') ? embeddedReport(report) : undefined;
+  const body = page === undefined ? parseObject(report) : page.report;
+  const { results, manifest } = partsOf(body);
+  const checks = [checkSums(results, manifest)];
+  const computed = recomputed(manifest);
+  checks.push(checkResults(results, manifest, computed, tolerance));
+  if (source !== undefined) checks.push(await checkData(manifest, results, source, tolerance));
+  if (page !== undefined) checks.push(await checkPage(report, page, manifest));
+  return outcomeOf(checks);
+}
+
+/** Returns the outcome of checks. */
+export function outcomeOf(checks: readonly VerificationCheck[]): ReportVerification {
+  const made = checks.filter(({ passed }) => passed !== null);
+  return Object.freeze({ passed: made.length > 0 && made.every(({ passed }) => passed === true), checks });
+}
+
+interface ReportParts {
+  readonly results: Readonly<Record<string, unknown>>;
+  readonly manifest: EvidenceManifest;
+}
+
+function partsOf(body: unknown): ReportParts {
+  const manifest = valueAt(body, ['manifest']);
+  const isEvidence =
+    isMapping(manifest) && isMapping(manifest['request']) && isMapping(manifest['sha256']) && 'statistics' in manifest;
+  if (!isMapping(body) || !isEvidence) {
+    throw new DataValidationError(
+      'The file is not a report that can be verified: it has no manifest with statistics.',
+      {
+        code: 'unreadable-file',
+        suggestion:
+          "Reports of 'evenhand validate' that end in .json or .html have one, since version 0.9. Check that the file is complete.",
+      },
+    );
+  }
+  const { manifest: _, ...results } = body;
+  return { results, manifest: manifest as unknown as EvidenceManifest };
+}
+
+function check(
+  name: VerificationCheck['name'],
+  passed: boolean | null,
+  message: string,
+  differences: readonly ReportDifference[] = [],
+): VerificationCheck {
+  return { name, passed, message, differences: differences.slice(0, MAX_DIFFERENCES) };
+}
+
+/** Compares the checksums of the parts with those in the manifest. */
+function checkSums(results: object, { sha256, ...manifest }: EvidenceManifest): VerificationCheck {
+  const computed = {
+    results: resultsChecksum(results),
+    statistics: manifest.statistics === null ? sha256.statistics : contentHash(manifest.statistics),
+    // Computed from the two other checksums as they are written, so that a changed checksum shows here.
+    manifest: manifestChecksum(manifest, { results: sha256.results, statistics: sha256.statistics }),
+  };
+  const wrong = (['results', 'statistics', 'manifest'] as const).filter((name) => computed[name] !== sha256[name]);
+  if (wrong.length === 0) return check('checksums', true, 'The report is as it was written.');
+  const differences = wrong.map((name) => ({
+    where: `manifest.sha256.${name}`,
+    reported: sha256[name],
+    computed: computed[name],
+  }));
+  return check('checksums', false, `${changedParts(wrong)} after the report was written.`, differences);
+}
+
+function changedParts(wrong: readonly ('results' | 'statistics' | 'manifest')[]): string {
+  const parts = wrong.filter((name) => name !== 'manifest');
+  if (!wrong.includes('manifest')) return `The ${parts.join(' and the ')} were changed`;
+  return parts.length === 0
+    ? 'The manifest (version, command, options, request, input files, or its checksum) was changed'
+    : `The checksum of the ${parts.join(' and of the ')} was changed, or both they and the manifest were changed`;
+}
+
+/** Computes the results from the statistics in a manifest; a text says why they cannot be computed. */
+function recomputed({ request, statistics }: EvidenceManifest): Readonly<Record<string, unknown>> | string {
+  if (statistics === null) return 'the report leaves out its statistics, which are too many; give the data';
+  try {
+    const validation = atOnce(measureAttributes(measureRequestOf(request), statisticsFromJson(statistics)));
+    return plain(validationToJson(validation));
+  } catch (error) {
+    if (FairnessToolkitError.isInstance(error)) return `the statistics or the request cannot be read: ${error.message}`;
+    // The shape of a changed request may be anything.
+    return `the statistics or the request have another shape: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Compares the results with those that the statistics give. */
+function checkResults(
+  results: Readonly<Record<string, unknown>>,
+  manifest: EvidenceManifest,
+  computed: ReturnType<typeof recomputed>,
+  tolerance: number,
+): VerificationCheck {
+  if (typeof computed === 'string') {
+    return check(
+      'results',
+      manifest.statistics === null ? null : false,
+      `The results cannot be computed: ${computed}.`,
+    );
+  }
+  const differences = differencesOf(withoutRemarks(results), withoutRemarks(computed), tolerance);
+  return differences.length === 0
+    ? check('results', true, 'All results follow from the statistics in the report.')
+    : check('results', false, `${counted(differences.length, 'result does', 'results do')} not follow from the statistics in the report.`, differences); // prettier-ignore
+}
+
+/** Leaves out what does not follow from statistics: notes on columns of the data, and a comparison with another report. */
+function withoutRemarks({ notes: _, changes: __, ...results }: Readonly<Record<string, unknown>>): object {
+  return results;
+}
+
+/** Counts the data again, and compares the statistics and, if the report has none, the results. */
+async function checkData(
+  manifest: EvidenceManifest,
+  results: Readonly<Record<string, unknown>>,
+  source: DataPaths,
+  tolerance: number,
+): Promise<VerificationCheck> {
+  const { request, statistics } = manifest;
+  const { counts, decimal, ...rows } = request;
+  const validation = await (counts === undefined
+    ? validateFile({ paths: source, decimal }, rows)
+    : validateCounts(source, withoutColumns(rows)));
+  const found = plain(statisticsToJson(validation.counted?.statistics ?? [])) as unknown as StatisticsJson;
+  const differences =
+    statistics === null
+      ? differencesOf(withoutRemarks(results), withoutRemarks(plain(validationToJson(validation))), tolerance)
+      : contentHash(found) === contentHash(statistics)
+        ? []
+        : statisticsDifferences(statistics, found, tolerance);
+  const { files } = await findFiles(source);
+  const hashes = await Promise.all(files.map(async ({ path }) => (await hashInputFile(path)).sha256));
+  const known = new Set(manifest.inputs.map(({ sha256 }) => sha256));
+  const isSameFile = hashes.every((hash) => hash !== null && known.has(hash));
+  const file = isSameFile
+    ? 'The files are those of the report (same SHA-256)'
+    : 'The files are not those of the report (another SHA-256)';
+  if (differences.length > 0) {
+    const places = counted(differences.length, 'number', 'numbers');
+    return check('data', false, `${file}, and ${places} of the data differ from the report.`, differences);
+  }
+  return check('data', true, isSameFile ? `${file}, and give the same numbers.` : `${file}, but they hold the same data: all numbers are the same.`); // prettier-ignore
+}
+
+/** Counts have fixed names for decisions, scores, true labels and weights. */
+function withoutColumns(request: Omit<ValidateRequest, 'counts' | 'decimal'>): ValidateCountsInput {
+  const { yPred: _, score: __, yTrue: ___, sampleWeight: ____, cluster: _____, strata: ______, backend: _______, ...others } = request; // prettier-ignore
+  return others;
+}
+
+/** Lists the differences of statistics, with the names of groups and cells. */
+function statisticsDifferences(
+  reported: StatisticsJson,
+  computed: StatisticsJson,
+  tolerance: number,
+): ReportDifference[] {
+  return differencesOf(reported, computed, tolerance).map(({ where, ...values }) => {
+    const path = where.split('.');
+    const [kind = '', , attribute = '', ...rest] = path;
+    const stats = valueAt(reported, [kind, 'attributes', attribute, 'stats']);
+    const labels = isMapping(stats) ? (stats['labels'] as readonly string[]) : [];
+    const index = Number(rest.at(-1));
+    const table = rest.at(-2) ?? '';
+    if (rest.length !== 3 || rest[0] !== 'stats' || !CELL_TABLES.has(table) || !Number.isInteger(index)) return { where: `manifest.statistics.${where}`, ...values }; // prettier-ignore
+    const isDecisions = valueAt(reported, [kind, 'kind']) === 'classification';
+    const group = labels[isDecisions ? Math.floor(index / CELLS_PER_GROUP) : index] ?? '';
+    const cell = index % CELLS_PER_GROUP;
+    const truth = ['true label 0, ', 'true label 1, ', ''][Math.floor(cell / 2)] ?? '';
+    const words = isDecisions ? `, ${truth}decision ${String(cell % 2)}` : '';
+    return { where: `${table} of group '${group}'${words}`, ...values };
+  });
+}
+
+const CELL_TABLES = new Set(['counts', 'weights', 'squared_weights']);
+
+/** Renders the page again from its results, and compares the texts. */
+async function checkPage(text: string, page: EmbeddedReport, manifest: EvidenceManifest): Promise<VerificationCheck> {
+  if (manifest.evenhand !== VERSION) {
+    return check('page', null, `The page was made by version ${manifest.evenhand}, and this is version ${VERSION}: it is not compared.`); // prettier-ignore
+  }
+  const { statistics, request, command, options, inputs, rows } = manifest;
+  if (statistics === null || 'changes' in page.report) {
+    return check('page', null, 'The page cannot be made again from the report: it leaves out statistics, or compares two reports.'); // prettier-ignore
+  }
+  try {
+    const validation = atOnce(measureAttributes(measureRequestOf(request), statisticsFromJson(statistics)));
+    const notes = page.report['notes'] as FileValidation['notes'];
+    const again = await validationToHtml({ ...validation, ...(notes === undefined ? {} : { notes }) }, page.source, {
+      provenance: { date: new Date(page.date), command, options, inputs, rows: rows ?? undefined },
+      report: page.report,
+    });
+    if (again === text) return check('page', true, 'The page shows these results.');
+    return check('page', false, 'The text of the page is not what the results give.', [firstDifference(text, again)]);
+  } catch (error) {
+    return check('page', false, `The page cannot be made again: ${error instanceof Error ? error.message : String(error)}`); // prettier-ignore
+  }
+}
+
+function firstDifference(reported: string, computed: string): ReportDifference {
+  let at = 0;
+  while (at < reported.length && reported[at] === computed[at]) at++;
+  const line = reported.slice(0, at).split('\n').length;
+  const around = (text: string): string => text.slice(Math.max(0, at - 40), at + 40);
+  return { where: `line ${String(line)} of the page`, reported: around(reported), computed: around(computed) };
+}
+
+/** Returns a value as it is after it was written as JSON. */
+function plain(value: object): Readonly<Record<string, unknown>> {
+  return JSON.parse(JSON.stringify(value)) as Readonly<Record<string, unknown>>;
+}
+
+/** Lists the places in which two values differ. Numbers are equal within a relative tolerance. */
+function differencesOf(
+  reported: unknown,
+  computed: unknown,
+  tolerance: number,
+  path: readonly string[] = [],
+): ReportDifference[] {
+  if (typeof reported === 'number' && typeof computed === 'number') {
+    const scale = Math.max(1, Math.abs(reported), Math.abs(computed));
+    if (Math.abs(reported - computed) <= tolerance * scale) return [];
+  } else if (typeof reported === 'object' && typeof computed === 'object' && reported !== null && computed !== null) {
+    const [left, right] = [reported, computed] as Readonly<Record<string, unknown>>[];
+    const names = new Set([...Object.keys(reported), ...Object.keys(computed)]);
+    return [...names].flatMap((name) => differencesOf(left?.[name], right?.[name], tolerance, [...path, name]));
+  } else if (reported === computed) return [];
+  return [{ where: path.join('.'), reported, computed }];
+}
