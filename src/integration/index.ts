@@ -27,6 +27,7 @@ export {
 export type { ValidateBounds } from './validate-bounds.ts';
 export { validateRows, type ValidateRowsInput, validateRowsNow } from './validate-rows.ts';
 export { validationToJson, validationToMarkdown } from './validation-report.ts';
+export { createModelCard, type ModelCard, type ModelCardOptions } from './model-card.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
 export { executeWorkflow } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';

@@ -208,25 +208,11 @@ async function plotWriter(
   };
 }
 
-/** The maximum size of an earlier result, in bytes. */
-const MAX_RESULT_BYTES = 100_000_000;
-
 /** Reads the earlier result to compare with, before the work starts. */
 async function readEarlier(compare: string | undefined): Promise<ValidationJson | undefined> {
   if (compare === undefined) return undefined;
-  const [{ readTextFile }, { parseValidationJson }, { DataValidationError }] = await Promise.all([
-    import('../../io/read-text-file.ts'),
-    import('../../integration/validation-from-json.ts'),
-    import('../../exceptions/index.ts'),
-  ]);
-  const file = await readTextFile(compare, MAX_RESULT_BYTES);
-  if (file.text !== null) return parseValidationJson(file.text, compare);
-  throw new DataValidationError(`--compare cannot read '${compare}': ${file.problem}.`, {
-    code: 'unreadable-file',
-    context: { path: compare },
-    suggestion: file.suggestion,
-    cause: file.cause,
-  });
+  const { parseValidationJson, readResultText } = await import('../../integration/validation-from-json.ts');
+  return parseValidationJson(await readResultText(compare, '--compare'), compare);
 }
 
 /** The data of a call. */

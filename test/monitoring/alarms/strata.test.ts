@@ -66,9 +66,9 @@ function pairByHand(
     const queues = waiting.get(strataOf(event)) ?? { x: [], y: [] };
     waiting.set(strataOf(event), queues);
     const [own, other] = event['g'] === 'x' ? ['x', 'y'] : ['y', 'x'];
-    const partner = queues[other as string]?.shift();
+    const partner = queues[other]?.shift();
     if (partner === undefined) {
-      if (seen.size === 2) queues[own as string]?.push(event['p'] as number);
+      if (seen.size === 2) queues[own]?.push(event['p'] as number);
       continue;
     }
     const [x, y] = own === 'x' ? [event['p'] as number, partner] : [partner, event['p'] as number];
