@@ -39,7 +39,7 @@ export function takeGaps(
   { watched }: FairnessDriftAndAlertEngine,
   states: EngineStates,
 ): readonly WatchedGap[] {
-  const { combinations = [], strata = [], pairs } = watched ?? {};
+  const { combinations = [] } = watched ?? {};
   const overall = combinations.map((one): WatchedGap => {
     const found = readWindow(stream, one.attribute, one.metric);
     const facts = { metric: one.metric.metric, windowEvents: stream.window.length };
@@ -47,13 +47,22 @@ export function takeGaps(
       ? gapOf(stream, one, states, facts, null, found.missing.measure.name)
       : gapOf(stream, one, states, facts, found.reading);
   });
-  if (pairs === undefined || pairs === null) return overall;
-  const within = strata.map((one): WatchedGap => {
+  return [...overall, ...takeGapsWithin(stream, { watched }, states)];
+}
+
+/** Returns the current gap within strata of every metric; none if the engine has no strata. */
+export function takeGapsWithin(
+  stream: EventStream,
+  { watched }: Pick<FairnessDriftAndAlertEngine, 'watched'>,
+  states: EngineStates,
+): readonly WatchedGap[] {
+  const { strata = [], pairs } = watched ?? {};
+  if (pairs === undefined || pairs === null) return [];
+  return strata.map((one): WatchedGap => {
     const reader = new PairReader(pairs, one.attribute, one.metric);
     const windowEvents = stream.events - reader.startOf(stream).events;
     return gapOf(stream, one, states, { metric: strataName(one.metric), windowEvents }, reader.read(stream));
   });
-  return [...overall, ...within];
 }
 
 function gapOf(
