@@ -56,7 +56,7 @@ const IMPACT_RATIO_OPTION_NAMES: OptionNames<ImpactRatioOptions> = {
 };
 
 /** The rule allows to exclude categories with less than this share of the data (6 RCNY 5-301 (d)). */
-export const MAX_EXCLUDED_SHARE = 0.02;
+const MAX_EXCLUDED_SHARE = 0.02;
 
 /** The share of the highest rate below which a rate is regarded as evidence of adverse impact (29 CFR 1607.4 D). */
 export const FOUR_FIFTHS = 0.8;
