@@ -11,7 +11,7 @@ import {
 import { labelText, listed } from '../document/report-text.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { counted, formatCount, formatLevel, NOTHING, tableCount } from '../internal/format.ts';
-import { isMapping } from '../internal/values.ts';
+import { isMapping, valueAt } from '../internal/values.ts';
 import { inWords } from '../metrics/metric-markdown.ts';
 import type { MetricResult } from '../metrics/metric-result.ts';
 import { INTERSECTION_SEPARATOR } from '../table/index.ts';
@@ -102,8 +102,8 @@ type QuestionedSection = keyof typeof QUESTIONS;
  * Creates a model card from a result of `validate`, with the sections of Mitchell et al. Metrics, factors, group
  * results, exclusions and limitations come from the result. Everything else is marked with `To be filled in by`.
  * @param result the JSON of a validation, as `evenhand validate --out result.json` writes it or `validationToJson`
- *   returns it; a result of the workflow has it as `validation`
- * @throws {DataValidationError} if it is not the JSON of a validation
+ *   returns it, or of a workflow (`evenhand run-pipeline --json`, `workflowToJson`), whose final model is described
+ * @throws {DataValidationError} if it is neither
  * @see M. Mitchell et al., Model cards for model reporting (2019), arXiv 1810.03993
  * @example
  * ```ts
@@ -119,10 +119,10 @@ type QuestionedSection = keyof typeof QUESTIONS;
  */
 export function createModelCard(result: object, options: ModelCardOptions = {}): ModelCard {
   assertKnownOptions('createModelCard', options, MODEL_CARD_OPTION_NAMES);
-  const own: unknown = isMapping(result) && isMapping(result['validation']) ? result['validation'] : result;
-  const json = parseValidationJson(JSON.stringify(own), 'result');
+  const workflow = workflowOf(result);
+  const json = parseValidationJson(JSON.stringify(workflow?.validation ?? result), 'result');
   const validation = validationFromJson(json, 'the sensitive attribute');
-  const document = cardDocument(validation, json.manifest, options);
+  const document = cardDocument(validation, json.manifest, workflow, options);
   const toFill = Object.fromEntries(
     Object.entries(QUESTIONS).map(([section, questions]) => [section, questions.map(([, , question]) => question)]),
   );
@@ -146,6 +146,7 @@ export function createModelCard(result: object, options: ModelCardOptions = {}):
 function cardDocument(
   validation: FileValidation,
   manifest: ReportManifest | undefined,
+  workflow: TrainedModel | undefined,
   { name, provenance }: ModelCardOptions,
 ): ReportDocument {
   const results = Object.entries(validation.attributes).flatMap(([attribute, metrics]) =>
@@ -161,7 +162,7 @@ function cardDocument(
     subject: 'The sections follow Mitchell et al., Model cards for model reporting (2019).',
     verdict: report.verdict,
     sections: [
-      section('Model details', [facts([...nameFact(name), ...detailFacts(manifest)])]),
+      section('Model details', [facts([...nameFact(name), ...detailFacts(manifest), ...(workflow?.model ?? [])])]),
       section('Intended use', []),
       section('Factors', factorBlocks(validation)),
       section('Metrics', [
@@ -172,8 +173,8 @@ function cardDocument(
           ),
         ),
       ]),
-      section('Evaluation data', dataBlocks(results, manifest)),
-      section('Training data', []),
+      section('Evaluation data', dataBlocks(results, manifest, workflow)),
+      section('Training data', workflow === undefined ? [] : [facts(workflow.training)]),
       {
         title: 'Quantitative analyses',
         blocks: [
@@ -193,6 +194,66 @@ function cardDocument(
     ],
     provenance,
   };
+}
+
+/** What the result of a workflow shows about its final model. */
+interface TrainedModel {
+  /** The final metrics, in the form of a validation. */
+  readonly validation: object;
+  readonly model: readonly ReportFact[];
+  readonly training: readonly ReportFact[];
+  readonly evaluation: readonly ReportFact[];
+}
+
+/** Returns what a result of a workflow shows; undefined if it is not one. */
+function workflowOf(result: object): TrainedModel | undefined {
+  const attributes = valueAt(result, ['final_metrics', 'attributes']);
+  const verdict = valueAt(result, ['validation']);
+  if (!isMapping(attributes) || !isMapping(verdict)) return undefined;
+  const at = (...path: string[]): unknown => valueAt(result, path);
+  const fact = (name: string, value: unknown): ReportFact[] => {
+    if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) return [];
+    return [{ name, value: factText(value) }];
+  };
+  const { passed = null, threshold = null } = verdict;
+  return {
+    validation: {
+      passed,
+      threshold,
+      manifest: at('manifest'),
+      attributes: Object.fromEntries(
+        Object.entries(attributes).map(([name, metrics]) => {
+          const isJudged = verdict['attribute'] === name;
+          return [name, { passed: isJudged ? passed : null, verdict: isJudged ? verdict : null, metrics }];
+        }),
+      ),
+    },
+    model: [
+      ...fact('Method', at('method')),
+      ...fact('Target', at('target')),
+      ...fact('Features', at('features', 'final')),
+      ...fact('Transformers', at('transformers_applied')),
+      ...fact('Fairness constraint', at('constraint')),
+      ...fact('Decision threshold', at('decision_threshold')),
+      ...fact('Accuracy on the evaluation rows', at('final_metrics', 'accuracy')),
+      ...fact('Seed', at('seed')),
+    ],
+    training: [
+      ...fact('Rows for training', at('split', 'n_train')),
+      ...fact('Excluded rows', at('split', 'n_dropped')),
+    ],
+    evaluation: fact('Rows held out for evaluation', at('split', 'n_test')),
+  };
+}
+
+/** Returns a value of a result as text: a list of its items, or of its fields with their names. */
+function factText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(factText).join(', ');
+  if (isMapping(value))
+    return Object.entries(value)
+      .map(([name, one]) => `${name} ${factText(one)}`)
+      .join(', ');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns a section: what the result contains, and then what a person has to fill. */
@@ -280,17 +341,27 @@ function metricFacts(results: readonly MetricResult[], manifest: ReportManifest 
 function dataBlocks(
   results: readonly { readonly attribute: string; readonly result: MetricResult }[],
   manifest: ReportManifest | undefined,
+  workflow: TrainedModel | undefined,
 ): ReportBlock[] {
   const rows = manifest?.rows ?? null;
   const dropped = results.filter(({ result }) => result.nDropped > 0);
   return [
     facts([
       ...(manifest?.inputs ?? []).map(({ path, sha256 }) => ({
-        name: 'File',
+        name: 'Input file',
         value: path,
         remark: sha256 === null ? undefined : `SHA-256 ${sha256}`,
       })),
-      ...(rows === null ? [] : [{ name: 'Rows', value: formatCount(rows) }]),
+      ...(workflow?.evaluation ?? []),
+      ...(rows === null
+        ? []
+        : [
+            {
+              name: 'Rows read',
+              value: formatCount(rows),
+              remark: workflow === undefined ? undefined : 'with those for training',
+            },
+          ]),
       ...dropped.map(({ attribute, result: { metric, nDropped } }) => ({
         name: `Excluded rows, ${labelText(attribute)}, ${inWords(metric)}`,
         value: counted(nDropped, 'row'),

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 
 import { createRandom } from '../../src/internal/random.ts';
+import { describeWithReference, referencePath } from '../helpers/reference.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
 const folder = useTemporaryFolder();
@@ -155,6 +156,24 @@ describe('evenhand model-card', () => {
     expect(sections[1]?.to_fill).to.have.lengthOf(3);
   });
 
+  it('describes the final model of a workflow', async () => {
+    await runCli(['sample-data', 'cps-wages'], { cwd: folder() });
+    const run = await runCli(['run-pipeline', '--config', 'cps-wages', '--csv', 'cps-wages.csv', '--output-dir', 'out', '--quiet', '--json'], { cwd: folder() }); // prettier-ignore
+    const workflow = path.join(folder(), 'workflow.json');
+    writeFileSync(workflow, run.stdout);
+    const { final_metrics: final, split } = JSON.parse(run.stdout) as {
+      final_metrics: { attributes: { gender: { demographic_parity_difference: { value: number } } } };
+      split: { n_train: number; n_test: number };
+    };
+    const card = path.join(folder(), 'workflow.md');
+    expect((await runCli(['model-card', workflow, '--out', card])).code).to.equal(0);
+    const text = readFileSync(card, 'utf8');
+    expect(text).to.include(final.attributes.gender.demographic_parity_difference.value.toFixed(4));
+    expect(text).to.include(`Rows for training: **${split.n_train}**`);
+    expect(text).to.include(`Rows held out for evaluation: **${split.n_test}**`);
+    expect(text).to.include('Rows read: **534** (with those for training)').and.include('Method: **reductions**');
+  });
+
   it('rejects files that are no results', async () => {
     const other = path.join(folder(), 'other.json');
     for (const [content, problem] of [
@@ -174,6 +193,41 @@ describe('evenhand model-card', () => {
     expect((await runCli(['model-card'])).code).to.equal(2);
     const own = await runCli(['model-card', await validated(), '--out', path.join(folder(), 'result.json')]);
     expect(own.code).to.equal(2);
+  });
+});
+
+describeWithReference('the model card of the Adult data', () => {
+  it('has the counts and rates of every group, as plain counts give them', async () => {
+    const file = referencePath('data/adult.test.csv');
+    const [header = '', ...lines] = readFileSync(file, 'utf8').trim().split('\n');
+    const names = header.trim().split(',');
+    const rows = lines.map((line) => line.trim().split(','));
+    const [sex, race, income] = ['sex', 'race', 'income-per-year'].map((name) => names.indexOf(name)) as [number, number, number]; // prettier-ignore
+    const result = path.join(folder(), 'adult.json');
+    const markdown = path.join(folder(), 'adult.md');
+    const groups = ['--sensitive', 'sex', '--sensitive', 'race', '--sensitive', 'sex,race'];
+    await runCli(['validate', '--csv', file, '--y-pred', 'income-per-year', '--positive-label', '>50K', ...groups, '--min-group-size', '60', '--out', result]); // prettier-ignore
+    expect((await runCli(['model-card', result, '--out', markdown])).code).to.equal(0);
+    const text = readFileSync(markdown, 'utf8').replaceAll('\\', '');
+    expect(text).to.include(`Rows read: **${rows.length.toLocaleString('en-US')}**`);
+    const counts = new Map<string, [n: number, positive: number]>();
+    for (const row of rows) {
+      for (const group of [row[sex], row[race], `${row[sex] ?? ''}||${row[race] ?? ''}`]) {
+        const [n, positive] = counts.get(group as string) ?? [0, 0];
+        counts.set(group as string, [n + 1, positive + Number(row[income] === '>50K')]);
+      }
+    }
+    expect(counts.size).to.equal(2 + 5 + 10);
+    for (const [group, [n, positive]] of counts) {
+      const name = group.replaceAll('|', String.raw`\|`);
+      const count = n.toLocaleString('en-US');
+      // The table of factors has every group, with the reason if it is excluded.
+      expect(text).to.match(new RegExp(`\\| ${name} +\\| ${count} +\\| ${n < 60 ? '[^–]' : '–'}`), group);
+      // The table of results has the rate of each group that is compared.
+      const rate = ((100 * positive) / n).toFixed(2);
+      const shown = new RegExp(`\\| ${name} +\\| ${count} +\\| ${rate}%`).test(text);
+      expect(shown, `${group}: ${rate}%`).to.equal(n >= 60);
+    }
   });
 });
 

@@ -1,13 +1,21 @@
 import { expect } from 'chai';
 
+import { FairnessToolkitError } from '../../../src/exceptions/index.ts';
 import { createRandom } from '../../../src/internal/random.ts';
 import type { AlertEvent } from '../../../src/monitoring/alarms/alert-event.ts';
 import type { AlertEngineOptions } from '../../../src/monitoring/alarms/engine-options.ts';
-import { FairnessDriftAndAlertEngine } from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
+import {
+  type EngineSnapshot,
+  FairnessDriftAndAlertEngine,
+} from '../../../src/monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import { StratumPairs } from '../../../src/monitoring/alarms/stratum-pairs.ts';
 import { replay } from '../../../src/monitoring/replay.ts';
-import { RealTimeFairnessTracker } from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
+import {
+  RealTimeFairnessTracker,
+  type TrackerSnapshot,
+} from '../../../src/monitoring/tracker/real-time-fairness-tracker.ts';
 import type { TrackerOptions } from '../../../src/monitoring/tracker/tracker-options.ts';
+import { JUNK, pathsOf, plain, withField } from '../tracker/hostile-values.ts';
 import { simulateStream, STRATA_CELLS } from '../../../scripts/study/strata/simulate.ts';
 
 const METRIC = 'demographic_parity_difference';
@@ -247,6 +255,33 @@ describe('gaps within strata', () => {
     expect(tracker.nEvents).to.equal(500);
     tracker.record({ at: 1e9, g: 'x', p: 1 });
     expect(tracker.faults).to.include({ missing_stratum: 1 });
+  });
+
+  it('are restored, or rejected with a toolkit error, for any value of a field of a state', () => {
+    const { engine, tracker } = watch(drawEvents(700, 0.3), { within: 'region' }, { restartEvery: 200 });
+    const [ofTracker, ofEngine] = plain<[TrackerSnapshot, EngineSnapshot]>([tracker.snapshot(), engine.snapshot()]);
+    const use = (snapshot: EngineSnapshot): void => {
+      const restored = RealTimeFairnessTracker.restore(ofTracker);
+      const again = FairnessDriftAndAlertEngine.restore(snapshot, restored, { detectors: [], within: 'region' });
+      for (const event of drawEvents(40, 0, 3)) restored.record(event);
+      again.update(restored);
+      again.snapshot();
+    };
+    use(ofEngine);
+    let rejected = 0;
+    for (const path of pathsOf(ofEngine.strata, 2)) {
+      for (const given of JUNK) {
+        try {
+          use(withField(ofEngine, ['strata', ...path], given));
+        } catch (cause) {
+          rejected++;
+          const where = `${path.join('.')} = ${JSON.stringify(given)}: ${String((cause as Error).stack)}`;
+          expect(FairnessToolkitError.isInstance(cause), where).to.equal(true);
+          expect(String(cause), where).to.include('The snapshot cannot be restored');
+        }
+      }
+    }
+    expect(rejected).to.be.above(50);
   });
 
   it('have at most 5% false alarms over drifting streams, and find a gap of 0.25 in 2.5 times the events @slow', function () {
