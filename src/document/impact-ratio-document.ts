@@ -8,7 +8,7 @@ import {
   tableCount,
 } from '../internal/format.ts';
 import { VERSION } from '../internal/version.ts';
-import { FOUR_FIFTHS, type ImpactCategory, type ImpactRatios, type ImpactTable } from '../metrics/impact-ratios.ts';
+import { type ImpactCategory, type ImpactRatios, type ImpactTable } from '../metrics/impact-ratios.ts';
 import {
   noteBlocks,
   numberColumn,
@@ -137,7 +137,7 @@ function howToRead({ kind }: ImpactRatios): string[] {
       ? 'The scoring rate is the share of a category with a score above the median score of all people. Equal scores at the median are not above it.'
       : 'The selection rate is the share of a category that was selected.',
     'The impact ratio is the rate of a category divided by the highest rate in the same table. Rates are rounded for display only.',
-    `The four-fifths rule (29 CFR 1607.4 D) regards a ratio below ${String(FOUR_FIFTHS)} as evidence of adverse impact in general. Smaller differences can matter too if they are significant, and larger ones may not if the numbers are small. The p-value of Fisher's exact test shows how often so large a difference from the highest rate occurs by chance alone. The second p-value is adjusted for all comparisons of its table (Holm).`,
+    "The four-fifths rule (29 CFR 1607.4 D) regards a ratio below 0.8 as evidence of adverse impact in general. Smaller differences can matter too if they are significant, and larger ones may not if the numbers are small. The p-value of Fisher's exact test shows how often so large a difference from the highest rate occurs by chance alone. The second p-value is adjusted for all comparisons of its table (Holm).",
     'These numbers do not decide whether a law is met. They do not show why rates differ, whether the outcome is related to the job, or whether the data are complete.',
   ];
 }

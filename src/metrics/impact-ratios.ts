@@ -58,9 +58,6 @@ const IMPACT_RATIO_OPTION_NAMES: OptionNames<ImpactRatioOptions> = {
 /** The rule allows to exclude categories with less than this share of the data (6 RCNY 5-301 (d)). */
 const MAX_EXCLUDED_SHARE = 0.02;
 
-/** The share of the highest rate below which a rate is regarded as evidence of adverse impact (29 CFR 1607.4 D). */
-export const FOUR_FIFTHS = 0.8;
-
 /** A category of people: their numbers, their rate, and the ratio of this rate to the highest one. */
 export interface ImpactCategory {
   /** The values of the category: a sex, a race or ethnicity, or both. */
@@ -77,7 +74,7 @@ export interface ImpactCategory {
   readonly isExcluded: boolean;
   /** The rate divided by the rate of the most selected category; null if excluded, or nobody was selected. */
   readonly impactRatio: number | null;
-  /** Whether the impact ratio is below four fifths; null if there is no impact ratio. */
+  /** Whether the impact ratio is below four fifths (29 CFR 1607.4 D); null if there is no impact ratio. */
   readonly isBelowFourFifths: boolean | null;
   /**
    * The two-sided p-value of Fisher's exact test of equal rates of this category and of the most selected one; null for
@@ -363,6 +360,13 @@ function tableOfCodes(
   return { by, categories: categories.filter((one) => one.applicants > 0), unknown };
 }
 
+/** Returns whether a rate is below four fifths of another. Whole numbers are compared, because quotients are rounded. */
+function isBelow(one: Counted, most: Counted): boolean {
+  return 5 * one.selected * most.applicants < 4 * most.selected * one.applicants;
+}
+
+type Counted = CountedTable['categories'][number];
+
 /** Computes rates, impact ratios and tests from counts. */
 function impactTable({ by, categories, unknown }: CountedTable, n: number, excludeBelow: number): ImpactTable {
   const rated = categories.map((one) => {
@@ -393,7 +397,7 @@ function impactTable({ by, categories, unknown }: CountedTable, n: number, exclu
       return {
         ...one,
         impactRatio,
-        isBelowFourFifths: impactRatio === null ? null : impactRatio < FOUR_FIFTHS,
+        isBelowFourFifths: impactRatio === null || most === undefined ? null : isBelow(one, most),
         pValue: Number.isNaN(pValue) ? null : pValue,
         adjustedPValue: Number.isNaN(pValue) ? null : (adjustedOf.get(index) ?? null),
       };

@@ -110,6 +110,17 @@ describe('impact ratios', () => {
     expect(await failed({ unknown: 1 })).to.match(/unknown/);
   });
 
+  it('are not below four fifths if they are four fifths, in spite of rounding', async () => {
+    // The ratio is exactly 0.8. The quotient of the rounded rates is 0.7999999999999999.
+    for (const [selected, all, most, of] of [
+      [2, 3, 5, 6],
+      [1, 3, 5, 12],
+    ] as const) {
+      const { tables } = await impactRatios(people([['f', 'a', selected, all], ['m', 'a', most, of]]), COLUMNS); // prettier-ignore
+      expect(tables[0]?.categories.map(({ isBelowFourFifths }) => isBelowFourFifths)).to.deep.equal([false, false]);
+    }
+  });
+
   it('are undefined if nobody is selected', async () => {
     const { tables } = await impactRatios(people([['f', 'a', 0, 9], ['m', 'b', 0, 9]]), COLUMNS); // prettier-ignore
     expect(tables[0]?.mostSelected).to.equal(null);

@@ -247,8 +247,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   #begin(watched: Watched): void {
-    if (this.#options.detectors.length > 0) watched.stream.observe(watched.bank);
     watched.pairs?.begin();
+    if (this.#options.detectors.length > 0) watched.stream.observe(watched.bank);
     this.#watched = watched;
   }
 

@@ -107,7 +107,7 @@ export class StratumPairs implements EventObserver {
   /** Starts to receive the events of the stream. */
   begin(): void {
     const strata = this.#strata;
-    this.#stream.stratify(strata.kind === 'column' ? strata.column : undefined, (block, row) =>
+    this.#stream.stratify(JSON.stringify(strata), strata.kind === 'column' ? strata.column : undefined, (block, row) =>
       this.#stratumOf(block, row),
     );
     this.#stream.observe(this);

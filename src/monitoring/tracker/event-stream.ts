@@ -1,3 +1,4 @@
+import { ValueError } from '../../exceptions/index.ts';
 import { cellIndex, decisionOfCell } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
 import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT, type Stratum } from './event-block.ts';
@@ -72,6 +73,8 @@ export class EventStream {
   readonly #clock: () => number;
   readonly #observers = new Set<EventObserver>();
   #onRecord: () => void = () => undefined;
+  /** The strata as text; undefined if strata are not monitored. */
+  #strata: string | undefined;
   /** Returns the stratum of an event, which is kept until its label arrives; null if strata are not monitored. */
   #stratumOf: ((block: EventBlock, row: number) => Stratum | null) | null = null;
   /** The largest power of ten that does not exceed the number of events. */
@@ -115,10 +118,23 @@ export class EventStream {
 
   /**
    * Makes the stream keep the stratum of every event until its label arrives.
+   * @param strata the strata as text. All engines that watch a stream need the same strata.
    * @param column the column of strata to read; undefined if none is needed
    * @param stratumOf returns the stratum of an event
+   * @throws {ValueError} if the stream already has other strata
    */
-  stratify(column: string | undefined, stratumOf: (block: EventBlock, row: number) => Stratum | null): void {
+  stratify(
+    strata: string,
+    column: string | undefined,
+    stratumOf: (block: EventBlock, row: number) => Stratum | null,
+  ): void {
+    if (this.#strata !== undefined && this.#strata !== strata) {
+      throw new ValueError('Another engine already watches this tracker within other strata.', {
+        context: { parameter: 'within' },
+        suggestion: "Use the same 'within' for all engines of a tracker, or one tracker for each.",
+      });
+    }
+    this.#strata = strata;
     this.reader.stratumColumn = column;
     this.#stratumOf = stratumOf;
   }

@@ -248,6 +248,9 @@ describe('gaps within strata', () => {
       new FairnessDriftAndAlertEngine({ within: { time: 60 } }).watch(weighted);
     }).to.throw(/weights/);
     const { engine, tracker } = watch(drawEvents(500, 0), { within: 'region' });
+    expect(() => {
+      new FairnessDriftAndAlertEngine({ within: { time: 60 } }).watch(tracker);
+    }).to.throw(/within other strata/);
     expect(() => FairnessDriftAndAlertEngine.restore(engine.snapshot(), tracker, { detectors: [] })).to.throw(/within/);
     expect(() => {
       tracker.record({ ...drawEvents(1, 0)[0], region: { no: 'label' } });
