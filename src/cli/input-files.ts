@@ -66,24 +66,3 @@ function nameStdin({ files, title, ...found }: FoundFiles, paths: readonly strin
     title: paths.length === 1 && paths[0] === STDIN ? 'stdin' : title.replace(`'${spooled}'`, 'stdin'),
   };
 }
-
-/**
- * Reads a text file that an option or an argument names.
- * @param largest the maximum size in bytes
- * @param subject the start of the message if the file cannot be read
- * @throws {DataValidationError} if the file cannot be read
- */
-export async function readInputText(path: string, largest: number, subject = 'Cannot read'): Promise<string> {
-  const [{ readTextFile }, { DataValidationError }] = await Promise.all([
-    import('../io/read-text-file.ts'),
-    import('../exceptions/index.ts'),
-  ]);
-  const file = await readTextFile(path, largest);
-  if (file.text !== null) return file.text;
-  throw new DataValidationError(`${subject} '${path}': ${file.problem}.`, {
-    code: 'unreadable-file',
-    context: { path },
-    suggestion: file.suggestion,
-    cause: file.cause,
-  });
-}

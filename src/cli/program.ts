@@ -69,6 +69,15 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Compare the two arms of an A/B test: the effect of the treatment on each group, and whether fairness got worse.',
     load: async () => (await import('./commands/ab-test.ts')).abTestCommand(),
   },
+  'impact-ratio': {
+    description:
+      'Compute selection or scoring rates and impact ratios by sex, by race or ethnicity, and by both, as rules for hiring tools ask.',
+    load: async () => (await import('./commands/impact-ratio.ts')).impactRatioCommand(),
+  },
+  'model-card': {
+    description: 'Write a model card from a result of validate, with the parts that only a person can fill marked.',
+    load: async () => (await import('./commands/model-card.ts')).modelCardCommand(),
+  },
   view: {
     description:
       'Open the workbench in a browser: audit a file with pictures and a verdict, without a line of code. The file stays on this machine.',

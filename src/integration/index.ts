@@ -42,6 +42,7 @@ export {
   type SignReportOptions,
   verifySignature,
 } from './sign-report.ts';
+export { createModelCard, type ModelCard, type ModelCardOptions } from './model-card.ts';
 export { type BaselineMeasurement, runBaselineMeasurement } from './workflow/baseline.ts';
 export { executeWorkflow } from './workflow/execute-workflow.ts';
 export type { BaselineOptions, WorkflowOptions } from './workflow/workflow-options.ts';

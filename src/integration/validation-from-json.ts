@@ -1,6 +1,7 @@
 import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
 import { DataValidationError } from '../exceptions/index.ts';
-import { isMapping, parseObject, valueAt } from '../internal/values.ts';
+import { readTextFile } from '../io/read-text-file.ts';
+import { isMapping, type Mapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './gates.ts';
 import type { AttributeMetrics, FileValidation } from './validate-file.ts';
@@ -46,7 +47,40 @@ export function parseValidationJson(text: string, path: string): ValidationJson 
   ) {
     return json as unknown as ValidationJson;
   }
-  throw new DataValidationError(`'${path}' is not a result of validate in JSON.`, {
+  throw notAResult(path);
+}
+
+/** The maximum size of a stored result, in bytes. */
+const MAX_RESULT_BYTES = 100_000_000;
+
+/**
+ * Reads the text of a stored result.
+ * @param who the command or option that names the file, for the message
+ * @throws {DataValidationError} if the file cannot be read
+ */
+export async function readResultText(path: string, who: string): Promise<string> {
+  const file = await readTextFile(path, MAX_RESULT_BYTES);
+  if (file.text !== null) return file.text;
+  throw new DataValidationError(`${who} cannot read '${path}': ${file.problem}.`, {
+    code: 'unreadable-file',
+    context: { path },
+    suggestion: file.suggestion,
+    cause: file.cause,
+  });
+}
+
+/**
+ * Parses a stored result of any command.
+ * @throws {DataValidationError} if the text is not a JSON object
+ */
+export function parseResult(text: string, path: string): Mapping {
+  const result = parseObject(text);
+  if (result !== undefined) return result;
+  throw notAResult(path);
+}
+
+function notAResult(path: string): DataValidationError {
+  return new DataValidationError(`'${path}' is not a result of validate in JSON.`, {
     code: 'unreadable-file',
     context: { path },
     suggestion: "Write one with 'evenhand validate … --out result.json'.",

@@ -1,5 +1,12 @@
 export { addRows, computeMetric, metricOf, metricOfClasses } from './compute-metric.ts';
 export { BoundAnalyzer, type BoundFrameOptions, type BoundMetricOptions } from './analyzer/bound-analyzer.ts';
+export {
+  type ImpactCategory,
+  type ImpactRatioOptions,
+  type ImpactRatios,
+  impactRatios,
+  type ImpactTable,
+} from './impact-ratios.ts';
 export { mergeStats, removeStats } from './statistics/combine-stats.ts';
 export type {
   ClassificationStats,

@@ -98,6 +98,12 @@ interface CountedColumns {
 function namesOf({ stream }: RealTimeFairnessTracker): CountedColumns {
   const { yPred, yTrue, timestamp, id, weight, protected: groups } = stream.options.columns;
   const { hasErrors } = stream.shape;
+  if (stream.reader.stratumColumn !== undefined) {
+    throw new ValueError('Rows that are counted by time have no column of strata.', {
+      context: { parameter: 'within' },
+      suggestion: 'Use periods of time, as in { time: 3600 }, or replay the rows themselves from a file.',
+    });
+  }
   const extra = id !== undefined ? 'ids' : weight !== undefined ? 'weights' : hasErrors ? 'errors' : undefined;
   if (extra !== undefined) {
     throw new ValueError(`Rows that are counted by time have no ${extra}.`, {

@@ -184,8 +184,10 @@ async function tableOf(source: string | TableSource, { stream }: RealTimeFairnes
     return readTable(source);
   }
   const { yPred, yTrue, id, timestamp, weight, protected: names } = stream.options.columns;
-  const columns = [yPred, yTrue, id, timestamp, weight, ...names].filter((name) => name !== undefined);
-  return loadData(source, { columns, labels: [...names, ...(id === undefined ? [] : [id])] });
+  const { stratumColumn } = stream.reader;
+  const labels = [...names, id, stratumColumn].filter((name) => name !== undefined);
+  const columns = [yPred, yTrue, timestamp, weight, ...labels].filter((name) => name !== undefined);
+  return loadData(source, { columns: [...new Set(columns)], labels: [...new Set(labels)] });
 }
 
 /** Returns the rows in the order of their timestamps. Rows with the same time keep their order. */

@@ -66,12 +66,19 @@ const MONITOR_WIRE_FIELDS = {
   look_every: number(shape.lookEvery, 'The number of events between two checks. Default: 100.', 100),
   persistence: number(shape.persistence, 'Consecutive checks until a watch is reported. Default: 3.', 3),
   cooldown_minutes: number(shape.cooldownMinutes, 'Minutes between two alerts of an open alarm. Default: 60.', 60),
+  within_time: number(
+    shape.withinTime,
+    'The length in seconds of the periods within which gaps are watched too. Default: none.',
+    3600,
+  ),
+  within: optionalField(column, 'The field whose labels are strata, within which gaps are watched too.', 'region'),
   detector: optionalField(column, 'Drift detectors: a comma list. Default: adwin.', 'adwin,cusum'),
 } as const;
 
 /** The schema of the options of a monitored stream. */
 export const monitorWireSchema = z.strictObject(MONITOR_WIRE_FIELDS).check((context) => {
   const { y_true: yTrue, y_true_positive_label: label, window_size: size, min_group_size: least } = context.value;
+  const { within, within_time: period, sample_weight: weight } = context.value;
   const rules = brokenRules([
     [
       yTrue === undefined && label !== undefined,
@@ -84,6 +91,18 @@ export const monitorWireSchema = z.strictObject(MONITOR_WIRE_FIELDS).check((cont
       'window_size',
       'window_size must be at least min_group_size; otherwise no group could have enough events.',
       'Send a larger window_size, or a smaller min_group_size.',
+    ],
+    [
+      within !== undefined && period !== undefined,
+      'within',
+      'Strata are periods of time or labels of a column: within and within_time exclude each other.',
+      'Send one of within and within_time.',
+    ],
+    [
+      weight !== undefined && (within !== undefined || period !== undefined),
+      'sample_weight',
+      'Gaps within strata are gaps of events without weights.',
+      'Leave out sample_weight, or within and within_time.',
     ],
   ]);
   context.issues.push(...rules.map((rule) => ruleIssue(rule)));
@@ -128,6 +147,8 @@ export function parseMonitorWire(texts: MonitorTexts): StreamRequest {
     lookEvery: wire.look_every,
     persistence: wire.persistence,
     cooldownMinutes: wire.cooldown_minutes,
+    withinTime: wire.within_time,
+    within: wire.within,
     detector: listOf(wire.detector),
     refreshSeconds: 60,
   };

@@ -68,6 +68,8 @@ export const monitorSchema = z
     lookEvery: z.number().int().min(1).optional(),
     persistence: z.number().int().min(1).optional(),
     cooldownMinutes: z.number().min(0).optional(),
+    withinTime: z.number().min(0.001).max(31_536_000_000).optional(),
+    within: name,
     detector: z.array(z.string().min(1)).optional(),
     refreshSeconds: z.number().gt(0).default(60),
     outputDir: z.string().optional(),
@@ -130,6 +132,24 @@ export const monitorSchema = z
     error: ({ input }) =>
       `{${SHARED_FIELDS.find((field) => Object.hasOwn(input as object, field)) ?? 'redis'}} is about the state in Redis: add {redis}.`,
   })
+  .refine(({ within, withinTime }) => within === undefined || withinTime === undefined, {
+    error: 'Strata are periods of time or labels of a column: give one of {withinTime} and {within}.',
+  })
+  .refine(
+    ({ redis, within, withinTime }) => redis === undefined || (within === undefined && withinTime === undefined),
+    {
+      error:
+        'With {redis}, several processes share the stream, and pairs of events within strata need the order of all events: leave out {within} and {withinTime}.',
+    },
+  )
+  .refine(
+    ({ sampleWeight, within, withinTime }) =>
+      sampleWeight === undefined || (within === undefined && withinTime === undefined),
+    {
+      error:
+        'Gaps within strata are gaps of events without weights: leave out {sampleWeight}, or {within} and {withinTime}.',
+    },
+  )
   .refine(({ csv, id }) => csv === undefined || id === undefined, {
     message:
       '--id names events for labels that arrive later on stdin; in a file, the label is in the same row (--y-true).',

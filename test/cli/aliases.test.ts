@@ -31,6 +31,7 @@ const ALIASES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   monitor: [TRUTH, SENSITIVE],
   'ab-test': [TRUTH, SENSITIVE, SEED, ['out', 'out-json', 'report-md', 'report-html']],
+  'impact-ratio': [['out', 'out-json', 'report-md', 'report-html']],
   predict: [SEED],
   calibrate: [[...TRUTH].reverse(), [...SENSITIVE].reverse(), SEED, JSON_FILE],
 };

@@ -65,6 +65,7 @@ async function writeForms(): Promise<Record<string, string[]>> {
 const COMMANDS: Readonly<Record<string, string[]>> = {
   validate: ['--y-pred', 'decision', '--y-true', 'truth', '--sensitive', 'sex', '--with-ci'],
   'ab-test': ['--outcome', 'decision', '--y-true', 'truth', '--sensitive', 'sex', '--arm', 'arm'],
+  'impact-ratio': ['--score', 'score', '--sex', 'sex', '--race-ethnicity', 'arm'],
   calibrate: ['--score', 'score', '--target', 'truth', '--group', 'sex', '--folds', '1'],
   monitor: ['--y-pred', 'decision', '--sensitive', 'sex', '--timestamp', 'when'],
   'train-reductions': ['--target', 'truth', '--sensitive', 'sex', '--features', 'x,score', '--T', '2'],

@@ -44,6 +44,8 @@ const COMMANDS: readonly Shown[] = [
     ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'site', '--limit', '0.3'],
   ],
   ['ab-test', ['--csv', 'arms.csv', '--arm', 'arm', '--outcome', 'approved', '--sensitive', 'group']],
+  ['impact-ratio', ['--csv', 'people.csv', '--selected', 'selected', '--sex', 'sex', '--race-ethnicity', 'race']],
+  ['model-card', ['result.json', '--name', 'Approvals']],
   ['view'],
   ['serve'],
   ['worker'],
@@ -123,6 +125,7 @@ describe('the screens of evenhand', () => {
     await makeWages(folder());
     await runCli(['train-lagrangian', ...TRAINING, '--epochs', '1', '--save-model', 'model', '--quiet'], { cwd: folder() }); // prettier-ignore
     for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(folder(), name), text);
+    await runCli(['validate', '--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group', '--out', 'result.json'], { cwd: folder() }); // prettier-ignore
   });
 
   for (const [command, ...runs] of COMMANDS) {
@@ -231,6 +234,11 @@ evaluators: [counterfactual]
       1_700_000_000 + 60 * index,
     ];
   }),
+  'people.csv': csvOf('selected,sex,race', 900, (index) => [
+    Number(Math.floor(index / 6) % 10 < (index % 2 === 0 ? 3 : 6)),
+    index % 90 === 7 ? '' : index % 2 === 0 ? 'female' : 'male',
+    GROUPS[index % 3] ?? '',
+  ]),
   'arms.csv': csvOf('approved,group,arm', 1200, (index) => {
     const [group, isTreated] = [index % 3, Math.floor(index / 3) % 2 === 1];
     return [Number(Math.floor(index / 6) % 10 < (isTreated && group === 0 ? 2 : 6)), GROUPS[group] ?? '', isTreated ? 'treatment' : 'control']; // prettier-ignore

@@ -23,6 +23,15 @@ export const monitorAlertSchema = model('MonitorAlert', 'An alert about a gap th
   window_start: z.string(),
   window_events: count,
   share: z.strictObject(fields(numberOrNull, 'engine', 'combination', 'window', 'group')).nullable(),
+  within: z
+    .strictObject({
+      is_reason: z.boolean(),
+      is_above: z.boolean(),
+      ...fields(numberOrNull, 'value', 'low', 'high'),
+      n: count,
+    })
+    .nullable()
+    .describe('The gap within strata; null without strata.'),
   reason: z.string(),
 });
 

@@ -63,6 +63,8 @@ ${OPTION.naValues}
 --look-every <n>  number of events between two checks (default: 100)
 --persistence <n>  consecutive checks until a watch is reported, or a breach ends (default: 3)
 --cooldown-minutes <n>  minutes of stream time between two messages about an open alarm (default: 60)
+--within-time <number>  also watch gaps within periods of this many seconds, so that rates and shares of groups that change together raise no alarm of their own
+--within <column>  also watch gaps within the labels of this column
 --detector <names>  comma-separated list of drift detectors, which estimate when a change began: adwin, page_hinkley, cusum, ewma, … (default: adwin)
 --output-dir <folder>  folder for dashboard.html, report.md and active_alerts.json
 --refresh-seconds <n>  seconds between two updates of the --output-dir files, on stdin (default: 60)

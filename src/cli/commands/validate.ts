@@ -15,7 +15,6 @@ import type { ValidateRequest } from '../../schemas/validate-values.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
 import { settingsOf, writeGateReports } from '../gate-reports.ts';
-import { readInputText } from '../input-files.ts';
 import { parseNames, repeatable } from '../option-parsers.ts';
 import { assertOutputs, reportWriter } from '../output-places.ts';
 import { type OutputOptions, printResult, remarkWritten, warn } from '../output.ts';
@@ -228,14 +227,11 @@ async function plotWriter(
   };
 }
 
-/** The maximum size of an earlier result, in bytes. */
-const MAX_RESULT_BYTES = 100_000_000;
-
 /** Reads the earlier result to compare with, before the work starts. */
 async function readEarlier(compare: string | undefined): Promise<ValidationJson | undefined> {
   if (compare === undefined) return undefined;
-  const { parseValidationJson } = await import('../../integration/validation-from-json.ts');
-  return parseValidationJson(await readInputText(compare, MAX_RESULT_BYTES, '--compare cannot read'), compare);
+  const { parseValidationJson, readResultText } = await import('../../integration/validation-from-json.ts');
+  return parseValidationJson(await readResultText(compare, '--compare'), compare);
 }
 
 /** Reads the private key before the work starts, and returns a function that signs written files. */
@@ -250,12 +246,13 @@ async function reportSigner(
       suggestion: 'Add --out report.json or --out report.html.',
     });
   }
-  const [{ signReport }, { writeFileAtomic }, { readFile }] = await Promise.all([
+  const [{ signReport }, { readResultText }, { writeFileAtomic }, { readFile }] = await Promise.all([
     import('../../integration/sign-report.ts'),
+    import('../../integration/validation-from-json.ts'),
     import('../../io/atomic-write.ts'),
     import('node:fs/promises'),
   ]);
-  const privateKey = await readInputText(key, MAX_KEY_BYTES);
+  const privateKey = await readResultText(key, '--sign');
   const { EVENHAND_KEY_PASSWORD: password } = process.env;
   const signed = (report: Uint8Array | string, file: string): string =>
     signReport(report, { privateKey, password, name: path.basename(file) });
@@ -265,8 +262,6 @@ async function reportSigner(
     for (const file of out) await writeFileAtomic(signatureOf(file), signed(await readFile(file), file));
   };
 }
-
-const MAX_KEY_BYTES = 100_000;
 
 function signatureOf(report: string): string {
   return `${report}.dsse.json`;

@@ -6,7 +6,6 @@ import type { FoundFiles } from '../../schemas/data-source.ts';
 import type { VerifyRequest } from '../../schemas/verify.ts';
 import { defineCommand, OPTION } from '../define-command.ts';
 import { CHECK_FAILED } from '../exit-codes.ts';
-import { readInputText } from '../input-files.ts';
 import { type OutputOptions, printResult } from '../output.ts';
 
 interface VerifyOptions extends OutputOptions {
@@ -14,9 +13,6 @@ interface VerifyOptions extends OutputOptions {
   readonly key?: string;
   readonly signature?: string;
 }
-
-/** The largest size of a report and of a key, in bytes. */
-const MAX_BYTES = 200_000_000;
 
 /** Returns the command `evenhand verify REPORT`. */
 export function verifyCommand(): Command {
@@ -49,8 +45,11 @@ Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no rep
 }
 
 async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: readonly string[]): Promise<void> {
-  const { outcomeOf, verifyReport } = await import('../../integration/verify-report.ts');
-  const report = await readInputText(path, MAX_BYTES);
+  const [{ outcomeOf, verifyReport }, { readResultText }] = await Promise.all([
+    import('../../integration/verify-report.ts'),
+    import('../../integration/validation-from-json.ts'),
+  ]);
+  const report = await readResultText(path, 'verify');
   const { checks } = await verifyReport(report, { source: options.csv?.paths });
   const verification = key === undefined ? outcomeOf(checks) : outcomeOf([...checks, await checkSignature(path, report, key, options.signature)]); // prettier-ignore
   await printResult(options, {
@@ -66,8 +65,11 @@ async function checkSignature(
   key: string,
   signature = `${path}.dsse.json`,
 ): Promise<VerificationCheck> {
-  const { verifySignature } = await import('../../integration/sign-report.ts');
-  return verifySignature(report, await readInputText(signature, MAX_BYTES), await readInputText(key, MAX_BYTES));
+  const [{ verifySignature }, { readResultText }] = await Promise.all([
+    import('../../integration/sign-report.ts'),
+    import('../../integration/validation-from-json.ts'),
+  ]);
+  return verifySignature(report, await readResultText(signature, '--signature'), await readResultText(key, '--key'));
 }
 
 function verificationToJson({ passed, checks }: ReportVerification): Record<string, unknown> {

@@ -232,7 +232,7 @@ export function engineOptionsOf(
   { stream }: RealTimeFairnessTracker,
   sinks: readonly AlertSink[],
 ): AlertEngineOptions {
-  const { limit, alpha, persistence, cooldownMinutes } = request;
+  const { limit, alpha, persistence, cooldownMinutes, within, withinTime } = request;
   return {
     limits: limit === undefined ? {} : Object.fromEntries(stream.options.metrics.map(({ metric }) => [metric, limit])),
     alpha,
@@ -241,6 +241,7 @@ export function engineOptionsOf(
     // The engine checks the names. The error of the engine lists the known names.
     detectors: request.detector as readonly DriftDetectorName[] | undefined,
     sinks,
+    within: withinTime === undefined ? within : { time: withinTime },
   };
 }
 
@@ -252,6 +253,7 @@ function policyOf(options: AlertEngineOptions, { stream }: RealTimeFairnessTrack
     limits: Object.fromEntries(stream.options.metrics.map((metric) => [metric.metric, limitOf(metric, filled)])),
     detectors: filled.detectors.map(String),
     windows: filled.isRestarted ? 'restarted' : 'cumulative',
+    ...(options.within === undefined ? {} : { within: options.within }),
   };
 }
 

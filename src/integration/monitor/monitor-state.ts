@@ -8,6 +8,7 @@ import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { checkJsonText, warnOfNoChecksum, withChecksum } from '../../io/checksum.ts';
 import { readTextFile } from '../../io/read-text-file.ts';
 import type { EngineSnapshot } from '../../monitoring/alarms/engine-snapshot.ts';
+import type { Within } from '../../monitoring/alarms/engine-options.ts';
 import type { FairnessDriftAndAlertEngine } from '../../monitoring/alarms/fairness-drift-and-alert-engine.ts';
 import type { RealTimeFairnessTracker, TrackerSnapshot } from '../../monitoring/tracker/real-time-fairness-tracker.ts';
 
@@ -27,6 +28,8 @@ export interface MonitorPolicy {
   readonly limits: Readonly<Record<string, number>>;
   readonly detectors: readonly string[];
   readonly windows: 'restarted' | 'cumulative';
+  /** The strata; absent if there are none. */
+  readonly within?: Within | undefined;
 }
 
 /** How far a topic of Kafka has been counted. */

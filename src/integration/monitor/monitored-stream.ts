@@ -101,10 +101,10 @@ export class MonitoredStream {
     this.#parts = makeParts(request, paths, timestamp, () => this.#now);
     this.#alerts = [...(saved?.alerts ?? [])];
     this.#watches = [...(saved?.watches ?? [])];
-    const { yPred, yTrue, id, sampleWeight, attributes } = request;
-    const named = [id, yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
+    const { yPred, yTrue, id, sampleWeight, attributes, within } = request;
+    const named = [id, yPred, yTrue, sampleWeight, timestamp, within, ...attributes.flat()];
     this.#columns = [...new Set(named.filter((name) => name !== undefined))];
-    this.#labelKeys = new Set([id, ...attributes.flat()]);
+    this.#labelKeys = new Set([id, ...attributes.flat(), ...(within === undefined ? [] : [within])]);
   }
 
   /** Returns the column of times for a stream that begins with a line: `timestamp`, if the line has this field. */
@@ -253,6 +253,7 @@ export class MonitoredStream {
       windowSize: this.#parts.tracker.stream.options.minGroupSize,
       clock: () => 0,
     });
+    this.#checker.stream.reader.stratumColumn = this.request.within;
     if (kind === 'labels' && (row[yTrue] === null || row[yTrue] === '')) return `its '${yTrue}' is missing`;
     try {
       if (kind === 'events') this.#checker.stream.reader.readEvent(row);

@@ -136,17 +136,18 @@ async function replayFile(
   source: DataPaths | FileSource,
   hooks: MonitorHooks,
 ): Promise<MonitorOutcome> {
-  const { yPred, yTrue, sampleWeight, attributes, lookEvery } = request;
+  const { yPred, yTrue, sampleWeight, attributes, lookEvery, within } = request;
   const timestamp = savedTimestamp(request, paths.saved);
-  const needed = [yPred, yTrue, sampleWeight, timestamp, ...attributes.flat()];
+  const labels = [...new Set([...attributes.flat(), ...(within === undefined ? [] : [within])])];
+  const needed = [yPred, yTrue, sampleWeight, timestamp, ...labels];
   const files = await findFiles(source);
   const loaded = await loadData(files, {
     columns: [...new Set(needed.filter((name) => name !== undefined))],
-    labels: attributes.flat(),
+    labels,
     optionalColumns: paths.saved === undefined && timestamp === undefined ? [USUAL_TIMESTAMP] : [],
   });
   const { table, warnings } = readTexts(loaded, {
-    groups: attributes.flat(),
+    groups: labels,
     target: yTrue,
     positiveLabel: truthLabelOf(request),
     predictions: { name: yPred, positiveLabel: request.positiveLabel },

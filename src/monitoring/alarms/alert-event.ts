@@ -25,6 +25,22 @@ export interface AlphaShare {
   readonly group: number;
 }
 
+/** A gap within strata, with a bound that holds at all times simultaneously. Undefined numbers are null. */
+export interface GapWithinStrata {
+  /**
+   * Whether the alert is about this gap. If not, the alert is about the gap of the complete stream, and this is the
+   * current gap within strata beside it.
+   */
+  readonly isReason: boolean;
+  /** Whether the lower bound of the gap within strata is above the limit. */
+  readonly isAbove: boolean;
+  readonly value: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** The number of pairs of events within strata. */
+  readonly n: number;
+}
+
 /**
  * An alert about a gap that was found above its limit. Frozen.
  *
@@ -76,6 +92,8 @@ export interface AlertEvent {
   readonly windowEvents: number;
   /** The shares of the error budget that the alert uses. Null for a watch, which has no guarantee over many checks. */
   readonly share: AlphaShare | null;
+  /** The gap within strata; null if the engine has no strata, or the metric is not a rate. */
+  readonly within: GapWithinStrata | null;
   /** A description of the alert in a sentence. */
   readonly reason: string;
 }

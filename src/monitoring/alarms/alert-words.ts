@@ -1,7 +1,7 @@
 import { shortenLabel } from '../../charts/chart.ts';
 import { attributeText } from '../attribute-text.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
-import type { AlertEvent, AlphaShare } from './alert-event.ts';
+import type { AlertEvent, AlphaShare, GapWithinStrata } from './alert-event.ts';
 import { type NoReading, type WatchReading, windowState } from './watch-tier.ts';
 
 /** The maximum length of a group's label in a sentence. */
@@ -30,6 +30,19 @@ export interface AlertFacts extends Pick<
 > {
   readonly larger: string;
   readonly smaller: string;
+  /** Whether the gap is one within strata. */
+  readonly isWithin?: boolean | undefined;
+}
+
+/** Returns the sentence about the gap within strata, for an alert about the gap of the complete stream. */
+export function withinSentence({ value, low, high, isAbove }: GapWithinStrata, limit: number): string {
+  if (value === null || low === null || high === null) {
+    return 'Within strata, there are too few pairs of events to show a gap.';
+  }
+  const gap = `Within strata, the gap is ${decimal(value)} (${decimal(low)} to ${decimal(high)})`;
+  return isAbove
+    ? `${gap}, also above the limit.`
+    : `${gap}: it is not shown to be above the limit of ${String(limit)}, so the gap may come from groups whose shares change together with the rates.`;
 }
 
 /** Returns the sentence that describes an alarm. */
@@ -102,9 +115,18 @@ function more(
   return `; about ${complete(Math.max(1, events))} more events of group ${groupName(stream, attribute, small.code)} are needed`;
 }
 
-function gapSentence({ attribute, measure, larger, smaller, rates, value, windowEvents }: AlertFacts): string {
+function gapSentence({
+  attribute,
+  measure,
+  larger,
+  smaller,
+  rates,
+  value,
+  windowEvents,
+  isWithin = false,
+}: AlertFacts): string {
   return (
-    `By ${attributeText(attribute)}, the ${measureWords(measure)} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
+    `By ${attributeText(attribute)}${isWithin ? ' and within strata' : ''}, the ${measureWords(measure)} of ${larger} is ${decimal(rates[0])} and that of ${smaller} ` +
     `${decimal(rates[1])} over ${complete(windowEvents)} events, a gap of ${decimal(value)}.`
   );
 }

@@ -1,5 +1,7 @@
+import { isMapping } from '../../internal/values.ts';
 import { ValueError } from '../../exceptions/index.ts';
 import {
+  assertKnownOptions,
   type FilledOptions,
   invalidParameter,
   oneOf,
@@ -52,7 +54,21 @@ export interface AlertEngineOptions {
    * @defaultValue 'restarted'
    */
   readonly windows?: 'restarted' | 'cumulative' | undefined;
+  /**
+   * The strata within which gaps are watched too: periods of a number of seconds of event time, as in `{ time: 3600 }`,
+   * or the labels of a column. Each metric of rates then has a second alarm, for the gap within strata, and half of the
+   * error budget is for these alarms.
+   * @defaultValue none; only gaps of the complete stream are watched
+   */
+  readonly within?: Within | undefined;
 }
+
+/** Strata of a stream: periods of a number of seconds, or the labels of a column. */
+export type Within = string | { readonly time: number };
+
+/** Checked strata. */
+export type Strata =
+  { readonly kind: 'time'; readonly millis: number } | { readonly kind: 'column'; readonly column: string };
 
 /** Lists the options of {@link AlertEngineOptions}. */
 export const ALERT_ENGINE_OPTION_NAMES: OptionNames<AlertEngineOptions> = {
@@ -63,12 +79,17 @@ export const ALERT_ENGINE_OPTION_NAMES: OptionNames<AlertEngineOptions> = {
   cooldownMillis: true,
   sinks: true,
   windows: true,
+  within: true,
 };
 
+const WITHIN_NAMES: OptionNames<Exclude<Within, string>> = { time: true };
+
 /** Engine options with defaults filled in. */
-export interface FilledEngineOptions extends FilledOptions<Omit<AlertEngineOptions, 'limits' | 'windows'>> {
+export interface FilledEngineOptions extends FilledOptions<Omit<AlertEngineOptions, 'limits' | 'windows' | 'within'>> {
   readonly limits: ReadonlyMap<string, number>;
   readonly isRestarted: boolean;
+  /** The strata within which gaps are watched; null if there are none. */
+  readonly strata: Strata | null;
 }
 
 const DEFAULT_LIMIT = 0.1;
@@ -89,7 +110,29 @@ export function fillEngineOptions(options: AlertEngineOptions): FilledEngineOpti
     cooldownMillis: cooldownOf(options.cooldownMillis ?? HOUR_MILLIS),
     sinks: sinksOf(options.sinks ?? []),
     isRestarted: windows === 'restarted',
+    strata: options.within === undefined ? null : strataOf(options.within),
   };
+}
+
+/** The shortest period of a stratum in seconds. Times have milliseconds. */
+const MIN_PERIOD = 0.001;
+
+/** The longest period of a stratum in seconds, a thousand years. */
+const MAX_PERIOD = 31_536_000_000;
+
+function strataOf(given: Within): Strata {
+  if (typeof given === 'string' && given !== '') return { kind: 'column', column: given };
+  const required = 'be the name of a column, or a period in seconds as in { time: 3600 }';
+  if (!isMapping(given)) throw invalidParameter('within', required, shownKind(given));
+  assertKnownOptions('within', given, WITHIN_NAMES);
+  const { time } = given;
+  if (typeof time === 'number' && time >= MIN_PERIOD && time <= MAX_PERIOD)
+    return { kind: 'time', millis: 1000 * time };
+  throw invalidParameter(
+    'within.time',
+    `be a number of seconds from ${String(MIN_PERIOD)} to ${String(MAX_PERIOD)}`,
+    shownKind(time),
+  );
 }
 
 function limitsOf(given: Readonly<Record<string, number>>): ReadonlyMap<string, number> {

@@ -5,11 +5,24 @@ import { badSnapshot, count, readSnapshot, time } from '../tracker/snapshot-sche
 import type { WatchedMetric } from '../tracker/watched-metric.ts';
 import { ALERT_CHANGES, type AlertEvent, type AlertHistory, MONITOR_STATES, type MonitorState } from './alert-event.ts';
 import type { DetectorBankState } from './detector-bank.ts';
+import { PAIRS_SCHEMA } from './stratum-pairs.ts';
 
 /** The state of a combination of an attribute and a metric. */
 interface Combination {
   readonly name: string;
   readonly metric: WatchedMetric;
+}
+
+/** The name of the state of a metric within strata. */
+export function strataName({ metric }: WatchedMetric): string {
+  return `${metric}_within_strata`;
+}
+
+/** The combinations that an engine watches. */
+interface Combinations {
+  readonly combinations: readonly Combination[];
+  /** The combinations of the gaps within strata. */
+  readonly strata: readonly Combination[];
 }
 
 /** The version of the snapshot format. */
@@ -41,6 +54,18 @@ export const ALERT_FIELDS = {
   windowStart: timestamp,
   windowEvents: count,
   share: z.strictObject({ engine: level, combination: level, window: level, group: level }).nullable(),
+  within: z
+    .strictObject({
+      isReason: z.boolean(),
+      isAbove: z.boolean(),
+      value: z.number().nullable(),
+      low: z.number().nullable(),
+      high: z.number().nullable(),
+      n: count,
+    })
+    .nullable()
+    // States of versions without strata lack this field.
+    .default(null),
   reason: z.string(),
 } satisfies { [Name in keyof AlertEvent]: z.ZodType<AlertEvent[Name]> };
 
@@ -97,6 +122,15 @@ const SCHEMA = z.strictObject({
    */
   seen: z.string().regex(/^(?:\d{1,16} \d{1,16})?$/, 'it should be two counts'),
   present: z.array(z.enum(MONITOR_STATES)),
+  /** The state of the gaps within strata; null if the engine has none. */
+  strata: z
+    .strictObject({
+      combinations: z.array(COMBINATION),
+      pairs: PAIRS_SCHEMA,
+      present: z.array(z.enum(MONITOR_STATES)),
+    })
+    .nullable()
+    .default(null),
 });
 
 /** The state of an engine as plain JSON, for {@link FairnessDriftAndAlertEngine.restore}. */
@@ -109,7 +143,7 @@ export type EngineSnapshot = z.output<typeof SCHEMA>;
 export function readEngineSnapshot(
   given: unknown,
   stream: EventStream,
-  combinations: readonly Combination[],
+  { combinations, strata }: Combinations,
 ): EngineSnapshot {
   const snapshot = readSnapshot(SCHEMA, given);
   if (isUnused(snapshot)) return snapshot;
@@ -118,13 +152,21 @@ export function readEngineSnapshot(
     throw badSnapshot('its attributes and metrics differ from those of the tracker');
   }
   for (const combination of combinations) checkMemory(memoryOf(snapshot, combination), stream);
+  if ((snapshot.strata?.combinations.length ?? 0) !== strata.length) {
+    throw badSnapshot("its gaps within strata differ from those of the option 'within'");
+  }
+  if (snapshot.strata !== null) {
+    for (const combination of strata) checkMemory(memoryOf(snapshot.strata, combination), stream);
+    const { length } = snapshot.strata.present;
+    if (length !== strata.length && length !== 0) throw badSnapshot('its states within strata are incomplete');
+  }
   checkAlerts(snapshot);
   return snapshot;
 }
 
 /** Returns the state of a combination in a snapshot. */
 export function memoryOf(
-  { combinations }: EngineSnapshot,
+  { combinations }: Pick<EngineSnapshot, 'combinations'>,
   { name, metric }: Combination,
 ): EngineSnapshot['combinations'][number] {
   const saved = combinations.find((one) => one.attribute === name && one.metric === metric.metric);
@@ -133,8 +175,11 @@ export function memoryOf(
 }
 
 /** Returns whether the snapshot is from an engine that was not yet watching a tracker. */
-export function isUnused({ combinations, alerts, detectors, seen, present }: EngineSnapshot): boolean {
-  return [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0);
+export function isUnused({ combinations, alerts, detectors, seen, present, strata }: EngineSnapshot): boolean {
+  // An engine of version 0.9 without strata has no such field.
+  return (
+    (strata ?? null) === null && [combinations, alerts, detectors, seen, present].every(({ length }) => length === 0)
+  );
 }
 
 function checkSeen({ seen, present }: EngineSnapshot, stream: EventStream, combinations: number): void {
@@ -167,11 +212,13 @@ function checkMemory(memory: EngineSnapshot['combinations'][number], stream: Eve
 }
 
 /** Checks that the open alerts in the history match the open alerts of the combinations. */
-function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
+function checkAlerts({ alerts, combinations, strata }: EngineSnapshot): void {
   const ids = alerts.map(({ alert }) => alert.id);
   if (new Set(ids).size < ids.length) throw badSnapshot('two alerts have the same id');
   const reported = alerts.flatMap(({ alert, isOpen }) => (isOpen ? [alert.id] : [])).sort();
-  const followed = combinations.flatMap(({ open }) => (open === null ? [] : [open.id])).sort();
+  const followed = [...combinations, ...(strata?.combinations ?? [])]
+    .flatMap(({ open }) => (open === null ? [] : [open.id]))
+    .sort();
   if (JSON.stringify(reported) !== JSON.stringify(followed)) {
     throw badSnapshot('its open alerts do not match its combinations');
   }
@@ -181,11 +228,21 @@ function checkAlerts({ alerts, combinations }: EngineSnapshot): void {
 export type EngineStates = Readonly<Record<string, Readonly<Record<string, MonitorState>>>>;
 
 /** Returns the states by attribute and metric. */
-export function engineStates(combinations: readonly Combination[], present: readonly MonitorState[]): EngineStates {
+export function engineStates(
+  { combinations, strata }: Combinations,
+  present: readonly MonitorState[],
+  presentWithin: readonly MonitorState[],
+): EngineStates {
   const states = new Map<string, Map<string, MonitorState>>();
-  combinations.forEach(({ name, metric }, index) => {
+  const set = (name: string, key: string, state: MonitorState): void => {
     const own = states.get(name) ?? new Map<string, MonitorState>();
-    states.set(name, own.set(metric.metric, present[index] as MonitorState));
+    states.set(name, own.set(key, state));
+  };
+  combinations.forEach(({ name, metric }, index) => {
+    set(name, metric.metric, present[index] as MonitorState);
+  });
+  strata.forEach(({ name, metric }, index) => {
+    set(name, strataName(metric), presentWithin[index] ?? 'unknown');
   });
   return Object.freeze(
     Object.fromEntries(Array.from(states, ([name, own]) => [name, Object.freeze(Object.fromEntries(own))])),

@@ -30,7 +30,9 @@ import {
   isUnused,
   memoryOf,
   readEngineSnapshot,
+  strataName,
 } from './engine-snapshot.ts';
+import { StratumPairs } from './stratum-pairs.ts';
 import { type CheckOutcome, WatchedCombination } from './watched-combination.ts';
 
 /** The maximum number of closed alerts in the history. */
@@ -92,14 +94,36 @@ export interface EngineUpdate {
 
 export type { EngineSnapshot } from './engine-snapshot.ts';
 
+/** Returns the state of each combination after the latest check. */
+function presentStates(
+  combinations: readonly WatchedCombination[],
+  last: readonly CheckOutcome[],
+  earlier: readonly MonitorState[],
+): MonitorState[] {
+  return combinations.map(({ memory }, index) => {
+    if (memory.open !== null) return 'breach';
+    const state = last[index]?.state ?? earlier[index] ?? 'unknown';
+    // If an alarm was closed since the last check, the state is not a breach until the next check.
+    return state === 'breach' ? 'unknown' : state;
+  });
+}
+
+function isOther(present: readonly MonitorState[], earlier: readonly MonitorState[]): boolean {
+  return present.length !== earlier.length || present.some((state, index) => state !== earlier[index]);
+}
+
 /** The parts of an engine that depend on the tracker that it watches. */
 interface Watched {
   stream: EventStream;
   readonly bank: DetectorBank;
   readonly combinations: readonly WatchedCombination[];
+  /** The combinations of the gaps within strata, and the pairs of events that they use. */
+  readonly strata: readonly WatchedCombination[];
+  readonly pairs: StratumPairs | null;
   /** The numbers of events and late labels that had been counted at the last check. */
   seen: string;
   last: readonly CheckOutcome[];
+  lastWithin: readonly CheckOutcome[];
 }
 
 /**
@@ -121,6 +145,12 @@ interface Watched {
  * above the limit and nobody has acknowledged the alarm. An open alarm is cleared when a sliding window of only later
  * events is within the limit at `persistence` consecutive checks. A person can also resolve an alarm. After an alarm is
  * closed, only later events count as evidence.
+ *
+ * With `within`, each metric of rates also has an alarm for the gap within strata: periods of time, or the labels of a
+ * column. Each event forms a pair with an event of another group in the same stratum, so a mix of groups that changes
+ * together with the rates causes no gap. The gap is the mean difference of the pairs, a Mantel-Haenszel type mean of the
+ * differences in the strata. Each of the two alarms has half of the budget of its metric. Both have their own ids and
+ * states, and an alert about the gap of the complete stream also shows the gap within strata.
  *
  * The guarantee assumes that, given the group of each event, the probability of a positive decision is constant within
  * a window. If a group's rate changes within a window, the bound applies to the average rate in that window, and the
@@ -148,6 +178,7 @@ export class FairnessDriftAndAlertEngine {
   readonly #ledger = new AlertLedger();
   #watched: Watched | undefined;
   #present: readonly MonitorState[] = [];
+  #presentWithin: readonly MonitorState[] = [];
   #states: EngineStates = Object.freeze({});
 
   /** @throws {ValueError} if an option is invalid; the error contains its name */
@@ -195,21 +226,28 @@ export class FairnessDriftAndAlertEngine {
   #prepare(stream: EventStream): Watched {
     const { attributes, metrics } = stream.options;
     assertLimitsDecide(this.#options, metrics);
-    const alpha = {
-      engine: this.#options.alpha,
-      combination: this.#options.alpha / (attributes.length * metrics.length),
-    };
-    const combinations = attributes.flatMap(({ name }, attribute) =>
-      metrics.map(
-        (metric) =>
-          new WatchedCombination({ attribute, name, metric }, limitOf(metric, this.#options), alpha, this.#options),
-      ),
-    );
+    const share = this.#options.alpha / (attributes.length * metrics.length);
+    const pairs = this.#options.strata === null ? null : new StratumPairs(stream, this.#options.strata);
+    const combinations: WatchedCombination[] = [];
+    const strata: WatchedCombination[] = [];
+    for (const [attribute, { name }] of attributes.entries()) {
+      for (const metric of metrics) {
+        const index = { attribute, name, metric };
+        const limit = limitOf(metric, this.#options);
+        const isPaired = pairs !== null && metric.measures.every(({ kind }) => kind === 'rate');
+        // The gap of the complete stream and the gap within strata each have half of the share of their metric.
+        const alpha = { engine: this.#options.alpha, combination: isPaired ? share / 2 : share };
+        const within = isPaired ? new WatchedCombination(index, limit, alpha, this.#options, { pairs }) : undefined;
+        if (within !== undefined) strata.push(within);
+        combinations.push(new WatchedCombination(index, limit, alpha, this.#options, { within }));
+      }
+    }
     const bank = new DetectorBank(stream, this.#options.detectors);
-    return { stream, bank, combinations, seen: '', last: [] };
+    return { stream, bank, combinations, strata, pairs, seen: '', last: [], lastWithin: [] };
   }
 
   #begin(watched: Watched): void {
+    watched.pairs?.begin();
     if (this.#options.detectors.length > 0) watched.stream.observe(watched.bank);
     this.#watched = watched;
   }
@@ -222,14 +260,15 @@ export class FairnessDriftAndAlertEngine {
   update(tracker: RealTimeFairnessTracker): EngineUpdate {
     this.watch(tracker);
     const watched = this.#watched as Watched;
-    const { stream, bank, combinations } = watched;
+    const { stream, bank, combinations, strata } = watched;
     const seen = `${String(stream.events)} ${String(stream.lateLabels)}`;
     if (seen === watched.seen || stream.events === 0) return this.#result([], []);
     watched.seen = seen;
     watched.last = combinations.map((combination) => combination.look(stream, bank));
+    watched.lastWithin = strata.map((combination) => combination.look(stream, bank));
     const alerts: AlertEvent[] = [];
     const watches: AlertEvent[] = [];
-    for (const { change, alert, watch } of watched.last) {
+    for (const { change, alert, watch } of [...watched.last, ...watched.lastWithin]) {
       if (change !== null && alert !== null) this.#report(change, alert, stream);
       if (change !== null && change !== 'cleared' && alert !== null) alerts.push(alert);
       if (watch !== null) watches.push(watch);
@@ -261,17 +300,20 @@ export class FairnessDriftAndAlertEngine {
 
   /** Returns the complete state, except options and sinks, as plain JSON. */
   snapshot(): EngineSnapshot {
+    const { combinations = [], strata = [], pairs = null } = this.#watched ?? {};
+    const memories = (list: readonly WatchedCombination[]): EngineSnapshot['combinations'] =>
+      list.map(({ name, metric, memory }) => ({ attribute: name, metric: metric.metric, ...memory }));
     return {
       version: ENGINE_SNAPSHOT_VERSION,
-      combinations: (this.#watched?.combinations ?? []).map(({ name, metric, memory }) => ({
-        attribute: name,
-        metric: metric.metric,
-        ...memory,
-      })),
+      combinations: memories(combinations),
       alerts: [...this.#ledger.list()],
       detectors: this.#watched?.bank.state() ?? [],
       seen: this.#watched?.seen ?? '',
       present: [...this.#present],
+      strata:
+        pairs === null
+          ? null
+          : { combinations: memories(strata), pairs: pairs.state(), present: [...this.#presentWithin] },
     };
   }
 
@@ -292,8 +334,10 @@ export class FairnessDriftAndAlertEngine {
     requireInstance('tracker', tracker, RealTimeFairnessTracker);
     const watched = engine.#prepare(tracker.stream);
     whileRestoring(() => {
-      engine.#fill(readEngineSnapshot(snapshot, watched.stream, watched.combinations), watched);
-      if (!isUnused(snapshot)) for (const combination of watched.combinations) combination.holdStart(watched.stream);
+      const read = readEngineSnapshot(snapshot, watched.stream, watched);
+      engine.#fill(read, watched);
+      if (isUnused(read)) return;
+      for (const combination of [...watched.combinations, ...watched.strata]) combination.holdStart(watched.stream);
     });
     engine.#begin(watched);
     return engine;
@@ -315,29 +359,36 @@ export class FairnessDriftAndAlertEngine {
 
   #fill(snapshot: EngineSnapshot, watched: Watched): void {
     if (isUnused(snapshot)) return;
-    for (const combination of watched.combinations) {
-      const { attribute: _, metric: __, ...memory } = memoryOf(snapshot, combination);
-      combination.memory = memory;
+    const fill = (list: readonly WatchedCombination[], from: Pick<EngineSnapshot, 'combinations'>): void => {
+      for (const combination of list) {
+        const { attribute: _, metric: __, ...memory } = memoryOf(from, combination);
+        combination.memory = memory;
+      }
+    };
+    fill(watched.combinations, snapshot);
+    if (snapshot.strata !== null) {
+      fill(watched.strata, snapshot.strata);
+      watched.pairs?.restore(snapshot.strata.pairs);
+      this.#presentWithin = snapshot.strata.present;
     }
     watched.bank.restore(snapshot.detectors);
     watched.seen = snapshot.seen;
     this.#present = snapshot.present;
-    this.#states = snapshot.present.length === 0 ? this.#states : engineStates(watched.combinations, snapshot.present);
+    if (snapshot.present.length > 0) {
+      this.#states = engineStates(watched, snapshot.present, this.#presentWithin);
+    }
     this.#ledger.restore(snapshot.alerts);
   }
 
   #result(alerts: readonly AlertEvent[], watches: readonly AlertEvent[]): EngineUpdate {
-    const { combinations = [], last = [] } = this.#watched ?? {};
-    const present = combinations.map(({ memory }, index) => {
-      if (memory.open !== null) return 'breach';
-      const state = last[index]?.state ?? this.#present[index] ?? 'unknown';
-      // If an alarm was closed since the last check, the state is not a breach until the next check.
-      return state === 'breach' ? 'unknown' : state;
-    });
+    const { combinations = [], strata = [], last = [], lastWithin = [] } = this.#watched ?? {};
+    const present = presentStates(combinations, last, this.#present);
+    const within = presentStates(strata, lastWithin, this.#presentWithin);
     // Checks are frequent and changes are rare. If no state has changed, the same object is returned again.
-    if (present.some((state, index) => state !== this.#present[index]) || present.length !== this.#present.length) {
+    if (isOther(present, this.#present) || isOther(within, this.#presentWithin)) {
       this.#present = present;
-      this.#states = engineStates(combinations, present);
+      this.#presentWithin = within;
+      this.#states = engineStates({ combinations, strata }, present, within);
     }
     return Object.freeze({ alerts: Object.freeze(alerts), watches: Object.freeze(watches), states: this.#states });
   }
@@ -348,14 +399,14 @@ export class FairnessDriftAndAlertEngine {
     for (const sink of this.#options.sinks) sink.send(transition);
   }
 
-  #showReadings({ stream, combinations, last }: Watched): void {
+  #showReadings({ stream, combinations, last, strata, lastWithin }: Watched): void {
     const showing = this.#options.sinks.filter((sink) => sink.read !== undefined);
     if (showing.length === 0) return;
-    const readings = combinations.map((combination, index): MonitorReading => {
-      const { state, reading } = last[index] as CheckOutcome;
+    const readings = [...combinations, ...strata].map((combination, index): MonitorReading => {
+      const { state, reading } = [...last, ...lastWithin][index] as CheckOutcome;
       return {
         attribute: combination.name,
-        metric: combination.metric.metric,
+        metric: index < combinations.length ? combination.metric.metric : strataName(combination.metric),
         state,
         value: reading?.value ?? null,
         low: combination.bestBound(stream)?.low ?? null,
@@ -367,7 +418,8 @@ export class FairnessDriftAndAlertEngine {
   }
 
   #open(id: string): { combination: WatchedCombination; stream: EventStream; alert: AlertEvent } {
-    const { combinations = [], stream } = this.#watched ?? {};
+    const { combinations: overall = [], strata = [], stream } = this.#watched ?? {};
+    const combinations = [...overall, ...strata];
     const combination = combinations.find(({ memory }) => memory.open?.id === id);
     if (combination !== undefined && stream !== undefined) {
       return { combination, stream, alert: combination.memory.open as AlertEvent };

@@ -2,13 +2,15 @@ import { formatTime } from '../records/record-time.ts';
 import type { EventStream } from '../tracker/event-stream.ts';
 import { emptySums, measureValue, sumMeasure } from '../tracker/measure-intervals.ts';
 import type { WatchedMeasure, WatchedMetric } from '../tracker/watched-metric.ts';
-import type { AlertChange, AlertEvent, MonitorState, Severity } from './alert-event.ts';
-import { alarmReason, type AlertFacts, groupName, watchReason } from './alert-words.ts';
+import type { AlertChange, AlertEvent, GapWithinStrata, MonitorState, Severity } from './alert-event.ts';
+import { alarmReason, type AlertFacts, groupName, watchReason, withinSentence } from './alert-words.ts';
 import { type AlphaBudget, type AnytimeBound, BoundFinder } from './anytime-bound.ts';
 import { type DetectorBank, markAt } from './detector-bank.ts';
 import type { FilledEngineOptions } from './engine-options.ts';
 import type { CombinationMemory } from './engine-snapshot.ts';
 import { type WatchReading, windowState } from './watch-tier.ts';
+import { PairBoundFinder, PairReader } from './pair-bounds.ts';
+import type { StratumPairs } from './stratum-pairs.ts';
 import { WindowReader } from './window-reader.ts';
 
 /** The lower bounds of the severity bands. The most severe band comes first. */
@@ -52,6 +54,14 @@ export interface CheckOutcome {
   readonly watch: AlertEvent | null;
 }
 
+/** The parts of a combination in an engine with strata. */
+interface StrataParts {
+  /** The pairs whose gap is watched, for the combination of a gap within strata. */
+  readonly pairs?: StratumPairs | undefined;
+  /** The combination of the gap within strata that alerts show beside their own gap. */
+  readonly within?: WatchedCombination | undefined;
+}
+
 /** One metric of one attribute. This class evaluates the evidence at every check, and has at most one open alarm. */
 export class WatchedCombination {
   readonly attribute: number;
@@ -73,14 +83,17 @@ export class WatchedCombination {
     closed: 0,
   };
   readonly #options: FilledEngineOptions;
-  readonly #bounds: BoundFinder;
-  readonly #window: WindowReader;
+  readonly #bounds: Pick<BoundFinder, 'strongest'>;
+  readonly #window: Pick<WindowReader, 'read'>;
+  readonly #isWithin: boolean;
+  readonly #within: WatchedCombination | undefined;
 
   constructor(
     index: { readonly attribute: number; readonly name: string; readonly metric: WatchedMetric },
     limit: number,
     alpha: AlphaBudget,
     options: FilledEngineOptions,
+    { pairs, within }: StrataParts = {},
   ) {
     this.attribute = index.attribute;
     this.name = index.name;
@@ -88,8 +101,14 @@ export class WatchedCombination {
     this.limit = limit;
     this.alpha = alpha;
     this.#options = options;
-    this.#bounds = new BoundFinder(index.attribute, index.metric, alpha);
-    this.#window = new WindowReader(index.attribute, index.metric);
+    this.#isWithin = pairs !== undefined;
+    this.#within = within;
+    const { attribute, metric } = index;
+    this.#bounds =
+      pairs === undefined
+        ? new BoundFinder(attribute, metric, alpha)
+        : new PairBoundFinder(pairs, attribute, metric, alpha);
+    this.#window = pairs === undefined ? new WindowReader(attribute, metric) : new PairReader(pairs, attribute, metric);
   }
 
   /** Checks the current stream. */
@@ -193,14 +212,42 @@ export class WatchedCombination {
       windowEvents: stream.events - bound.start.events,
     });
     return this.#event(stream, facts, {
-      id: `${this.name}:${this.metric.metric}:${String(this.memory.alarms)}`,
+      id: `${this.#idStart()}${String(this.memory.alarms)}`,
       tier: 'alarm',
       high: bound.high,
       n: Math.min(...bound.counts),
       windowStart: formatTime(startTime),
       share: Object.freeze(bound.share),
-      reason: alarmReason(facts.words, bound.share),
+      ...this.#withinOf(stream, facts.words, bound, alarmReason(facts.words, bound.share)),
     });
+  }
+
+  #idStart(): string {
+    return `${this.name}:${this.metric.metric}:${this.#isWithin ? 'within:' : ''}`;
+  }
+
+  /** Returns the gap within strata at an alert, and the reason with a sentence about it. */
+  #withinOf(
+    stream: EventStream,
+    { value, low, limit }: AlertFacts,
+    { high, counts }: { readonly high: number; readonly counts: readonly number[] },
+    reason: string,
+  ): Pick<AlertEvent, 'within' | 'reason'> {
+    if (this.#isWithin) {
+      const within = { isReason: true, isAbove: low > limit, value, low, high, n: Math.min(...counts) };
+      return { within: Object.freeze(within), reason };
+    }
+    if (this.#within === undefined) return { within: null, reason };
+    const bound = this.#within.bestBound(stream);
+    const within = Object.freeze<GapWithinStrata>({
+      isReason: false,
+      isAbove: bound !== undefined && bound.low > limit,
+      value: bound === undefined ? null : bound.values[0] - bound.values[1],
+      low: bound?.low ?? null,
+      high: bound?.high ?? null,
+      n: bound?.counts[0] ?? 0,
+    });
+    return { within, reason: `${reason} ${withinSentence(within, limit)}` };
   }
 
   #watchEvent(stream: EventStream, bank: DetectorBank, reading: WatchReading): AlertEvent {
@@ -212,13 +259,18 @@ export class WatchedCombination {
       windowEvents: stream.window.length,
     });
     return this.#event(stream, facts, {
-      id: `${this.name}:${this.metric.metric}:watch:${String(this.memory.watches)}`,
+      id: `${this.#idStart()}watch:${String(this.memory.watches)}`,
       tier: 'watch',
       high: reading.high,
       n: Math.min(larger.sums.n, smaller.sums.n),
       windowStart: formatTime(windowStart(stream)),
       share: null,
-      reason: watchReason(facts.words),
+      ...this.#withinOf(
+        stream,
+        facts.words,
+        { high: reading.high, counts: [larger.sums.n, smaller.sums.n] },
+        watchReason(facts.words),
+      ),
     });
   }
 
@@ -231,6 +283,7 @@ export class WatchedCombination {
       driftScore: change?.driftScore ?? null,
       words: {
         attribute: this.name,
+        isWithin: this.#isWithin,
         measure: found.measure.name,
         larger: groupName(stream, this.attribute, larger),
         smaller: groupName(stream, this.attribute, smaller),
@@ -247,7 +300,7 @@ export class WatchedCombination {
   #event(
     stream: EventStream,
     { groups, driftScore, words }: Facts,
-    rest: Pick<AlertEvent, 'id' | 'tier' | 'high' | 'n' | 'windowStart' | 'share' | 'reason'>,
+    rest: Pick<AlertEvent, 'id' | 'tier' | 'high' | 'n' | 'windowStart' | 'share' | 'within' | 'reason'>,
   ): AlertEvent {
     const { value, low, limit, measure, changedAt, windowEvents } = words;
     return Object.freeze({

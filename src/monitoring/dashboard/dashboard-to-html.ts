@@ -36,7 +36,7 @@ import { minuteText, timeText, watchedText, withoutSmallCells } from './dashboar
 import { attributeGroups, HistoryIndex, measuresOf } from './drawn-groups.ts';
 import { type DashboardFigure, type FigurePosition, figureToHtml } from './figure-html.ts';
 import { metricFigures } from './metric-figures.ts';
-import { awaitsLabels, groupTable, stateTable, worstFirst } from './metric-tables.ts';
+import { awaitsLabels, groupTable, stateTable, withinTable, worstFirst } from './metric-tables.ts';
 import { DEFAULT_TITLE, madeOf, readingOf, subjectOf } from './monitoring-document.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 import { counted, formatCount } from '../../internal/format.ts';
@@ -315,10 +315,12 @@ ${view.crossings.length > 0 && link('crossed', 'Intersections')}${awaitsLabels(v
 function metricsSection(view: MonitoringView, parts: readonly MetricPart[]): Html | undefined {
   if (view.watched.length === 0) return undefined;
   const isCut = view.watched.length > parts.length;
+  const within = withinTable(view);
   return markup`<section aria-labelledby="metrics">
 <h2 id="metrics">Every metric</h2>
 <ul class="cards">${parts.map(({ id, watched }) => cardToHtml(watched, id))}</ul>
 ${isCut && markup`<p>The charts below show the ${parts.length} worst metrics. All metrics, by state:</p>${tableToHtml(stateTable(view))}`}
+${within !== undefined && tableToHtml(within)}
 </section>`;
 }
 

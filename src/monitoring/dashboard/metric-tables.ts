@@ -107,6 +107,33 @@ export function stateTable({ watched, windowSize }: MonitoringView): ReportTable
   };
 }
 
+/** Returns the table of gaps within strata; undefined if there are none. */
+export function withinTable({ within = [] }: MonitoringView): ReportTable | undefined {
+  if (within.length === 0) return undefined;
+  return {
+    kind: 'table',
+    caption: 'Gaps within strata, from pairs of events of two groups in the same stratum',
+    columns: [
+      { name: 'Metric', wraps: true },
+      { name: 'State', isEssential: true },
+      numberColumn('Limit'),
+      valueColumn('Gap'),
+      numberColumn('Interval at this check'),
+      numberColumn('Pairs'),
+    ],
+    rows: within
+      .slice(0, MAX_ROWS)
+      .map(({ attribute, metric, state, limit, value, low, high, n }) => [
+        watchedText({ attribute, metric }),
+        `${STATE_WORDS[state].sign} ${STATE_WORDS[state].word}`,
+        valueText(limit, 'number'),
+        valueText(value, 'number'),
+        rangeText(low, high, 'number'),
+        formatCount(n ?? 0),
+      ]),
+  };
+}
+
 /** Returns the watched metrics, worst first. Metrics that are in the same state keep their order. */
 export function worstFirst(watched: readonly WatchedMetric[]): WatchedMetric[] {
   return STATES.flatMap((state) => watched.filter((one) => one.state === state));

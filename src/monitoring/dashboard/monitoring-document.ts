@@ -7,7 +7,7 @@ import { alertFacts, statusText, reportOrder } from './alert-words.ts';
 import { crossedTable, heatTable, MAX_CROSSINGS } from './crossed-table.ts';
 import { MIN_SHOWN, sentenceText, timeText, watchedText, withoutSmallCells } from './dashboard-words.ts';
 import { measuresOf } from './drawn-groups.ts';
-import { coverageTables, problemTable, groupTable, stateTable, worstFirst } from './metric-tables.ts';
+import { coverageTables, problemTable, groupTable, stateTable, withinTable, worstFirst } from './metric-tables.ts';
 import type { MonitoringView } from './monitoring-view.ts';
 import { counted, formatCount, formatLevel, formatSignificant } from '../../internal/format.ts';
 import { headlineOf, sentenceAfterState, STATE_WORDS } from './state-words.ts';
@@ -62,7 +62,8 @@ function stateBlocks(view: MonitoringView): ReportBlock[] {
       `${watchedText(watched)}: ${STATE_WORDS[watched.state].word.toLowerCase()}. ${sentenceAfterState(watched)}`,
   );
   const shown = cutItems(sentences, MAX_METRICS);
-  return [stateTable(view), { kind: 'list', items: shown }];
+  const within = withinTable(view);
+  return [stateTable(view), ...(within === undefined ? [] : [within]), { kind: 'list', items: shown }];
 }
 
 function alertBlocks(view: MonitoringView): ReportBlock[] {

@@ -1,5 +1,6 @@
 import type { AlertHistory, MonitorState } from '../alarms/alert-event.ts';
 import type { MonitoringRecord } from '../records/monitoring-record.ts';
+import type { WatchedGap } from './take-gaps.ts';
 import type { LabelCoverage, StreamProblems } from '../tracker/event-block.ts';
 
 /** The current state of one metric of one attribute. */
@@ -49,6 +50,8 @@ export interface MonitoringView {
   /** The engine's error budget for false alarms. */
   readonly alpha: number;
   readonly watched: readonly WatchedMetric[];
+  /** The current gaps within strata; absent if the engine has no strata. */
+  readonly within?: readonly WatchedGap[] | undefined;
   /**
    * The past records of groups and gaps, both over all events and in the sliding window, oldest first. The number of
    * timestamps is limited to what a chart can show.

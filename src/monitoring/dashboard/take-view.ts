@@ -10,6 +10,7 @@ import { CrossedCodes } from '../tracker/group-codes.ts';
 import type { RealTimeFairnessTracker } from '../tracker/real-time-fairness-tracker.ts';
 import { cumulativeWindow, measureGroups } from '../tracker/stream-window.ts';
 import { takeAttribute } from '../tracker/take-records.ts';
+import { takeGapsWithin } from './take-gaps.ts';
 import type { CrossedCells, MonitoringView, WatchedMetric } from './monitoring-view.ts';
 
 /** The maximum number of past timestamps in a chart. */
@@ -32,6 +33,7 @@ export function takeView(tracker: RealTimeFairnessTracker, engine: FairnessDrift
     level: options.level,
     alpha: engine.alpha,
     watched: combinations.map((one) => watchedMetric(stream, one, states[one.name]?.[one.metric.metric] ?? 'unknown')),
+    ...((engine.watched?.pairs ?? null) === null ? {} : { within: takeGapsWithin(stream, engine, states) }),
     history: history.toRecords(),
     alerts: [...engine.alerts, ...combinations.flatMap(({ memory }) => openWatch(memory.watch))],
     coverage: tracker.labelCoverage(),

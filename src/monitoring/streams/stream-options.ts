@@ -196,9 +196,10 @@ function prefixOf(given: string): string {
 }
 
 function engineOptionsOf(given: AlertEngineOptions): AlertEngineOptions {
-  const { detectors = [], windows = 'restarted' } = given;
+  const { detectors = [], windows = 'restarted', within } = given;
   if (detectors.length > 0) throw cannotShare('detectors', 'drift detectors need the order of all events');
   if (windows !== 'restarted') throw cannotShare('windows', 'only restarted windows can be merged');
+  if (within !== undefined) throw cannotShare('within', 'pairs of events within strata need the order of all events');
   return { ...given, detectors: [] };
 }
 

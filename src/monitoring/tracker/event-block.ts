@@ -1,3 +1,6 @@
+/** A stratum: the index of a period, or a label of a column. */
+export type Stratum = string | number;
+
 /** The cell value of an excluded event. */
 export const LEFT_OUT = 255;
 
@@ -24,6 +27,8 @@ export interface EventBlock {
   readonly times: Float64Array | null;
   /** The id of each event; null if events have no ids. */
   readonly ids: readonly (string | number | null)[] | null;
+  /** The label of each event in the column of strata; absent if there is no such column. */
+  readonly strata?: readonly (string | null)[] | undefined;
 }
 
 /** The columns of a block in which events have no weights, errors, times or ids. */
@@ -39,6 +44,7 @@ export const STREAM_PROBLEMS = [
   'unknown_group',
   'too_many_groups',
   'long_label',
+  'missing_stratum',
   'missing_id',
   'duplicate_id',
   'unknown_label_id',
@@ -85,7 +91,7 @@ export function compact(block: EventBlock): EventBlock {
   const rows = Int32Array.from(block.cells.keys()).filter((row) => block.cells[row] !== LEFT_OUT);
   const take = (values: Float64Array | null): Float64Array | null =>
     values === null ? null : Float64Array.from(rows, (row) => values[row] as number);
-  const { ids } = block;
+  const { ids, strata } = block;
   return {
     length: rows.length,
     codes: block.codes.map((codes) => Int32Array.from(rows, (row) => codes[row] as number)),
@@ -95,6 +101,7 @@ export function compact(block: EventBlock): EventBlock {
     errors: take(block.errors),
     times: take(block.times),
     ids: ids === null ? null : Array.from(rows, (row) => ids[row] ?? null),
+    strata: strata === undefined ? undefined : Array.from(rows, (row) => strata[row] ?? null),
   };
 }
 
@@ -103,10 +110,10 @@ export interface EventObserver {
   /** Receives rows of a block. The first row is `from`, and the last row is the one before `to`. */
   events(block: EventBlock, from: number, to: number): void;
   /**
-   * Receives a late label: the event's codes by attribute, its new cell, and its error (NaN unless errors are
-   * monitored).
+   * Receives a late label: the event's codes by attribute, its new cell, its error (NaN unless errors are monitored),
+   * and its stratum (null unless strata are monitored).
    */
-  label(codes: readonly number[], cell: number, error: number): void;
+  label(codes: readonly number[], cell: number, error: number, stratum: Stratum | null): void;
 }
 
 /** The number of predictions of a group that have a true label. */

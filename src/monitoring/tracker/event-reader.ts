@@ -60,6 +60,8 @@ export class EventReader {
   readonly #watchesRates: boolean;
   readonly #watchesErrors: boolean;
   readonly #one: OneEvent;
+  /** The column of strata; undefined if there is none. */
+  stratumColumn: string | undefined;
 
   constructor(options: FilledTrackerOptions, problems: ProblemCounts) {
     this.#options = options;
@@ -128,7 +130,10 @@ export class EventReader {
       const name = names[index] as string;
       labels[index] = this.readGroup(fieldOf(event, name), alone(name));
     }
-    return this.#fill(block, fields);
+    const { stratumColumn } = this;
+    if (stratumColumn === undefined) return this.#fill(block, fields);
+    const stratum = this.readGroup(fieldOf(event, stratumColumn), alone(stratumColumn)) ?? null;
+    return { ...this.#fill(block, fields), strata: [stratum] };
   }
 
   /**
@@ -144,6 +149,7 @@ export class EventReader {
       codesOfColumn(table.column(name), this.groups[index] as GroupCodes, this.readGroup),
     );
     const weights = numbers(weight);
+    const strata = this.#strataOf(table);
     const fields: Fields = {
       length: table.rowCount,
       predictions: readColumn(table.column(yPred), yPred, areDecided ? READ_DECISION : this.#readPrediction),
@@ -153,7 +159,19 @@ export class EventReader {
       ids: id === undefined ? null : idsOf(table.column(id), this.#readId),
       codeAt: (index, row) => (groups[index] as (row: number) => number)(row),
     };
-    return this.#fill(this.#roomFor(fields), fields);
+    const block = this.#fill(this.#roomFor(fields), fields);
+    return strata === undefined ? block : { ...block, strata };
+  }
+
+  /** Returns the labels of a batch in the column of strata. */
+  #strataOf(table: Table): (string | null)[] | undefined {
+    const name = this.stratumColumn;
+    if (name === undefined) return undefined;
+    const column = table.column(name);
+    return Array.from({ length: table.rowCount }, (_, row) => {
+      const value = column.kind === 'numeric' ? column.values[row] : column.labels[column.codes[row] as number];
+      return this.readGroup(value, { column: name, row }) ?? null;
+    });
   }
 
   /** Returns a block of the given length for the caller to fill. */

@@ -1,6 +1,7 @@
+import { ValueError } from '../../exceptions/index.ts';
 import { cellIndex, decisionOfCell } from '../../metrics/statistics/group-stats.ts';
 import type { TableSource } from '../../table/index.ts';
-import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT } from './event-block.ts';
+import { compact, type EventBlock, type EventObserver, ProblemCounts, LEFT_OUT, type Stratum } from './event-block.ts';
 import { type BatchReading, EventReader, type StreamEvent } from './event-reader.ts';
 import { badValue } from './event-values.ts';
 import { FreshStarts } from './fresh-starts.ts';
@@ -72,6 +73,10 @@ export class EventStream {
   readonly #clock: () => number;
   readonly #observers = new Set<EventObserver>();
   #onRecord: () => void = () => undefined;
+  /** The strata as text; undefined if strata are not monitored. */
+  #strata: string | undefined;
+  /** Returns the stratum of an event, which is kept until its label arrives; null if strata are not monitored. */
+  #stratumOf: ((block: EventBlock, row: number) => Stratum | null) | null = null;
   /** The largest power of ten that does not exceed the number of events. */
   #decade = 1;
 
@@ -109,6 +114,29 @@ export class EventStream {
   /** Adds an observer that receives every event from now on. */
   observe(observer: EventObserver): void {
     this.#observers.add(observer);
+  }
+
+  /**
+   * Makes the stream keep the stratum of every event until its label arrives.
+   * @param strata the strata as text. All engines that watch a stream need the same strata.
+   * @param column the column of strata to read; undefined if none is needed
+   * @param stratumOf returns the stratum of an event
+   * @throws {ValueError} if the stream already has other strata
+   */
+  stratify(
+    strata: string,
+    column: string | undefined,
+    stratumOf: (block: EventBlock, row: number) => Stratum | null,
+  ): void {
+    if (this.#strata !== undefined && this.#strata !== strata) {
+      throw new ValueError('Another engine already watches this tracker within other strata.', {
+        context: { parameter: 'within' },
+        suggestion: "Use the same 'within' for all engines of a tracker, or one tracker for each.",
+      });
+    }
+    this.#strata = strata;
+    this.reader.stratumColumn = column;
+    this.#stratumOf = stratumOf;
   }
 
   /** Whether any observer must receive every event. */
@@ -164,7 +192,7 @@ export class EventStream {
     });
     this.window.label(waiting.event, cell, error);
     this.lateLabels++;
-    for (const observer of this.#observers) observer.label(waiting.codes, cell, error);
+    for (const observer of this.#observers) observer.label(waiting.codes, cell, error, waiting.stratum ?? null);
     return true;
   }
 
@@ -315,7 +343,8 @@ export class EventStream {
         cells[row] = LEFT_OUT;
         continue;
       }
-      if (id !== null && this.labels.add(id, event, block, row)) this.faults.add('expired_unlabelled');
+      const stratum = this.#stratumOf?.(block, row);
+      if (id !== null && this.labels.add(id, event, block, row, stratum)) this.faults.add('expired_unlabelled');
       event++;
     }
     return block;

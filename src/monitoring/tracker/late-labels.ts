@@ -1,4 +1,4 @@
-import { type EventBlock, NO_COLUMNS } from './event-block.ts';
+import { type EventBlock, NO_COLUMNS, type Stratum } from './event-block.ts';
 
 /** The data of an event that is kept until its label arrives. */
 export interface WaitingEvent {
@@ -9,6 +9,8 @@ export interface WaitingEvent {
   readonly prediction: number;
   /** The group codes of the event, one code per attribute. */
   readonly codes: readonly number[];
+  /** The stratum of the event; absent unless strata are monitored. */
+  readonly stratum?: Stratum | null | undefined;
 }
 
 /** Stored events as columns, oldest first. */
@@ -47,6 +49,8 @@ export class LateLabels {
   #weights = new Float64Array(0);
   #predictions = new Float64Array(0);
   #codes: readonly Int32Array[] = [];
+  /** The stratum of each event; empty unless strata are monitored. */
+  readonly #strata: (Stratum | null)[] = [];
   /** The total number of events with ids added so far. */
   #added = 0;
 
@@ -77,7 +81,7 @@ export class LateLabels {
    * @param event the position of the event among all counted events
    * @returns whether the oldest event was removed without a label
    */
-  add(id: string | number, event: number, block: EventBlock, row: number): boolean {
+  add(id: string | number, event: number, block: EventBlock, row: number, stratum?: Stratum | null): boolean {
     this.#makeRoom();
     const slot = this.#added % this.horizon;
     const hasExpired = this.#forget(slot);
@@ -91,6 +95,8 @@ export class LateLabels {
     block.codes.forEach((column, position) => {
       (this.#codes[position] as Int32Array)[slot] = column[row] as number;
     });
+    if (stratum !== undefined) this.#strata[slot] = stratum;
+    else if (this.#strata.length > 0) this.#strata[slot] = null;
     this.#added++;
     return hasExpired;
   }
@@ -161,12 +167,13 @@ export class LateLabels {
   /** Removes all events. */
   clear(): void {
     this.#ids.length = 0;
+    this.#strata.length = 0;
     this.#slotOf.clear();
     this.#added = 0;
   }
 
   /** Restores an event returned by {@link LateLabels.entries}. Returns the same value as {@link LateLabels.add}. */
-  restore({ id, event, cell, weight, prediction, codes }: WaitingEvent & { readonly id: string }): boolean {
+  restore({ id, event, cell, weight, prediction, codes, stratum }: WaitingEvent & { readonly id: string }): boolean {
     return this.add(
       id,
       event,
@@ -179,6 +186,7 @@ export class LateLabels {
         predictions: Float64Array.of(prediction),
       },
       0,
+      stratum,
     );
   }
 
@@ -190,6 +198,7 @@ export class LateLabels {
       weight: this.#weights[slot] as number,
       prediction: this.#predictions[slot] as number,
       codes: this.#codes.map((column) => column[slot] as number),
+      stratum: this.#strata[slot],
       isLabelled: cell < FIRST_UNKNOWN_CELL,
     };
   }

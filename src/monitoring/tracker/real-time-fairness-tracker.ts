@@ -324,8 +324,8 @@ async function addTensors(stream: EventStream, batch: TensorBatch): Promise<void
   assertNumberLabels(stream.options);
   const needsRows = columns.id !== undefined || columns.timestamp !== undefined || hasWeights || hasErrors;
   if (needsRows || stream.isObserved || attributes.some(({ parts }) => parts.length > 0)) {
-    // Errors need the predicted numbers.
-    if (hasErrors) stream.addBatch(await onHost(batch));
+    // Errors need the predicted numbers, and a column of strata has labels.
+    if (hasErrors || stream.reader.stratumColumn !== undefined) stream.addBatch(await onHost(batch));
     else stream.addBatch(await readDecisions(batch, stream.options), { areDecided: true });
     return;
   }

@@ -65,6 +65,7 @@ const waitingEvent = z.object({
   weight: z.number().min(0),
   prediction: z.number().nullable(),
   codes: z.array(z.int().min(LONG_LABEL)),
+  stratum: z.union([z.string(), z.int()]).nullable().optional(),
 });
 
 /** The version of the snapshot format. */

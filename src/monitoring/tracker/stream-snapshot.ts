@@ -225,13 +225,14 @@ export function takeSnapshot(
     waiting:
       stream.labels === null || !withWaiting
         ? null
-        : Array.from(stream.labels.entries(), ({ id, event, cell, weight, prediction, codes }) => ({
+        : Array.from(stream.labels.entries(), ({ id, event, cell, weight, prediction, codes, stratum }) => ({
             id,
             event,
             cell,
             weight,
             prediction: finiteOrNull(prediction),
             codes: [...codes],
+            ...(stratum === undefined ? {} : { stratum }),
           })),
   };
 }

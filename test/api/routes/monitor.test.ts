@@ -77,6 +77,29 @@ describe('monitored streams', function () {
     expect(found.alerts[0]).to.deep.equal(alerts[0]);
   });
 
+  it('watches gaps within the labels of a field, from labels that arrive later', async () => {
+    const rows = events(2000).map((row, index) => ({ ...row, region: `r${String(index % 3)}` }));
+    await post('strata/events?y_pred=approved&sensitive=sex&y_true=repaid&within=region', rows);
+    const labels = rows.map((_, index) => ({ id: `e${String(index)}`, repaid: Math.floor(index / 10) % 2 }));
+    await post('strata/labels', labels);
+    const found = (await state('strata')) as {
+      metrics: Record<string, Record<string, Json>>;
+      alerts: { id: string; within: Json }[];
+    };
+    const within = found.alerts.filter((alert) => alert.within['is_reason'] === true);
+    expect(within.map(({ id }) => id)).to.include('sex:demographic_parity_difference:within:1');
+    // 40% of the women and 80% of the men are approved, also among those who repaid and those who did not.
+    for (const metric of ['demographic_parity_difference', 'equalized_odds_difference']) {
+      expect(found.metrics['sex']?.[`${metric}_within_strata`]?.['value']).to.be.closeTo(0.4, 0.02);
+    }
+    const rejected = await post(`both/events?${OPTIONS}&within=region&within_time=60`, events(1));
+    expect(rejected.statusCode).to.equal(422);
+    expect(rejected.payload).to.include('within_time');
+    const odd = await post(`odd/events?${OPTIONS}&within=region`, [{ ...events(1)[0], region: [1] }]);
+    expect(odd.statusCode).to.equal(422);
+    expect(odd.payload).to.include('region');
+  });
+
   it('shows the dashboard as a page and as Markdown', async () => {
     await post(`pages/events?${OPTIONS}`, events(200));
     const page = await service.ask({ method: 'GET', url: '/monitor/pages/dashboard' });

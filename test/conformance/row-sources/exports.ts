@@ -30,7 +30,7 @@ export const WITHOUT_ROWS: Readonly<Record<string, readonly string[]>> = {
     ...['validationToJson', 'validationToMarkdown', 'workflowToHtml', 'workflowToJson', 'workflowToMarkdown'],
     ...['toMarkdownReport', 'writeDetectorReport', 'hypervolume', 'paretoToJson', 'lagrangianJobToJson'],
     ...['reductionsJobToJson', 'tableCalibrationToJson', 'activeAlertsJson', 'dashboardToHtml', 'dashboardToJson'],
-    ...['dashboardToMarkdown', 'saveDashboard', 'takeView', 'FairnessReportingDashboard'],
+    ...['dashboardToMarkdown', 'saveDashboard', 'takeView', 'FairnessReportingDashboard', 'createModelCard'],
   ],
   'statistics of groups': [
     ...['metricOf', 'metricOfClasses', 'mergeStats', 'removeStats', 'statsFromJson', 'statsToJson'],

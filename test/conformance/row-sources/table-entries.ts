@@ -4,6 +4,7 @@ import {
   validateRows,
   validateRowsNow,
 } from '../../../src/integration/index.ts';
+import { impactRatios } from '../../../src/metrics/index.ts';
 import { FairnessABTestAnalyzer, RealTimeFairnessTracker, replay } from '../../../src/monitoring/index.ts';
 import type { TensorBatch } from '../../../src/monitoring/tracker/tensor-batch.ts';
 import * as pipeline from '../../../src/pipeline/index.ts';
@@ -125,6 +126,13 @@ export const TABLE_ENTRIES: Readonly<Record<string, Entry>> = {
     const { tracker, nEvents } = await replay(rows.table('decision', 'label', 'group'), { tracker: STREAM });
     return [nEvents, recordsOf(tracker)];
   }),
+  impactRatios: read((rows) =>
+    impactRatios(rows.table('decision', 'group', 'town'), {
+      selected: 'decision',
+      sex: 'group',
+      raceEthnicity: 'town',
+    }),
+  ),
   validateRows: read((rows) => validateRows(rowsToValidate(rows))),
   validateRowsNow: now((rows) => validateRowsNow(rowsToValidate(rows))),
   executeWorkflow: read(async (rows) => {

@@ -64,7 +64,7 @@ describe('an alert in JSON', () => {
   const KEYS = [
     ...['id', 'tier', 'timestamp', 'metric', 'attribute', 'groups', 'measure', 'rates', 'value', 'low', 'high'],
     ...['limit', 'n', 'severity', 'severity_score', 'confidence', 'drift_score', 'changed_at', 'window_start'],
-    ...['window_events', 'share', 'reason'],
+    ...['window_events', 'share', 'within', 'reason'],
   ];
 
   it('has its keys in a fixed order, for any order of the fields of the alert', () => {

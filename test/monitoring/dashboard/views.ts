@@ -46,6 +46,7 @@ export const ALERT: AlertEvent = {
   windowStart: at(118),
   windowEvents: 1980,
   share: { engine: 0.05, combination: 0.0125, window: 0.00625, group: 0.00208 },
+  within: null,
   reason:
     "Selection rate: 57.7% of 'north' and 28.5% of 'west'; the gap is at least 0.131, above the limit of 0.1, by a bound that holds at all times.",
 };

@@ -24,6 +24,7 @@ function sampleAlert(changes: Partial<AlertEvent> = {}): AlertEvent {
     windowStart: '2024-04-01T00:00:00.000Z',
     windowEvents: 3000,
     share: { engine: 0.05, combination: 0.025, window: 0.0125, group: 0.00625 },
+    within: null,
     reason: 'The selection rates of male and female differ by at least 0.15.',
     ...changes,
   };
@@ -59,6 +60,7 @@ export const SAMPLE_JSON = {
     window_start: '2024-04-01T00:00:00.000Z',
     window_events: 3000,
     share: { engine: 0.05, combination: 0.025, window: 0.0125, group: 0.00625 },
+    within: null,
     reason: 'The selection rates of male and female differ by at least 0.15.',
   },
 };
