@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { manifestOf, type Provenance, type ReportManifest } from '../document/provenance.ts';
+import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { isMapping } from '../internal/values.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { statsFromJson, type StatsJson, statsToJson } from '../metrics/statistics/stats-json.ts';
@@ -47,6 +48,15 @@ export interface EvidenceManifest extends ReportManifest {
   readonly sha256: EvidenceChecksums;
 }
 
+const PROVENANCE_NAMES: OptionNames<Provenance> = {
+  date: true,
+  command: true,
+  options: true,
+  inputs: true,
+  rows: true,
+  varies: true,
+};
+
 /** The largest number of numbers of statistics in a report. */
 export const MAX_NUMBERS = 200_000;
 
@@ -61,6 +71,7 @@ export function createManifest(
   results: object,
   provenance: Provenance,
 ): ReportManifest | EvidenceManifest {
+  assertKnownOptions('createManifest', provenance, PROVENANCE_NAMES);
   const manifest = manifestOf(provenance);
   if (counted === undefined) return manifest;
   const statistics = statisticsToJson(counted.statistics);
