@@ -18,6 +18,9 @@ import { createServiceJobHandler } from '../fleet/service-job.ts';
 import { SERVICE_JOB, SERVICE_LLM_JOB } from '../fleet/service-task.ts';
 import { RedisStreams } from '../fleet/redis-streams.ts';
 import { createSharedRateLimiter } from '../fleet/shared-rate-limiter.ts';
+import { RedisWebhookStore } from '../fleet/redis-webhook-store.ts';
+import { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts';
+import type { WebhookSettings } from '../webhooks/webhooks.ts';
 import type { AppOptions } from './app-options.ts';
 
 /** The parts of {@link AppOptions} that the owner needs, with defaults filled in. */
@@ -28,6 +31,8 @@ export interface SharedOwnerOptions extends Pick<
   readonly redis: string;
   readonly threads: number;
   readonly queue: number;
+  readonly webhooks: WebhookSettings;
+  readonly basePath: string;
 }
 
 /** The number of jobs that may wait in a process. The queue in Redis is limited instead. */
@@ -96,11 +101,23 @@ export async function createSharedOwner(options: SharedOwnerOptions, logger: Log
     const maxStreams = options.limits?.streams ?? DEFAULT_LIMITS.streams;
     const streams = new RedisStreams({ prompt, prefix, maxStreams, clock, createId, logger });
     releases.push(() => streams.close());
+    const { leaseMillis, keepSeconds } = limits;
+    const webhookSender = new WebhookDeliveries({
+      ...options.webhooks,
+      runs,
+      store: new RedisWebhookStore({ client: prompt, prefix, leaseMillis, keepSeconds, logger }),
+      basePath: options.basePath,
+      clock,
+      logger,
+    });
+    releases.push(() => webhookSender.close());
     await runs.start();
     releases.push(() => runs.close());
+    await webhookSender.start();
     return {
       runs,
       streams,
+      webhookSender,
       limiter: rateLimit === undefined ? null : createSharedRateLimiter(rateLimit, prompt, prefix),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),

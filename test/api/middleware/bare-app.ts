@@ -5,7 +5,6 @@ import inject, { type InjectOptions, type Response } from 'light-my-request';
 import { pino } from 'pino';
 
 import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
-import { Webhooks } from '../../../src/api/webhooks/webhooks.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
 /** A fixed clock: half past nine. */
@@ -24,10 +23,8 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     allowedHosts: null,
     monitorFolder: null,
     llmFolder: null,
-    webhooks: new Webhooks({
-      ...{ hosts: [], secret: '', basePath: '', clock: () => MORNING },
-      logger: pino({ level: 'silent' }),
-    }),
+    webhooks: { hosts: [], secret: '' },
+    webhookSender: { add: () => Promise.reject(new Error('no webhooks here')) },
     spoolFolder: '/nowhere',
     basePath: '',
     workerName: 'worker-1',
