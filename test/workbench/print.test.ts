@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import axe from 'axe-core';
@@ -97,15 +98,39 @@ describeWithBrowser('the printed workbench', (browser) => {
         expect(text.replaceAll(/\s/g, '')).to.include(onScreen.verdict.replaceAll(/\s/g, ''));
         expect(tables).to.be.at.least(1);
         expect(pictures).to.be.at.least(1);
-        // A check that something can be found: the controls are on the screen again.
+        // On a narrow screen there are controls, and tables that scroll: the checks find them.
+        await tab.setViewport({ width: 360, height: 800 });
         const screen = (await tab.evaluate(READ_PAGE)) as Printed;
         expect(screen.controls).not.to.deep.equal([]);
+        expect(screen.cut).not.to.deep.equal([]);
         expect(opened.problems).to.deep.equal([]);
       } finally {
         await opened.close();
       }
     });
   }
+
+  it('breaks long names of groups instead of cutting them off @slow', async function () {
+    this.timeout(60_000);
+    const file = path.join(folder(), 'long-names.csv');
+    const hash = '#audit?decision=hired_after_the_second_interview&group=group&limit=demographic_parity_difference:0.1';
+    const groups = ['people who live in the northern districts of the town', 'x'.repeat(70), 'others'];
+    const rows = Array.from({ length: 600 }, (_, row) => `${String(row % 2)},${groups[row % 3] ?? ''}`);
+    writeFileSync(file, ['hired_after_the_second_interview,group', ...rows, ''].join('\n'));
+    const opened = await openWorkbench(browser(), { kind: 'hosted', hash });
+    try {
+      await giveFile(opened, file);
+      await opened.page.waitForSelector('.verdict');
+      await opened.page.waitForSelector('figure img');
+      const { text } = await print(opened);
+      // A word of 70 letters is shortened, as on the screen.
+      for (const group of ['people who live in the northern districts of the town', 'others'])
+        expect(text.replaceAll(/\s/g, '')).to.include(group.replaceAll(' ', ''));
+      expect(opened.problems).to.deep.equal([]);
+    } finally {
+      await opened.close();
+    }
+  });
 
   it('shows a trade-off with its picture and the table of the chosen network @slow', async function () {
     this.timeout(120_000);
