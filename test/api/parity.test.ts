@@ -625,6 +625,7 @@ function ask(service: TestService, job: Job): ReturnType<TestService['ask']> {
     }
     case 'check':
     case 'monitor-report':
+    case 'named-model':
     case 'validation-report':
       throw new Error('no request asks for a report alone');
   }

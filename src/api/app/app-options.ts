@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS, type Service, type ServiceLimits } from '../context/ser
 import { checkKeys, readKeys } from '../middleware/authenticate.ts';
 import { OPERATIONS } from '../openapi/operation-ids.ts';
 import type { RunRecord } from '../runs/runs.ts';
-import { checkWebhooks, Webhooks } from '../webhooks/webhooks.ts';
+import { checkWebhooks } from '../webhooks/webhooks.ts';
 import type { ResultStoreLike } from '../store/result-store.ts';
 
 /** Options of `createApp`. */
@@ -158,7 +158,15 @@ export interface ServiceApp extends Koa {
 /** The options with their defaults filled in. They are the same in all processes of a service. */
 export type ServiceSettings = Omit<
   Service,
-  'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName' | 'renderMetrics' | 'notReady' | 'refusesWork'
+  | 'runs'
+  | 'streams'
+  | 'webhookSender'
+  | 'limiter'
+  | 'spoolFolder'
+  | 'workerName'
+  | 'renderMetrics'
+  | 'notReady'
+  | 'refusesWork'
 >;
 
 /**
@@ -184,7 +192,7 @@ export function settingsOf(options: AppOptions): ServiceSettings {
     allowedHosts: options.allowedHosts ?? null,
     monitorFolder: options.monitorFolder ?? null,
     llmFolder: options.llmFolder ?? null,
-    webhooks: new Webhooks({ hosts: webhookHosts, secret: webhookSecret, basePath, clock, logger }),
+    webhooks: { hosts: webhookHosts, secret: webhookSecret },
     basePath,
     logger,
     clock,

@@ -10,9 +10,6 @@ import { APP_OPTION_NAMES, type AppOptions, type ServiceApp, settingsOf } from '
 import { checkFolders, createOwner } from './create-owner.ts';
 import { createProcessApp, embeddedLogger, logAppErrors } from './process-app.ts';
 
-/** The time for which webhooks of the last runs can still be delivered. */
-const WEBHOOK_MILLIS = 2000;
-
 /** The default time that `close` waits for running work. */
 const DRAIN_MILLIS = 30_000;
 
@@ -113,15 +110,14 @@ interface Started {
 
 async function startParts(options: AppOptions, logger: Logger): Promise<Started> {
   const owner = await createOwner(options, logger);
-  const { runs, streams, limiter, spoolFolder } = owner;
-  const parts = { runs, streams, limiter, spoolFolder, logger, workerName: '1' };
-  const { app, startEnding, endWebhooks } = createProcessApp(options, parts);
+  const { runs, streams, webhookSender, limiter, spoolFolder } = owner;
+  const parts = { runs, streams, webhookSender, limiter, spoolFolder, logger, workerName: '1' };
+  const { app, startEnding } = createProcessApp(options, parts);
   return {
     handle: app.compose(app.middleware),
     close: async (drainMillis) => {
       startEnding();
       await owner.close(drainMillis);
-      await endWebhooks(WEBHOOK_MILLIS);
     },
   };
 }

@@ -17,7 +17,9 @@ import { LocalRuns } from '../runs/local-runs.ts';
 import type { RunRecord } from '../runs/runs.ts';
 import { FileResultStore, ResultStore } from '../store/index.ts';
 import { LocalStreams } from '../streams/local-streams.ts';
-import type { AppOptions } from './app-options.ts';
+import { FileWebhookStore } from '../webhooks/file-webhook-store.ts';
+import { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts';
+import { type AppOptions, settingsOf } from './app-options.ts';
 
 /** The default number of runs that may wait for a thread. */
 const QUEUE = 256;
@@ -36,7 +38,8 @@ export async function createOwner(options: AppOptions, logger: Logger = getLogge
   const { redis, threads = Math.min(2, availableParallelism()), queue = QUEUE } = options;
   if (redis === undefined) return createLocalOwner({ ...options, threads, queue }, logger);
   const { createSharedOwner } = await import('./create-shared-owner.ts');
-  return createSharedOwner({ ...options, redis, threads, queue }, logger);
+  const { webhooks, basePath } = settingsOf(options);
+  return createSharedOwner({ ...options, redis, threads, queue, webhooks, basePath }, logger);
 }
 
 async function createLocalOwner(options: FilledOptions, logger: Logger): Promise<Owner> {
@@ -65,15 +68,27 @@ async function createLocalOwner(options: FilledOptions, logger: Logger): Promise
       logger,
     });
     await streams.start();
+    const { webhooks, basePath } = settingsOf(options);
+    const webhookSender = new WebhookDeliveries({
+      ...webhooks,
+      runs,
+      store: storeFolder === undefined ? undefined : new FileWebhookStore(path.join(storeFolder, 'webhooks'), logger),
+      basePath,
+      clock,
+      logger,
+    });
+    await webhookSender.start();
     return {
       runs,
       streams,
+      webhookSender,
       limiter: rateLimit === undefined ? null : createRateLimiter(rateLimit),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),
       isBusy: () => runner.queued + runner.running > 0,
       close: async (drainMillis) => {
         await Promise.all([runs.close(drainMillis), streams.close()]);
+        await webhookSender.close();
         await release();
       },
     };

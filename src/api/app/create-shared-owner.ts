@@ -8,7 +8,7 @@ import { machineClock } from '../../internal/machine-clock.ts';
 import { DEFAULT_PREFIX, openTaskQueue } from '../../io/queue/redis-task-queue.ts';
 import { startTaskWorker, type TaskWorker } from '../../io/queue/task-worker.ts';
 import { openRedis } from '../../io/redis/open-redis.ts';
-import type { Owner } from '../context/service-context.ts';
+import { DEFAULT_LIMITS, type Owner } from '../context/service-context.ts';
 import { createSpoolRoot, removeUploadsOf } from '../intake/spool-folder.ts';
 import { createJobRunner, LLM_THREADS } from '../jobs/create-job-runner.ts';
 import { openPromptClient } from '../fleet/prompt-client.ts';
@@ -16,18 +16,23 @@ import { RedisRuns } from '../fleet/redis-runs.ts';
 import { DEFAULT_LEDGER_LIMITS, RunLedger } from '../fleet/run-ledger.ts';
 import { createServiceJobHandler } from '../fleet/service-job.ts';
 import { SERVICE_JOB, SERVICE_LLM_JOB } from '../fleet/service-task.ts';
-import { NO_STREAMS } from '../streams/streams.ts';
+import { RedisStreams } from '../fleet/redis-streams.ts';
 import { createSharedRateLimiter } from '../fleet/shared-rate-limiter.ts';
+import { RedisWebhookStore } from '../fleet/redis-webhook-store.ts';
+import { WebhookDeliveries } from '../webhooks/webhook-deliveries.ts';
+import type { WebhookSettings } from '../webhooks/webhooks.ts';
 import type { AppOptions } from './app-options.ts';
 
 /** The parts of {@link AppOptions} that the owner needs, with defaults filled in. */
 export interface SharedOwnerOptions extends Pick<
   AppOptions,
-  'redisPrefix' | 'work' | 'rateLimit' | 'llmFolder' | 'clock' | 'createId'
+  'redisPrefix' | 'work' | 'rateLimit' | 'llmFolder' | 'limits' | 'clock' | 'createId'
 > {
   readonly redis: string;
   readonly threads: number;
   readonly queue: number;
+  readonly webhooks: WebhookSettings;
+  readonly basePath: string;
 }
 
 /** The number of jobs that may wait in a process. The queue in Redis is limited instead. */
@@ -93,11 +98,26 @@ export async function createSharedOwner(options: SharedOwnerOptions, logger: Log
         await startTaskWorker({ ...common, handlers: { [SERVICE_LLM_JOB]: job }, concurrency: LLM_THREADS }),
       );
     }
+    const maxStreams = options.limits?.streams ?? DEFAULT_LIMITS.streams;
+    const streams = new RedisStreams({ prompt, prefix, maxStreams, clock, createId, logger });
+    releases.push(() => streams.close());
+    const { leaseMillis, keepSeconds } = limits;
+    const webhookSender = new WebhookDeliveries({
+      ...options.webhooks,
+      runs,
+      store: new RedisWebhookStore({ client: prompt, prefix, leaseMillis, keepSeconds, logger }),
+      basePath: options.basePath,
+      clock,
+      logger,
+    });
+    releases.push(() => webhookSender.close());
     await runs.start();
     releases.push(() => runs.close());
+    await webhookSender.start();
     return {
       runs,
-      streams: NO_STREAMS,
+      streams,
+      webhookSender,
       limiter: rateLimit === undefined ? null : createSharedRateLimiter(rateLimit, prompt, prefix),
       spoolFolder: spool.path,
       removeUploadsOf: (pid) => removeUploadsOf(spool.path, pid, { isInUse: (folder) => runs.hasInput(folder) }),

@@ -45,7 +45,10 @@ export function embeddedLogger(logger: Logger, environment: Readonly<Record<stri
 }
 
 /** Everything that a process needs to answer requests, except the options of the app. */
-export type ProcessParts = Pick<Service, 'runs' | 'streams' | 'limiter' | 'spoolFolder' | 'workerName'> & {
+export type ProcessParts = Pick<
+  Service,
+  'runs' | 'streams' | 'webhookSender' | 'limiter' | 'spoolFolder' | 'workerName'
+> & {
   /** Renders the metrics of all processes of the service. Undefined if the service has only this process. */
   readonly renderMetrics?: () => Promise<RenderedMetrics>;
   /** The logger. The default is the logger of the package. */
@@ -60,8 +63,6 @@ export interface ProcessApp {
   readonly startEnding: () => void;
   /** Refuses requests that start work, and calls `startEnding`. Everything else is still answered. */
   readonly refuseWork: () => void;
-  /** Gives up the webhooks that cannot be delivered within a time. */
-  readonly endWebhooks: (millis: number) => Promise<void>;
 }
 
 /** Creates the app of one process from the options and from the parts that all processes share. */
@@ -80,7 +81,6 @@ export function createProcessApp(options: AppOptions, parts: ProcessParts): Proc
   return {
     app: createAppOf(service, metrics.middleware),
     metrics,
-    endWebhooks: (millis) => service.webhooks.close(millis),
     startEnding: () => {
       isEnding = true;
     },

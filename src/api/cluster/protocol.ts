@@ -7,6 +7,7 @@ import type { MetricsJson, RenderedMetrics } from '../middleware/metrics.ts';
 import { type ProblemJson, ServiceProblem } from '../problem/service-problem.ts';
 import type { KeptRun, Runs } from '../runs/runs.ts';
 import type { StreamLines, StreamName, StreamSummary } from '../streams/streams.ts';
+import type { DueWebhook } from '../webhooks/webhook-deliveries.ts';
 
 /**
  * The methods that one side of a channel offers, by name. Each method is a function with one argument. Arguments and
@@ -172,9 +173,15 @@ export type StreamMethods = {
   removeStream: (name: StreamName) => undefined;
 };
 
+/** The methods for webhooks that workers call in the primary process. */
+export type WebhookMethods = {
+  addWebhook: (webhook: Pick<DueWebhook, 'runId' | 'url'>) => undefined;
+};
+
 /** The methods of the primary process that workers call. */
 export type PrimaryMethods = RunMethods &
-  StreamMethods & {
+  StreamMethods &
+  WebhookMethods & {
     settings: (_: undefined) => WorkerSettings;
     /** Reports that the worker accepts connections. */
     ready: (_: undefined) => undefined;

@@ -2,6 +2,7 @@ import type { RateLimiter, Service } from '../context/service-context.ts';
 import type { KeptRun, RunEvent, Runs } from '../runs/runs.ts';
 import type { Channel } from './channel.ts';
 import type { Streams } from '../streams/streams.ts';
+import type { WebhookSender } from '../webhooks/webhook-deliveries.ts';
 import {
   type ErrorPacket,
   type Handlers,
@@ -9,6 +10,7 @@ import {
   type RunMethods,
   type StreamMethods,
   unpackError,
+  type WebhookMethods,
 } from './protocol.ts';
 
 /** Returns a `Runs` object that forwards its calls to another process on this machine. */
@@ -158,6 +160,25 @@ export function serveStreams(streams: Streams): Handlers<StreamMethods> {
     listStreams: (tenant) => streams.list(tenant),
     removeStream: async (name) => {
       await streams.remove(name);
+      return undefined;
+    },
+  };
+}
+
+/** Returns a sender of webhooks that forwards its calls to another process on this machine. */
+export function createRemoteWebhooks(channel: Channel<WebhookMethods>): WebhookSender {
+  return Object.freeze({
+    add: async (webhook) => {
+      await channel.call('addWebhook', webhook);
+    },
+  } satisfies WebhookSender);
+}
+
+/** Returns the handlers for the calls of `createRemoteWebhooks`. */
+export function serveWebhooks(sender: WebhookSender): Handlers<WebhookMethods> {
+  return {
+    addWebhook: async (webhook) => {
+      await sender.add(webhook);
       return undefined;
     },
   };

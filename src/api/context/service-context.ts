@@ -2,7 +2,8 @@ import type { ParameterizedContext } from 'koa';
 import type { Logger } from 'pino';
 
 import type { Runs } from '../runs/runs.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { WebhookSender } from '../webhooks/webhook-deliveries.ts';
+import type { WebhookSettings } from '../webhooks/webhooks.ts';
 import type { Streams } from '../streams/streams.ts';
 
 /** The limits of a request. */
@@ -92,8 +93,9 @@ export interface Service {
   readonly monitorFolder: string | null;
   /** The folder that must contain all paths of a configuration for `/llm-eval`. */
   readonly llmFolder: string | null;
+  readonly webhooks: WebhookSettings;
   /** Reports the ends of runs to addresses of clients. */
-  readonly webhooks: Webhooks;
+  readonly webhookSender: WebhookSender;
   /** The folder for uploads whose job has not started yet. */
   readonly spoolFolder: string;
   /** The path at which the app is mounted, for links: '' or '/fairness'. */
@@ -131,6 +133,7 @@ export interface RateLimiter {
 export interface Owner {
   readonly runs: Runs;
   readonly streams: Streams;
+  readonly webhookSender: WebhookSender;
   readonly limiter: RateLimiter | null;
   /** The folder for uploads that no job uses yet. */
   readonly spoolFolder: string;

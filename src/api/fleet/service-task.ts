@@ -104,6 +104,7 @@ export function jobToStore(job: Job): StoredJob['job'] {
       return { kind: job.kind, fields: job.fields === null ? null : copyOf(job.fields), maxItems: job.maxItems };
     case 'check':
     case 'monitor-report':
+    case 'named-model':
     case 'validation-report':
       throw new Error('A report is not a run.');
   }

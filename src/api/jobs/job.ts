@@ -101,6 +101,12 @@ interface CheckJob {
   readonly job: Job;
 }
 
+/** Finds the run that the JSON body of `POST /predict` names as its model. The result has the member `model`. */
+interface NamedModelJob {
+  readonly kind: 'named-model';
+  readonly path: string;
+}
+
 /** A job for a thread: plain data that can be sent to the thread. */
 export type Job =
   | ValidateRowsJob
@@ -110,7 +116,8 @@ export type Job =
   | TableJob
   | ValidationReportJob
   | MonitorReportJob
-  | CheckJob;
+  | CheckJob
+  | NamedModelJob;
 
 /** Returns the paths of the uploads of a job by the names of their parts. */
 export function uploadsOf(job: Job): Readonly<Record<string, string>> {

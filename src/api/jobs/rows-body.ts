@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+
 import type { ValidateRowsInput } from '../../integration/validate-rows.ts';
 import { camelFields } from '../../internal/arguments.ts';
 import { isMapping } from '../../internal/values.ts';
@@ -6,6 +8,7 @@ import { findTooLong, parseValidateRows } from '../../schemas/validate-rows.ts';
 import { measureOptionsOf } from '../../schemas/validate-wire.ts';
 import { parseJson } from '../problem/parse-json.ts';
 import { fieldProblem } from '../problem/service-problem.ts';
+import type { JobOf, JobOutcome } from './job.ts';
 
 /** The fields in which a number is the name of a group. */
 const GROUP_FIELDS: ReadonlySet<string> = new Set(['sensitive', 'control']);
@@ -59,6 +62,23 @@ export function readTablesBody(kind: TableJobKind, bytes: Uint8Array, maxItems: 
     options: Object.fromEntries(Object.entries(value).filter(([name]) => !isRows(name))),
     tables: parseRows(kind, value),
   };
+}
+
+/**
+ * Returns the run that a JSON body of `POST /predict` names as its model.
+ * @throws {ServiceProblem} 400 if the body is not JSON, 422 if it names no model
+ */
+export function namedModel(bytes: Uint8Array): string {
+  const body = parseJson(bytes);
+  const model = isMapping(body) ? body['model'] : undefined;
+  if (typeof model === 'string' && model !== '') return model;
+  const detail = `model must be the run_id of a training; it is ${model === undefined ? 'missing' : 'not a text'}.`;
+  throw fieldProblem(422, '/model', detail, 'Train a model with POST /train, or send its ZIP archive in a form.');
+}
+
+/** Runs {@link namedModel} on a body in a file. */
+export async function runNamedModel({ path }: JobOf<'named-model'>): Promise<JobOutcome> {
+  return { body: JSON.stringify({ model: namedModel(await readFile(path)) }), files: [] };
 }
 
 function assertFewRows(body: Readonly<Record<string, unknown>>, names: readonly string[], maxItems: number): void {

@@ -158,6 +158,8 @@ export async function runJob(job: Job, context: JobContext): Promise<JobOutcome>
     case 'check':
       await (await import('./check-job.ts')).checkJob(job.job);
       return { body: '{}', files: [] };
+    case 'named-model':
+      return (await import('./rows-body.ts')).runNamedModel(job);
     case 'monitor-report':
       return (await import('./monitor-report-job.ts')).runMonitorReport(job);
     case 'validation-report':

@@ -391,14 +391,14 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
     listStreams: {
       summary: 'List monitored streams',
       description: 'The streams of this key, or of its tenant.',
-      responses: responses(jsonAnswer('The streams.', 'StreamList'), 404, 422),
+      responses: responses(jsonAnswer('The streams.', 'StreamList'), 422, 503),
     },
     getStream: {
       summary: 'Get the state of a stream',
       description:
         'Alarms, the state of each metric, and the gaps in the sliding window. An alarm is raised with a bounded probability of ever being false; a watch is an early hint.',
       parameters: [STREAM_PARAMETER],
-      responses: responses(jsonAnswer('The state.', 'StreamState'), 404, 422),
+      responses: responses(jsonAnswer('The state.', 'StreamState'), 404, 422, 503),
     },
     deleteStream: {
       summary: 'Delete a stream',
@@ -407,13 +407,13 @@ export const OPERATION_TEXTS: Readonly<Record<OperationId, Operation>> = {
       responses: {
         204: { description: 'The stream was deleted.', headers: headersOf() },
         ...commonProblems(),
-        ...problems(404),
+        ...problems(404, 503),
       },
     },
     addEvents: {
       summary: 'Count events of a stream',
       description:
-        'The first events create the stream, with its fields, metrics and limits in the query; later events may omit them. An event whose id was counted before (among the last 100,000) is not counted again, so a request can be repeated. With a store, events are on disk before the answer. If a line is invalid, no line is counted.',
+        'The first events create the stream, with its fields, metrics and limits in the query; later events may omit them. An event whose id was counted before (among the last 100,000) is not counted again, so a request can be repeated. With a store, events are on disk or in Redis before the answer. If a line is invalid, no line is counted.',
       parameters: [STREAM_PARAMETER, ...monitorQueryParameters()],
       requestBody: lines(EVENTS_EXAMPLE, 'For y_pred=approved, sensitive=sex'),
       responses: {

@@ -5,7 +5,7 @@ import { suggestNames } from '../../internal/arguments.ts';
 import type { Service, ServiceContext } from '../context/service-context.ts';
 import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
 import { fieldProblem, ServiceProblem } from '../problem/service-problem.ts';
-import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
+import { checkWebhookUrl, WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { type IdempotencyClaim, isFinal, type RunRecord, type RunRequest } from '../runs/runs.ts';
 
 /** The suggestion for a request that sends options in the query instead of the body. */
@@ -86,13 +86,14 @@ export async function answerRun(context: ServiceContext, service: Service, reque
   const webhook = context.query[WEBHOOK_PARAMETER];
   if (typeof webhook === 'string')
     await orRemove(request, () => {
-      service.webhooks.check(webhook);
+      checkWebhookUrl(service.webhooks, webhook);
     });
   if (isAsync) await assertValid(service, request);
-  const isWaitedFor = !isAsync && request.idempotency === null;
+  // The receiver of a webhook reads the result too.
+  const isWaitedFor = !isAsync && request.idempotency === null && webhook === undefined;
   const { runId, isReplay } = await runs.submit({ ...request, isWaitedFor, tenant: context.state.tenant });
   if (isReplay) context.set('Idempotency-Replayed', 'true');
-  else if (typeof webhook === 'string') service.webhooks.notify(runs.wait(runId), webhook);
+  else if (typeof webhook === 'string') await addWebhook(service, runId, webhook);
   if (isAsync && waitSeconds === null) {
     await answerAccepted(context, service, runId);
     return;
@@ -134,6 +135,16 @@ async function assertValid({ runs }: Service, { job, inputFolder }: RunRequest):
     const problem = problemOfToolkitError(error, job)?.toJSON();
     if (problem === undefined) throw error;
     throw ServiceProblem.fromJSON(concealPaths(problem, job, inputFolder ?? ''));
+  }
+}
+
+/** Has the end of a run reported; if that is not possible, the run is cancelled. */
+async function addWebhook({ runs, webhookSender }: Service, runId: string, url: string): Promise<void> {
+  try {
+    await webhookSender.add({ runId, url });
+  } catch (error) {
+    await runs.remove(runId);
+    throw error;
   }
 }
 

@@ -1,16 +1,15 @@
 import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { isMapping } from '../../internal/values.ts';
 import { TABLE_JOB_FIELDS, type TableJobKind } from '../../schemas/table-jobs.ts';
 import type { Handler, Service, ServiceContext } from '../context/service-context.ts';
 import { requireMediaType } from '../intake/media-type.ts';
-import { receiveBody, writeBody } from '../intake/receive-body.ts';
+import { type ReceivedBody, receiveBody, writeBody } from '../intake/receive-body.ts';
 import { receiveForm } from '../intake/receive-form.ts';
 import type { SpoolFolder } from '../intake/spool-folder.ts';
 import { MODEL_ARCHIVE, type TableJob } from '../jobs/job.ts';
-import { parseJson } from '../problem/parse-json.ts';
-import { fieldProblem, unknownRun } from '../problem/service-problem.ts';
+import { namedModel } from '../jobs/rows-body.ts';
+import { unknownRun } from '../problem/service-problem.ts';
 import { isOf } from '../runs/runs.ts';
 import { WEBHOOK_PARAMETER } from '../webhooks/webhooks.ts';
 import { answerRun, readIdempotencyKey, readQuery } from './answer-run.ts';
@@ -33,9 +32,6 @@ const DOWNLOADS: Readonly<Partial<Record<TableJobKind, string>>> = {
   calibrate: 'data',
   train: 'model',
 };
-
-/** The maximum size of a JSON body that names a model, which is looked up before the rows are read. */
-const MAX_PREDICT_BYTES = 2 ** 20;
 
 /** A request on disk. */
 interface ReceivedTables extends Pick<TableJob, 'files' | 'fields'> {
@@ -80,24 +76,24 @@ async function receiveParts(context: ServiceContext, service: Service, kind: Tab
 
 async function receiveJson(context: ServiceContext, service: Service, kind: TableJobKind): Promise<ReceivedTables> {
   const { limits, spoolFolder: spoolRoot } = service;
-  const isPredict = kind === 'predict';
-  const maxBytes = isPredict ? Math.min(limits.jsonBytes, MAX_PREDICT_BYTES) : limits.jsonBytes;
-  const inlineBytes = isPredict ? maxBytes : limits.inlineBytes;
-  const { idleMillis } = limits;
+  const { jsonBytes: maxBytes, inlineBytes, idleMillis } = limits;
   const options = { maxBytes, inlineBytes, idleMillis, spoolRoot, withDigest: true };
   const received = await receiveBody(context.req, options);
-  const modelRun = isPredict && received.kind === 'memory' ? modelIn(received.bytes) : undefined;
+  const modelRun = kind === 'predict' ? await modelIn(service, received) : undefined;
   const { path: body, folder } = received.kind === 'file' ? received : await writeBody([received.bytes], spoolRoot);
   return { files: { body }, fields: null, folder, digest: received.digest ?? '', modelRun };
 }
 
-/** Returns the run that a body names as its model. */
-function modelIn(bytes: Buffer): string {
-  const body = parseJson(bytes);
-  const model = isMapping(body) ? body['model'] : undefined;
-  if (typeof model === 'string' && model !== '') return model;
-  const detail = `model must be the run_id of a training; it is ${model === undefined ? 'missing' : 'not a text'}.`;
-  throw fieldProblem(422, '/model', detail, 'Train a model with POST /train, or send its ZIP archive in a form.');
+/** Returns the run that a body names as its model. A thread reads a large body. */
+async function modelIn({ runs }: Service, received: ReceivedBody): Promise<string> {
+  if (received.kind === 'memory') return namedModel(received.bytes);
+  try {
+    const { body } = await runs.work({ kind: 'named-model', path: received.path });
+    return (JSON.parse(body) as { readonly model: string }).model;
+  } catch (error) {
+    await received.folder.remove();
+    throw error;
+  }
 }
 
 /**

@@ -11,13 +11,11 @@ export interface ListeningApp {
   refuseWork(): void;
   /** Closes the server gracefully, and makes `GET /ready` answer that the app accepts no new work. */
   drain(): Promise<void>;
-  /** Gives up the webhooks that cannot be delivered within a time. */
-  endWebhooks(millis: number): Promise<void>;
 }
 
 /** Creates the app and its server, which does not listen yet. */
 export function createListeningApp(options: AppOptions, parts: ProcessParts): ListeningApp {
-  const { app, metrics, startEnding, refuseWork, endWebhooks } = createProcessApp(options, parts);
+  const { app, metrics, startEnding, refuseWork } = createProcessApp(options, parts);
   const handle = app.callback();
   const server = createHttpServer((request, response) => {
     void handle(request, response);
@@ -26,7 +24,6 @@ export function createListeningApp(options: AppOptions, parts: ProcessParts): Li
     server,
     metrics,
     refuseWork,
-    endWebhooks,
     drain: () => {
       startEnding();
       return server.drain();

@@ -7,7 +7,7 @@ import { settingsOf } from '../app/app-options.ts';
 import { checkFolders, createOwner } from '../app/create-owner.ts';
 import type { Owner } from '../context/service-context.ts';
 import type { WorkerSettings } from '../cluster/protocol.ts';
-import { serveRuns, serveStreams } from '../cluster/remote-runs.ts';
+import { serveRuns, serveStreams, serveWebhooks } from '../cluster/remote-runs.ts';
 import { createWorkerGroup, type WorkerGroup } from '../cluster/worker-group.ts';
 import { checkKeys, readKeys, warnOfShortKeys } from '../middleware/authenticate.ts';
 import { MergedMetrics, type RenderedMetrics, ServiceMetrics } from '../middleware/metrics.ts';
@@ -75,16 +75,13 @@ function assertInteger(name: string, value: number, min: number, most: number): 
   throw invalidParameter(name, `be a whole number from ${String(min)} to ${String(most)}`, value);
 }
 
-/** The time for which webhooks of the last runs can still be delivered. */
-const WEBHOOK_MILLIS = 400;
-
 /** Runs the service in this process alone. */
 async function serveHere(options: FilledServeOptions): Promise<RunningService> {
   const { host, drainMillis } = options;
   const owner = await createOwner(options);
-  const { runs, streams, limiter, spoolFolder } = owner;
+  const { runs, streams, webhookSender, limiter, spoolFolder } = owner;
   try {
-    const app = createListeningApp(options, { runs, streams, limiter, spoolFolder, workerName: '1' });
+    const app = createListeningApp(options, { runs, streams, webhookSender, limiter, spoolFolder, workerName: '1' });
     const port = await app.server.listen(options).catch((cause: unknown) => {
       throw cannotListen(host, options.port, cause);
     });
@@ -94,10 +91,7 @@ async function serveHere(options: FilledServeOptions): Promise<RunningService> {
         app.refuseWork();
       },
       drain: () => app.drain(),
-      closeRuns: async (millis: number) => {
-        await owner.close(millis);
-        await app.endWebhooks(WEBHOOK_MILLIS);
-      },
+      closeRuns: (millis: number) => owner.close(millis),
       end: app.server.end,
     };
     return createRunningService({ host, port, workers: 1, drainMillis, ending });
@@ -150,6 +144,7 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
   const own = new ServiceMetrics(() => owner.runs.counts());
   const runHandlers = serveRuns(owner);
   const streamHandlers = serveStreams(owner.streams);
+  const webhookHandlers = serveWebhooks(owner.webhookSender);
   const renderMetrics = async (): Promise<RenderedMetrics> => {
     const [workers, primary] = await Promise.all([group.metrics(), own.toJson()]);
     return merged.render(new Map([...workers, ['primary', primary]]));
@@ -160,6 +155,7 @@ function startWorkers(options: FilledServeOptions, count: number, owner: Owner):
     handlersOf: (name) => ({
       ...runHandlers,
       ...streamHandlers,
+      ...webhookHandlers,
       settings: () => settingsFor(name, options, owner),
       renderMetrics,
     }),

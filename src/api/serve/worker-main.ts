@@ -13,16 +13,18 @@ import {
   type WorkerMethods,
   type WorkerSettings,
 } from '../cluster/protocol.ts';
-import { createRemoteLimiter, createRemoteRuns, createRemoteStreams } from '../cluster/remote-runs.ts';
+import {
+  createRemoteLimiter,
+  createRemoteRuns,
+  createRemoteStreams,
+  createRemoteWebhooks,
+} from '../cluster/remote-runs.ts';
 import { createListeningApp, type ListeningApp } from './listening-app.ts';
 
 // A terminal sends the signal of Ctrl-C to every process of its group, and some supervisors send SIGTERM to every
 // process. The primary decides when a worker ends. Without a primary, the worker ends by itself.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.once('disconnect', () => process.exit(0));
-
-/** The time for which webhooks of the last runs can still be delivered. */
-const WEBHOOK_MILLIS = 400;
 
 const app = await runWorker(lineOf(process), () => process.exit(0));
 
@@ -52,7 +54,6 @@ async function runWorker(line: MessageLine, exit: () => void): Promise<Listening
     },
     end: async () => {
       (await ready.promise).server.end();
-      await (await ready.promise).endWebhooks(WEBHOOK_MILLIS);
       exit();
       return undefined;
     },
@@ -71,6 +72,7 @@ function createRemoteApp(channel: Channel<PrimaryMethods>, settings: WorkerSetti
   return createListeningApp(options, {
     runs: createRemoteRuns(channel),
     streams: createRemoteStreams(channel),
+    webhookSender: createRemoteWebhooks(channel),
     limiter: isLimited ? createRemoteLimiter(channel) : null,
     spoolFolder,
     workerName,

@@ -1,20 +1,30 @@
-import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { Logger } from 'pino';
 
-import { FairnessToolkitError } from '../../exceptions/index.ts';
-import { MonitoredStream } from '../../integration/monitor/monitored-stream.ts';
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import { decodeUtf8 } from '../../internal/decode-utf8.ts';
 import { writeFileAtomic } from '../../io/atomic-write.ts';
 import { checkJsonText, withChecksum } from '../../io/checksum.ts';
-import { type MonitorTexts, parseMonitorWire } from '../../schemas/monitor-wire.ts';
-import { problemOfToolkitError } from '../jobs/problem-of-toolkit-error.ts';
-import { fieldProblem, internalProblem, serviceEnds, ServiceProblem, unavailable } from '../problem/service-problem.ts';
+import { internalProblem, serviceEnds } from '../problem/service-problem.ts';
 import { LiveStream } from './live-stream.ts';
-import { STREAM_NAME, type StreamLines, type StreamName, type Streams, type StreamSummary } from './streams.ts';
+import {
+  appendedJson,
+  assertFits,
+  keyOfStream,
+  linesOf,
+  liveOptionsOf,
+  newConfig,
+  shortDigest,
+  type StreamConfig,
+  streamJson,
+  summariesOf,
+  tooManyStreams,
+  unknownStream,
+} from './stream-config.ts';
+import { FileStreamLog } from './stream-log.ts';
+import type { StreamLines, StreamName, Streams, StreamSummary } from './streams.ts';
 
 /** Options of {@link LocalStreams}. */
 export interface LocalStreamsOptions {
@@ -31,16 +41,10 @@ export interface LocalStreamsOptions {
 /** The file with the name and the options of a stream, written before its first event. */
 const CONFIG_FILE = 'stream.json';
 
-interface Config extends StreamSummary {
-  readonly tenant: string;
-  /** The column of times; null if events are timed when they arrive. */
-  readonly timestamp: string | null;
-}
-
 /** The streams of one process, in memory and, if it has a store, on disk. A stream on disk is opened on first use. */
 export class LocalStreams implements Streams {
   readonly #options: LocalStreamsOptions;
-  readonly #configs = new Map<string, Config>();
+  readonly #configs = new Map<string, StreamConfig>();
   readonly #live = new Map<string, Promise<LiveStream>>();
   /** Streams that are being created or removed. */
   readonly #changing = new Map<string, Promise<unknown>>();
@@ -66,36 +70,31 @@ export class LocalStreams implements Streams {
       // A stream without this file has no event that was confirmed.
       if (bytes === undefined) continue;
       try {
-        const config = JSON.parse(checkJsonText(decodeUtf8(bytes, own), own).text) as Config;
-        this.#configs.set(keyOf(config), config);
+        const config = JSON.parse(checkJsonText(decodeUtf8(bytes, own), own).text) as StreamConfig;
+        this.#configs.set(keyOfStream(config), config);
       } catch (error) {
         logger.error({ err: error, folder: own }, 'a monitored stream cannot be read');
       }
     }
   }
 
-  async append({ kind, text, options, ...name }: StreamLines): Promise<string> {
+  async append(request: StreamLines): Promise<string> {
     if (this.#isClosing) throw serviceEnds();
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length === 0) throw fieldProblem(422, '', 'There are no lines.', 'Send one JSON object per line.');
-    const stream = await this.#streamFor(name, kind, options, lines);
-    const { accepted, repeated, unknown, alerts } = await stream.append(kind, lines);
-    const { events, labels } = stream.counts;
-    return JSON.stringify({
-      stream: name.stream,
-      accepted,
-      repeated,
-      ...(kind === 'labels' ? { unknown } : {}),
-      n_events: events,
-      n_labels: labels,
-      alerts,
-    });
+    const lines = linesOf(request.text);
+    const key = keyOfStream(request);
+    await this.#changing.get(key)?.catch(() => undefined);
+    if (!this.#configs.has(key)) await this.#alone(key, () => this.#create(request, lines));
+    const config = this.#configs.get(key);
+    if (config !== undefined) assertFits(config, request);
+    const stream = await this.#existing(request);
+    return appendedJson(request, await stream.append(request.kind, lines), stream.counts);
   }
 
   async get(name: StreamName): Promise<string> {
     const stream = await this.#existing(name);
-    const { createdAt } = this.#configs.get(keyOf(name)) ?? { createdAt: null };
-    return JSON.stringify({ stream: name.stream, created_at: createdAt, ...stream.toJson() });
+    const config = this.#configs.get(keyOfStream(name));
+    if (config === undefined) throw unknownStream(name.stream);
+    return streamJson(config, stream);
   }
 
   async view(name: StreamName): Promise<MonitoringView> {
@@ -103,20 +102,17 @@ export class LocalStreams implements Streams {
   }
 
   list(tenant: string): Promise<readonly StreamSummary[]> {
-    const own = [...this.#configs.values()].filter((config) => config.tenant === tenant);
-    const summaries = own.map(({ stream, createdAt, options }) => ({ stream, createdAt, options }));
-    return Promise.resolve(summaries.sort((a, b) => (a.stream < b.stream ? -1 : 1)));
+    return Promise.resolve(summariesOf([...this.#configs.values()].filter((config) => config.tenant === tenant)));
   }
 
   async remove(name: StreamName): Promise<void> {
-    const key = keyOf(name);
+    const key = keyOfStream(name);
     await this.#alone(key, async () => {
       if (!this.#configs.has(key)) throw unknownStream(name.stream);
       const live = this.#live.get(key);
       await live?.then((stream) => stream.close({ isSaved: false })).catch(() => undefined);
-      const { folder } = this.#options;
-      if (folder !== undefined) {
-        const own = path.join(folder, folderNameOf(key));
+      const own = this.#folderOf(key);
+      if (own !== undefined) {
         // The name is changed first, so that a stream is never partly removed.
         await rename(own, `${own}.removed`);
         await rm(`${own}.removed`, { recursive: true, force: true });
@@ -141,50 +137,15 @@ export class LocalStreams implements Streams {
     this.#live.clear();
   }
 
-  /** Returns the stream for lines. The first events create it. */
-  async #streamFor(
-    name: StreamName,
-    kind: StreamLines['kind'],
-    options: MonitorTexts,
-    lines: readonly string[],
-  ): Promise<LiveStream> {
-    const key = keyOf(name);
-    await this.#changing.get(key)?.catch(() => undefined);
-    if (!this.#configs.has(key)) {
-      if (kind === 'labels') throw unknownStream(name.stream);
-      await this.#alone(key, () => this.#create(name, options, lines));
-    }
-    const config = this.#configs.get(key);
-    if (config !== undefined) assertSameOptions(config, options);
-    if (kind === 'labels' && config?.options['y_true'] === undefined) {
-      const detail = `The stream '${name.stream}' has no field of true labels.`;
-      throw fieldProblem(422, 'y_true', detail, 'Name it as y_true in the query of the first events.');
-    }
-    return this.#existing(name);
-  }
-
-  async #create(name: StreamName, options: MonitorTexts, lines: readonly string[]): Promise<void> {
-    const key = keyOf(name);
+  /** Creates a stream for its first events. */
+  async #create(request: StreamLines, lines: readonly string[]): Promise<void> {
+    const key = keyOfStream(request);
     if (this.#configs.has(key)) return;
-    if (!STREAM_NAME.test(name.stream)) {
-      const detail = 'The name of a stream has 1 to 100 letters, digits, dots, dashes and underscores.';
-      throw fieldProblem(422, 'stream', detail, 'Use another name, such as credit-decisions.');
-    }
-    const { folder, clock, maxStreams } = this.#options;
-    if ((await this.list(name.tenant)).length >= maxStreams) {
-      const detail = `There are ${String(maxStreams)} streams already, which is the limit of this service.`;
-      throw unavailable(detail, 'Delete a stream, or ask the operator for a higher limit.', 60);
-    }
-    const request = this.#explained(() => parseMonitorWire(options));
-    const timestamp = MonitoredStream.timestampOf(request, lines[0] ?? '');
-    const monitored = this.#explained(() => new MonitoredStream({ request, timestamp }));
-    // A request with an invalid line creates nothing.
-    const found = await monitored.check('events', lines);
-    if (!('rows' in found)) throw LiveStream.invalid(found);
-    const createdAt = new Date(clock()).toISOString();
-    const config: Config = { ...name, createdAt, options, timestamp: timestamp ?? null };
-    if (folder !== undefined) {
-      const own = path.join(folder, folderNameOf(key));
+    const { clock, maxStreams } = this.#options;
+    const config = await newConfig(request, lines, clock());
+    if ((await this.list(request.tenant)).length >= maxStreams) throw tooManyStreams(maxStreams);
+    const own = this.#folderOf(key);
+    if (own !== undefined) {
       await mkdir(own, { recursive: true });
       await writeFileAtomic(path.join(own, CONFIG_FILE), withChecksum(JSON.stringify(config)));
     }
@@ -196,7 +157,7 @@ export class LocalStreams implements Streams {
    * @throws {ServiceProblem} 404 if there is no such stream, 500 if its files are damaged
    */
   async #existing(name: StreamName): Promise<LiveStream> {
-    const key = keyOf(name);
+    const key = keyOfStream(name);
     await this.#changing.get(key)?.catch(() => undefined);
     const config = this.#configs.get(key);
     if (config === undefined) throw unknownStream(name.stream);
@@ -208,16 +169,12 @@ export class LocalStreams implements Streams {
     return opened;
   }
 
-  async #open(key: string, config: Config): Promise<LiveStream> {
-    const { folder, clock, createId, logger } = this.#options;
+  async #open(key: string, config: StreamConfig): Promise<LiveStream> {
+    const { clock, createId, logger } = this.#options;
+    const own = this.#folderOf(key);
     try {
-      return await LiveStream.open({
-        request: parseMonitorWire(config.options),
-        timestamp: config.timestamp ?? undefined,
-        folder: folder === undefined ? undefined : path.join(folder, folderNameOf(key)),
-        clock,
-        logger,
-      });
+      const log = own === undefined ? undefined : await FileStreamLog.open(own);
+      return await LiveStream.open({ ...liveOptionsOf(config), log, clock, logger });
     } catch (error) {
       const id = createId();
       logger.error({ err: error, problem: id, stream: config.stream }, 'a monitored stream cannot be opened');
@@ -237,38 +194,9 @@ export class LocalStreams implements Streams {
     }
   }
 
-  /** Calls a function of the library, whose errors become problems of the request. */
-  #explained<Value>(step: () => Value): Value {
-    try {
-      return step();
-    } catch (error) {
-      if (!FairnessToolkitError.isInstance(error)) throw error;
-      throw problemOfToolkitError(error, 'monitor-report') ?? error;
-    }
+  /** Returns the folder of a stream. Its name is valid in every file system. */
+  #folderOf(key: string): string | undefined {
+    const { folder } = this.#options;
+    return folder === undefined ? undefined : path.join(folder, shortDigest(key));
   }
-}
-
-function keyOf({ tenant, stream }: StreamName): string {
-  return `${tenant}\0${stream}`;
-}
-
-/** Returns the name of a stream's folder, which is valid in every file system. */
-function folderNameOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex').slice(0, 32);
-}
-
-function assertSameOptions({ options, stream }: Config, given: MonitorTexts): void {
-  const other = Object.keys(given).find((name) => JSON.stringify(given[name]) !== JSON.stringify(options[name]));
-  if (other === undefined) return;
-  const was = options[other];
-  const detail = `The stream '${stream}' was created with ${was === undefined ? `no ${other}` : `${other}=${[was].flat().join(', ')}`}.`;
-  throw fieldProblem(422, other, detail, 'Omit the parameter, or use another stream for other options.');
-}
-
-/** Returns the problem for an unknown stream. */
-function unknownStream(stream: string): ServiceProblem {
-  return new ServiceProblem(404, {
-    detail: `There is no stream '${stream.slice(0, 100)}'.`,
-    suggestion: 'Send its first events to POST /monitor/{stream}/events, with y_pred and sensitive in the query.',
-  });
 }

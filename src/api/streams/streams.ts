@@ -1,6 +1,5 @@
 import type { MonitoringView } from '../../monitoring/dashboard/monitoring-view.ts';
 import type { MonitorTexts } from '../../schemas/monitor-wire.ts';
-import { ServiceProblem } from '../problem/service-problem.ts';
 
 /** The name of a stream, and the tenant to which it belongs. */
 export interface StreamName {
@@ -29,12 +28,12 @@ export interface StreamSummary {
 
 /**
  * The monitored streams of the service. The process that owns the runs owns the streams too; workers call it through a
- * channel. Problems are thrown as `ServiceProblem`.
+ * channel. Several hosts share their streams through Redis. Problems are thrown as `ServiceProblem`.
  */
 export interface Streams {
   /**
-   * Checks lines, writes them to disk if the service has a store, counts them, and returns the answer as JSON. Either all
-   * lines are counted or none.
+   * Checks lines, writes them to disk or to Redis if the service has a store, counts them, and returns the answer as
+   * JSON. Either all lines are counted or none.
    */
   append(lines: StreamLines): Promise<string>;
   /** Returns the state of a stream as JSON. */
@@ -45,21 +44,3 @@ export interface Streams {
   /** Deletes a stream and its files. */
   remove(name: StreamName): Promise<void>;
 }
-
-function refuse(): Promise<never> {
-  return Promise.reject(
-    new ServiceProblem(404, {
-      detail: 'This service has no monitored streams, because its hosts share their state through Redis.',
-      suggestion: 'Send the events to a service of one host, started with --store instead of --redis.',
-    }),
-  );
-}
-
-/** The streams of a service of several hosts, which has none. */
-export const NO_STREAMS: Streams = Object.freeze({
-  append: refuse,
-  get: refuse,
-  view: refuse,
-  list: refuse,
-  remove: refuse,
-});

@@ -5,8 +5,6 @@ import inject, { type InjectOptions, type Response } from 'light-my-request';
 import { pino } from 'pino';
 
 import { DEFAULT_LIMITS, type Handler, type Service } from '../../../src/api/context/service-context.ts';
-import { NO_STREAMS } from '../../../src/api/streams/streams.ts';
-import { Webhooks } from '../../../src/api/webhooks/webhooks.ts';
 import type { ServiceMiddleware } from '../../../src/api/middleware/service-middleware.ts';
 
 /** A fixed clock: half past nine. */
@@ -17,7 +15,7 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
   let ids = 0;
   return {
     runs: new Proxy({}, { get: () => () => Promise.reject(new Error('no runs here')) }) as Service['runs'],
-    streams: NO_STREAMS,
+    streams: new Proxy({}, { get: () => () => Promise.reject(new Error('no streams here')) }) as Service['streams'],
     limiter: null,
     limits: DEFAULT_LIMITS,
     keys: [],
@@ -25,10 +23,8 @@ export function serviceWith(parts: Partial<Service> = {}): Service {
     allowedHosts: null,
     monitorFolder: null,
     llmFolder: null,
-    webhooks: new Webhooks({
-      ...{ hosts: [], secret: '', basePath: '', clock: () => MORNING },
-      logger: pino({ level: 'silent' }),
-    }),
+    webhooks: { hosts: [], secret: '' },
+    webhookSender: { add: () => Promise.reject(new Error('no webhooks here')) },
     spoolFolder: '/nowhere',
     basePath: '',
     workerName: 'worker-1',

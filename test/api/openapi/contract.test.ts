@@ -20,7 +20,7 @@ import {
   VALIDATE_EXAMPLES,
 } from '../../../src/api/openapi/operations.ts';
 import { ServiceProblem, unavailable } from '../../../src/api/problem/service-problem.ts';
-import { NO_STREAMS } from '../../../src/api/streams/streams.ts';
+import type { Streams } from '../../../src/api/streams/streams.ts';
 import { dashboardToHtml } from '../../../src/monitoring/dashboard/dashboard-to-html.ts';
 import { listenerOf } from '../../helpers/service.ts';
 import { fullView } from '../../monitoring/dashboard/views.ts';
@@ -51,6 +51,12 @@ const NOT_PROVOKED: Readonly<Record<string, string>> = Object.fromEntries(
     'The server answers it before there is a request, without the headers of answers: test/api/serve/http-server.test.ts',
   ]),
 );
+
+/** Returns streams that reject every call. */
+function streamsThat(problem: () => ServiceProblem): Streams {
+  const fail = () => Promise.reject(problem());
+  return { append: fail, get: fail, view: fail, list: fail, remove: fail };
+}
 
 describe('the service follows its OpenAPI document', function () {
   this.timeout(120_000);
@@ -330,11 +336,9 @@ describe('the service follows its OpenAPI document', function () {
         keeper.check(id, 413, await ask(small, id, { stream, ...lines(EVENTS_EXAMPLE.repeat(100)) }));
         keeper.check(id, 415, await ask(app, id, { stream, ...jsonBody({}) }));
         keeper.check(id, 422, await ask(app, id, { stream, ...lines('{}') }));
-        const none = appWith({ streams: NO_STREAMS });
+        const none = appWith({ streams: streamsThat(() => new ServiceProblem(404, { detail: 'None.' })) });
         keeper.check(id, 404, await ask(none, id, { stream, ...lines(EVENTS_EXAMPLE) }));
-        const full = appWith({
-          streams: { ...NO_STREAMS, append: () => Promise.reject(unavailable('Full.', 'Wait.', 5)) },
-        });
+        const full = appWith({ streams: streamsThat(() => unavailable('Full.', 'Wait.', 5)) });
         keeper.check(id, 503, await ask(full, id, { stream, ...lines(EVENTS_EXAMPLE) }));
         const slow = createServer(listenerOf(small));
         await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
@@ -350,11 +354,14 @@ describe('the service follows its OpenAPI document', function () {
         keeper.check(id, 404, await ask(app, id));
         if (id !== 'deleteStream') keeper.check(id, 422, await ask(app, id, { query: 'surprise=1' }));
       }
-      keeper.check('listStreams', 404, await ask(appWith({ streams: NO_STREAMS }), 'listStreams'));
       keeper.check('listStreams', 422, await ask(app, 'listStreams', { query: 'surprise=1' }));
+      const away = streamsThat(() => unavailable('Away.', 'Wait.', 5));
+      for (const id of ['listStreams', 'getStream', 'deleteStream'] as const) {
+        keeper.check(id, 503, await ask(appWith({ streams: away }), id));
+      }
       const work = () => Promise.reject(unavailable('Full.', 'Wait.', 5));
       const view = () => Promise.resolve(fullView());
-      const busy = appWith({ streams: { ...NO_STREAMS, view }, runs: { work } as unknown as Service['runs'] });
+      const busy = appWith({ streams: { ...away, view }, runs: { work } as unknown as Service['runs'] });
       keeper.check('getStreamDashboard', 503, await ask(busy, 'getStreamDashboard'));
     });
 

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { strToU8, unzipSync, zipSync } from 'fflate';
 
+import { createApp } from '../../../src/api/app/create-app.ts';
 import { loadModel } from '../../../src/training/index.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
-import { type Json, useService } from '../../helpers/service.ts';
+import { askApp, type Json, useService } from '../../helpers/service.ts';
 
 /** 120 rows: x is 0 to 9, y is 1 if x is above 4, except for every eighth row. */
 const ROWS = Array.from({ length: 120 }, (_, row) => ({
@@ -68,6 +69,46 @@ describe('requests with tables', function () {
     expect(sent['mean_score']).to.equal(named['mean_score']);
     // A file can be large, so its predictions are only in the download.
     expect(sent).to.not.have.property('scores');
+  });
+
+  it('predicts rows in a body of several megabytes, which a thread reads, with the model at its end', async () => {
+    const { run_id: model } = await trained();
+    const note = 'n'.repeat(10_000);
+    const rows = Array.from({ length: 400 }, (_, index) => ({ x: index % 10, note }));
+    const large = await service.post('/predict', { rows, model });
+    expect(large.statusCode, large.payload.slice(0, 500)).to.equal(200);
+    const small = await service.post('/predict', { model, rows: rows.map(({ x }) => ({ x })) });
+    expect(large.json<Json>()['scores']).to.deep.equal(small.json<Json>()['scores']).and.have.lengthOf(400);
+    const wrong: readonly [unknown, number, RegExp][] = [
+      [{ rows }, 422, /model must be the run_id/],
+      [{ rows, model: 7 }, 422, /model must be the run_id/],
+      [{ rows, model: 'no-run' }, 404, /no-run/],
+      [{ rows: Array(501).fill({ x: 1, note }), model }, 413, /501 rows/],
+      ['{"rows": "' + 'x'.repeat(2e6), 400, /JSON/],
+    ];
+    for (const [body, status, detail] of wrong) {
+      const payload = typeof body === 'string' ? body : JSON.stringify(body);
+      const headers = { 'content-type': 'application/json' };
+      const answer = await service.ask({ method: 'POST', url: '/predict', headers, payload });
+      expect(answer.statusCode, answer.payload).to.equal(status);
+      expect(answer.json<Json>()['detail']).to.match(detail);
+    }
+  });
+
+  it('rejects a JSON body above the limit of the service with 413, for each kind of request', async () => {
+    const app = createApp({ keys: [], threads: 1, limits: { jsonBytes: 3000 } });
+    try {
+      await app.ready();
+      const payload = JSON.stringify({ model: 'm', rows: [{ x: 'x'.repeat(3000) }] });
+      for (const url of ['/predict', '/calibrate', '/ab-test', '/train', '/validate']) {
+        const headers = { 'content-type': 'application/json' };
+        const answer = await askApp(app, { method: 'POST', url, headers, payload });
+        expect(answer.statusCode, url).to.equal(413);
+        expect(answer.payload, url).to.match(/larger than the limit of/);
+      }
+    } finally {
+      await app.close(1000);
+    }
   });
 
   it('keeps the texts of the rows in the download of predictions, and the numbers in Parquet', async () => {

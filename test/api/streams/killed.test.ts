@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { expect } from 'chai';
 
+import { describeWithRedis } from '../../helpers/redis-server.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';
 import { endServices, type ServiceProcess, startService } from '../serve/service-process.ts';
 
@@ -51,6 +53,33 @@ async function sendUntilLost({ url }: ServiceProcess, stream: string, client: st
   }
 }
 
+const emptyKnown = (): Known => {
+  const empty = () => new Map(STREAMS.map((name) => [name, [] as string[]]));
+  return { events: empty(), labels: empty(), sent: 0 };
+};
+
+/** Sends what was answered with 2xx again, and expects that the service knows all of it. Returns how much that is. */
+async function expectKnown({ url: base }: ServiceProcess, known: Known): Promise<number> {
+  let answered = 0;
+  for (const stream of STREAMS) {
+    // Clients may still be sending.
+    const [events, labels] = [[...(known.events.get(stream) ?? [])], [...(known.labels.get(stream) ?? [])]];
+    expect(events.length, 'the clients had time to send').to.be.above(20);
+    // An event that was counted before is not counted again.
+    const url = `${base}/monitor/${stream}`;
+    const again = await post(`${url}/events`, events.map(eventOf));
+    expect(again).to.include({ accepted: 0, repeated: events.length });
+    const second = await post(
+      `${url}/labels`,
+      labels.map((id) => ({ id, repaid: 1 })),
+    );
+    expect(second).to.include({ accepted: 0, repeated: labels.length });
+    expect(again.n_events).to.be.at.least(events.length);
+    answered += events.length + labels.length;
+  }
+  return answered;
+}
+
 describe('a service that is killed while it receives events @slow', function () {
   this.timeout(120_000);
   const root = useTemporaryFolder();
@@ -59,8 +88,7 @@ describe('a service that is killed while it receives events @slow', function () 
   for (const workers of ['1', '2']) {
     it(`loses no event and no label that was answered with 2xx, with --workers ${workers}`, async () => {
       const args = ['--store', `${root()}/store-${workers}`, '--workers', workers];
-      const empty = () => new Map(STREAMS.map((name) => [name, [] as string[]]));
-      const known: Known = { events: empty(), labels: empty(), sent: 0 };
+      const known = emptyKnown();
       for (let round = 0; round < 4; round++) {
         const service = await startService(args);
         const clients = STREAMS.flatMap((stream) =>
@@ -71,25 +99,62 @@ describe('a service that is killed while it receives events @slow', function () 
         await Promise.all([service.ended, ...clients]);
       }
       const service = await startService(args);
-      let answered = 0;
-      for (const stream of STREAMS) {
-        const [events = [], labels = []] = [known.events.get(stream), known.labels.get(stream)];
-        expect(events.length, 'the clients had time to send').to.be.above(20);
-        // An event that was counted before is not counted again.
-        const url = `${service.url}/monitor/${stream}`;
-        const again = await post(`${url}/events`, events.map(eventOf));
-        expect(again).to.include({ accepted: 0, repeated: events.length });
-        const second = await post(
-          `${url}/labels`,
-          labels.map((id) => ({ id, repaid: 1 })),
-        );
-        expect(second).to.include({ accepted: 0, repeated: labels.length });
-        expect(again.n_events).to.be.at.least(events.length);
-        answered += events.length + labels.length;
-      }
+      const answered = await expectKnown(service, known);
       console.log(`      ${String(answered)} events and labels answered with 2xx, 4 kills, none lost`);
       service.child.kill('SIGTERM');
       expect((await service.ended).code).to.equal(0);
     });
   }
+});
+
+describeWithRedis('two hosts, one of which is killed while they receive events @slow', (redis) => {
+  after(endServices);
+
+  it('lose no event and no label that was answered with 2xx, and answer the same', async function () {
+    this.timeout(120_000);
+    const args = ['--redis', redis().url, '--redis-prefix', `test-${randomUUID()}`];
+    const known = emptyKnown();
+    let [first, second] = [await startService(args), await startService(args)];
+    for (let round = 0; round < 4; round++) {
+      // The clients of both hosts write to the same streams.
+      const clients = STREAMS.flatMap((stream) =>
+        [first, second].map((host, index) => sendUntilLost(host, stream, `${String(index)}-${String(round)}`, known)),
+      );
+      await pause(400 + 150 * round);
+      first.child.kill('SIGKILL');
+      await first.ended;
+      // The other host goes on without a pause.
+      const before = known.sent;
+      await pause(300);
+      expect(known.sent).to.be.above(before);
+      expect(await expectKnown(second, known)).to.be.above(100);
+      if (round === 3) second.child.kill('SIGKILL');
+      else [first, second] = [second, await startService(args)];
+      if (round === 3) await Promise.all([second.ended, ...clients]);
+    }
+    [first, second] = [await startService(args), await startService(args)];
+    const answered = await expectKnown(first, known);
+    expect(await expectKnown(second, known)).to.equal(answered);
+    for (const stream of STREAMS) {
+      for (const [path, accept] of [
+        [stream, 'application/json'],
+        [`${stream}/dashboard`, 'text/markdown'],
+        [`${stream}/dashboard`, 'text/html'],
+      ] as const) {
+        const [one, other] = await Promise.all(
+          [first, second].map(async ({ url }) => {
+            const answer = await fetch(`${url}/monitor/${path}`, { headers: { accept } });
+            expect(answer.status).to.equal(200);
+            return answer.text();
+          }),
+        );
+        expect(one).to.equal(other).and.to.include(stream);
+      }
+    }
+    console.log(`      ${String(answered)} events and labels answered with 2xx, 5 kills, none lost`);
+    for (const { child, ended } of [first, second]) {
+      child.kill('SIGTERM');
+      expect((await ended).code).to.equal(0);
+    }
+  });
 });

@@ -1,61 +1,19 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 import { expect } from 'chai';
 import { pino } from 'pino';
 
 import { createApp } from '../../../src/api/app/create-app.ts';
 import type { RunRecord } from '../../../src/api/runs/runs.ts';
-import { signatureOf, Webhooks } from '../../../src/api/webhooks/webhooks.ts';
+import { WebhookDeliveries } from '../../../src/api/webhooks/webhook-deliveries.ts';
+import { checkWebhookUrl, signatureOf } from '../../../src/api/webhooks/webhooks.ts';
 import { ConfigValidationError } from '../../../src/exceptions/index.ts';
 import { type Json, useService } from '../../helpers/service.ts';
 import { endServices, startService } from '../serve/service-process.ts';
+import { Receiver } from './receiver.ts';
 
 const SECRET = 'a-secret-of-more-than-sixteen';
 const ROWS = { y_pred: [1, 1, 0, 0], sensitive: ['a', 'a', 'b', 'b'], min_group_size: 2 };
-
-interface Received {
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** A receiver of webhooks that answers with the given statuses, one after the other, and then with 200. */
-class Receiver {
-  readonly received: Received[] = [];
-  statuses: number[] = [];
-  location: string | undefined;
-  readonly #server: Server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      this.received.push({ url: request.url ?? '', headers: request.headers, body });
-      const headers = this.location === undefined ? {} : { location: this.location };
-      response.writeHead(this.statuses.shift() ?? 200, headers).end('thanks');
-    });
-  });
-
-  async start(): Promise<void> {
-    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-  }
-
-  get host(): string {
-    return `127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
-  }
-
-  async until(count: number): Promise<readonly Received[]> {
-    for (let tries = 0; tries < 200 && this.received.length < count; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    return this.received;
-  }
-
-  stop(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
-  }
-}
 
 const ENDED: RunRecord = {
   runId: 'r1',
@@ -92,8 +50,10 @@ describe('webhooks', function () {
   });
   const lines: string[] = [];
   const webhooksTo = (host: string) =>
-    new Webhooks({
+    new WebhookDeliveries({
       hosts: [host],
+      runs: { wait: () => Promise.resolve(ENDED) },
+      store: undefined,
       secret: SECRET,
       basePath: '/fairness',
       clock: () => 1_700_000_000_500,
@@ -102,7 +62,7 @@ describe('webhooks', function () {
     });
 
   it('report the run with a signature of time and body', async () => {
-    webhooksTo(receiver.host).notify(Promise.resolve(ENDED), `http://${receiver.host}/done?x=1`);
+    await webhooksTo(receiver.host).add({ runId: 'r1', url: `http://${receiver.host}/done?x=1` });
     const [got] = await receiver.until(1);
     expect(got?.url).to.equal('/done?x=1');
     expect(JSON.parse(got?.body ?? '')).to.deep.equal({
@@ -123,7 +83,7 @@ describe('webhooks', function () {
 
   it('are tried again after temporary failures, with the same ID, at most five times', async () => {
     receiver.statuses = [503, 500, 429, 408];
-    webhooksTo(receiver.host).notify(Promise.resolve(ENDED), `http://${receiver.host}/`);
+    await webhooksTo(receiver.host).add({ runId: 'r1', url: `http://${receiver.host}/` });
     const got = await receiver.until(5);
     expect(got).to.have.lengthOf(5);
     expect(new Set(got.map(({ headers }) => headers['x-evenhand-delivery'])).size).to.equal(1);
@@ -131,7 +91,7 @@ describe('webhooks', function () {
     receiver.statuses = Array<number>(9).fill(500);
     lines.length = 0;
     const failing = webhooksTo(receiver.host);
-    failing.notify(Promise.resolve(ENDED), `http://${receiver.host}/secret-path`);
+    await failing.add({ runId: 'r1', url: `http://${receiver.host}/secret-path` });
     await receiver.until(5);
     await failing.close(2000);
     expect(receiver.received).to.have.lengthOf(5);
@@ -144,7 +104,7 @@ describe('webhooks', function () {
       receiver.statuses = [status];
       receiver.location = `http://${receiver.host}/elsewhere`;
       const webhooks = webhooksTo(receiver.host);
-      webhooks.notify(Promise.resolve(ENDED), `http://${receiver.host}/`);
+      await webhooks.add({ runId: 'r1', url: `http://${receiver.host}/` });
       await receiver.until(1);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(
@@ -174,7 +134,7 @@ describe('webhooks', function () {
   for (const [url, status] of refused) {
     it(`refuse ${url.slice(0, 50) || 'an empty address'} with ${String(status)}`, () => {
       expect(() => {
-        webhooksTo('hooks.example.com').check(url);
+        checkWebhookUrl({ hosts: ['hooks.example.com'] }, url);
       })
         .to.throw()
         .with.property('status', status);
@@ -182,9 +142,8 @@ describe('webhooks', function () {
   }
 
   it('accept an allowed host in any case, with its default port', () => {
-    const webhooks = webhooksTo('Hooks.Example.com');
     for (const url of ['https://hooks.example.com/x', 'https://HOOKS.example.com:443/x', 'http://hooks.example.com']) {
-      webhooks.check(url);
+      checkWebhookUrl({ hosts: ['Hooks.Example.com'] }, url);
     }
   });
 
