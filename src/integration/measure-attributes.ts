@@ -91,7 +91,7 @@ export function binaryTruth(source: ColumnSource, labels: Parameters<typeof read
 }
 
 /** What a validation was computed from: the request, and the statistics of each attribute. */
-export interface CountedValidation {
+interface CountedValidation {
   readonly request: ValidateRequest;
   readonly statistics: readonly KindStatistics[];
 }

@@ -58,7 +58,7 @@ const PROVENANCE_NAMES: OptionNames<Provenance> = {
 };
 
 /** The largest number of numbers of statistics in a report. */
-export const MAX_NUMBERS = 200_000;
+const MAX_NUMBERS = 200_000;
 
 /**
  * Creates the manifest of a report: the version, the command and its options, the checksums of the input files, and the
@@ -67,11 +67,12 @@ export const MAX_NUMBERS = 200_000;
  * @returns a manifest without statistics and checksums if the validation does not hold what it was computed from
  */
 export function createManifest(
-  { counted }: Pick<FileValidation, 'counted'>,
+  validation: Pick<FileValidation, 'counted'>,
   results: object,
   provenance: Provenance,
 ): ReportManifest | EvidenceManifest {
   assertKnownOptions('createManifest', provenance, PROVENANCE_NAMES);
+  const { counted } = validation;
   const manifest = manifestOf(provenance);
   if (counted === undefined) return manifest;
   const statistics = statisticsToJson(counted.statistics);
@@ -157,10 +158,7 @@ export function contentHash(statistics: StatisticsJson): string {
  * Returns JSON with sorted names and without spaces (RFC 8785). The same value has the same text in every version of Node,
  * and on every machine.
  */
-export function canonicalJson(
-  value: unknown,
-  replace: (name: string, value: unknown) => unknown = (_, own) => own,
-): string {
+function canonicalJson(value: unknown, replace: (name: string, value: unknown) => unknown = (_, own) => own): string {
   return JSON.stringify(value, (name, given: unknown) => {
     const own = replace(name, given);
     if (!isMapping(own)) return own;

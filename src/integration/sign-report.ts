@@ -24,7 +24,7 @@ const PREDICATE_TYPE = 'https://in-toto.io/attestation/test-result/v0.1';
 export interface ReportKeys {
   /** PKCS #8, encrypted if there is a password. It must stay secret. */
   readonly privateKey: string;
-  /** SPKI. Whoever verifies reports needs it, from a source that they trust. */
+  /** SPKI. It is needed to verify reports; get it from a source that you trust. */
   readonly publicKey: string;
   /** The SHA-256 of the public key, which names it. */
   readonly keyId: string;

@@ -1,6 +1,5 @@
 import { type MetricResult, metricResultFromJson, type MetricResultJson } from '../metrics/metric-result.ts';
 import { DataValidationError } from '../exceptions/index.ts';
-import { readTextFile } from '../io/read-text-file.ts';
 import { isMapping, type Mapping, parseObject, valueAt } from '../internal/values.ts';
 import type { Verdict } from './assertions.ts';
 import type { GateVerdict } from './gates.ts';
@@ -48,25 +47,6 @@ export function parseValidationJson(text: string, path: string): ValidationJson 
     return json as unknown as ValidationJson;
   }
   throw notAResult(path);
-}
-
-/** The maximum size of a stored result, in bytes. */
-const MAX_RESULT_BYTES = 100_000_000;
-
-/**
- * Reads the text of a stored result.
- * @param who the command or option that names the file, for the message
- * @throws {DataValidationError} if the file cannot be read
- */
-export async function readResultText(path: string, who: string): Promise<string> {
-  const file = await readTextFile(path, MAX_RESULT_BYTES);
-  if (file.text !== null) return file.text;
-  throw new DataValidationError(`${who} cannot read '${path}': ${file.problem}.`, {
-    code: 'unreadable-file',
-    context: { path },
-    suggestion: file.suggestion,
-    cause: file.cause,
-  });
 }
 
 /**

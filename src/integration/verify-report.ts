@@ -80,7 +80,7 @@ const MAX_DIFFERENCES = 20;
  * this package's earlier output.
  *
  * Checksums show that a report was changed after it was written, unless the author of the change also replaced them. The
- * results show whether they follow from the statistics, whoever wrote them. Only the data show whether the statistics
+ * results show whether they follow from the statistics, also if the checksums were replaced. Only the data show whether the statistics
  * are true, and only a signature shows who wrote them.
  * @param report the text of the report
  * @throws {DataValidationError} if the text is not a report with a manifest

@@ -16,7 +16,7 @@ export interface StratumSums {
 }
 
 /** The sums over the clusters that two groups share. */
-export interface SharedProducts {
+interface SharedProducts {
   readonly first: number;
   readonly second: number;
   readonly clusters: number;

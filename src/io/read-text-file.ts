@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 
-import { FairnessToolkitError } from '../exceptions/index.ts';
+import { DataValidationError, FairnessToolkitError } from '../exceptions/index.ts';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
 
 /** The text of a file, or the reason why it cannot be read. */
@@ -28,6 +28,25 @@ export async function readTextFile(path: string, largest: number): Promise<TextF
   } catch (cause) {
     return cannotRead(cause);
   }
+}
+
+/** The maximum size of a stored result, in bytes. */
+const MAX_RESULT_BYTES = 100_000_000;
+
+/**
+ * Reads the text of a stored result, a report or a key.
+ * @param who the command or option that names the file, for the message
+ * @throws {DataValidationError} if the file cannot be read
+ */
+export async function readResultText(path: string, who: string): Promise<string> {
+  const file = await readTextFile(path, MAX_RESULT_BYTES);
+  if (file.text !== null) return file.text;
+  throw new DataValidationError(`${who} cannot read '${path}': ${file.problem}.`, {
+    code: 'unreadable-file',
+    context: { path },
+    suggestion: file.suggestion,
+    cause: file.cause,
+  });
 }
 
 function failed(problem: string, suggestion: string, cause?: unknown): TextFile {

@@ -39,9 +39,10 @@ async function run(
   [path = '']: readonly string[],
   call: readonly string[],
 ): Promise<void> {
-  const [{ createModelCard }, { parseResult, readResultText }] = await Promise.all([
+  const [{ createModelCard }, { parseResult }, { readResultText }] = await Promise.all([
     import('../../integration/model-card.ts'),
     import('../../integration/validation-from-json.ts'),
+    import('../../io/read-text-file.ts'),
   ]);
   const { name, out } = options;
   const writeReports = await reportWriter(out);

@@ -230,7 +230,10 @@ async function plotWriter(
 /** Reads the earlier result to compare with, before the work starts. */
 async function readEarlier(compare: string | undefined): Promise<ValidationJson | undefined> {
   if (compare === undefined) return undefined;
-  const { parseValidationJson, readResultText } = await import('../../integration/validation-from-json.ts');
+  const [{ parseValidationJson }, { readResultText }] = await Promise.all([
+    import('../../integration/validation-from-json.ts'),
+    import('../../io/read-text-file.ts'),
+  ]);
   return parseValidationJson(await readResultText(compare, '--compare'), compare);
 }
 
@@ -248,7 +251,7 @@ async function reportSigner(
   }
   const [{ signReport }, { readResultText }, { writeFileAtomic }, { readFile }] = await Promise.all([
     import('../../integration/sign-report.ts'),
-    import('../../integration/validation-from-json.ts'),
+    import('../../io/read-text-file.ts'),
     import('../../io/atomic-write.ts'),
     import('node:fs/promises'),
   ]);

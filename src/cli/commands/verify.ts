@@ -47,7 +47,7 @@ Exit codes: 0 nothing differs, 1 something differs, 2 invalid options, or no rep
 async function run(options: VerifyOptions, { key }: VerifyRequest, [path = '']: readonly string[]): Promise<void> {
   const [{ outcomeOf, verifyReport }, { readResultText }] = await Promise.all([
     import('../../integration/verify-report.ts'),
-    import('../../integration/validation-from-json.ts'),
+    import('../../io/read-text-file.ts'),
   ]);
   const report = await readResultText(path, 'verify');
   const { checks } = await verifyReport(report, { source: options.csv?.paths });
@@ -67,7 +67,7 @@ async function checkSignature(
 ): Promise<VerificationCheck> {
   const [{ verifySignature }, { readResultText }] = await Promise.all([
     import('../../integration/sign-report.ts'),
-    import('../../integration/validation-from-json.ts'),
+    import('../../io/read-text-file.ts'),
   ]);
   return verifySignature(report, await readResultText(signature, '--signature'), await readResultText(key, '--key'));
 }

@@ -85,7 +85,7 @@ function clusterNumbers(
 }
 
 /** Returns the mean of each quantity over all groups, near which sums of squares lose the fewest digits. */
-export function overallMeans({ weights, moments }: Pick<RegressionStats, 'weights' | 'moments'>): readonly number[] {
+function overallMeans({ weights, moments }: Pick<RegressionStats, 'weights' | 'moments'>): readonly number[] {
   const total = sumOf(weights);
   return REGRESSION_QUANTITIES.map((quantity) => {
     const sum = moments[quantity].mean.reduce((all, mean, group) => all + mean * (weights[group] as number), 0);

@@ -34,7 +34,7 @@ interface SharedClusters {
 }
 
 /** The covariances of the totals of the cells of groups. */
-export interface ClusterProducts {
+interface ClusterProducts {
   readonly kind: 'products';
   /** The number of cells of a group. */
   readonly size: number;
