@@ -265,11 +265,13 @@ async function codeRows(
   { binned, positive }: { readonly binned: ReadonlyMap<string, SourceFacts>; readonly positive: PositiveLabels },
 ): Promise<CodedSource> {
   const { yPred, yTrue, yScore, cluster, seed } = request;
-  const columns: CodeExpression[] = [];
-  for (const name of request.columns) {
+  const labelled = request.columns.filter((name) => !binned.has(name));
+  const values = await valuesOf(session, relation, labelled);
+  const columns = request.columns.map((name): CodeExpression => {
     const bins = binned.get(name)?.bins;
-    columns.push(bins === undefined ? await codesOfLabels(session, relation, name) : codesOfBins(relation, name, bins));
-  }
+    if (bins !== undefined) return codesOfBins(relation, name, bins);
+    return codesOfLabels(relation, name, values[labelled.indexOf(name)] ?? []);
+  });
   const truth = yTrue === undefined ? undefined : labelState(relation, yTrue, positive['true labels']);
   const decision = yPred === undefined ? undefined : labelState(relation, yPred, positive.predictions);
   const group = cluster === undefined ? undefined : `CAST(${groupExpression(relation, cluster)} AS VARCHAR)`;
@@ -347,12 +349,18 @@ async function* chunksOf(
   }
 }
 
+/** Returns the values of each column, read in one scan. */
+async function valuesOf(session: DuckDbSession, relation: Relation, names: readonly string[]): Promise<unknown[][]> {
+  if (names.length === 0) return [];
+  const lists = names.map((name) => `list(DISTINCT ${groupOutput(relation, name, groupExpression(relation, name))})`);
+  const [row = []] = await session.rows(`SELECT ${lists.join(', ')} FROM ${relation.relation}`);
+  // The driver returns a list as an object with its items; a column without rows has no list.
+  return names.map((_, index) => [...((row[index] as { readonly items: readonly unknown[] } | null)?.items ?? [])]);
+}
+
 /** Returns the codes of labels, by the same rules as for groups: `1` and `1.0` are one value. */
-async function codesOfLabels(session: DuckDbSession, relation: Relation, name: string): Promise<CodeExpression> {
-  const rows = await session.rows(
-    `SELECT DISTINCT ${groupOutput(relation, name, 'v')} FROM (SELECT ${groupExpression(relation, name)} AS v FROM ${relation.relation}) WHERE v IS NOT NULL`,
-  );
-  const spellings = rows.flatMap(([value]) => {
+function codesOfLabels(relation: Relation, name: string, values: readonly unknown[]): CodeExpression {
+  const spellings = values.flatMap((value) => {
     const label = labelOf(relation, value);
     return label === undefined || label === '' ? [] : [{ raw: String(value), label: canonicalLabel(label) }];
   });

@@ -46,3 +46,4 @@ export {
   type SubgroupStep,
 } from './subgroups/find-subgroups.ts';
 export type { FindSubgroupsOptions, SubgroupMethod, SubgroupMetric } from './subgroups/options.ts';
+export { type SubgroupJson, type SubgroupsJson, subgroupsToJson } from './subgroups/subgroups-json.ts';

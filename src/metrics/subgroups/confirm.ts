@@ -1,8 +1,7 @@
 import { counted } from '../../internal/format.ts';
 import { normalCdf } from '../../stats/normal.ts';
-import { holm } from '../../stats/multipletests/index.ts';
 import { type CodedRows, SEARCH_HALF, TEST_HALF } from './coded-rows.ts';
-import { clusterVariance, detectableDifference, type Difference, type DifferenceTest, MIN_CLUSTERS, testDifference } from './difference-test.ts'; // prettier-ignore
+import { detectableDifference, type Difference, type DifferenceTest, differenceVariance, MIN_CLUSTERS, testDifference } from './difference-test.ts'; // prettier-ignore
 import { type Conjunction, keyOf, type LatticeResult, type RowTotals, searchLattice } from './lattice.ts';
 import { drawMaxOfLattice } from './max-t.ts';
 import { isExplainedBy, type Measured, measureSubgroups, type SubgroupTotals } from './measure.ts';
@@ -48,7 +47,7 @@ export interface Confirmed {
 }
 
 /** The number of conjunctions that the search keeps, and the number whose overlaps are counted. */
-const KEPT = 2000;
+const KEPT = 20_000;
 const SHORTLISTED = 100;
 
 /** Searches the lattice, tests the largest differences, and reports those that are confirmed. */
@@ -82,7 +81,7 @@ export async function confirmSubgroups(rows: CodedRows, settings: Settings): Pro
         difference,
         n: nTested + (isSplit ? conjunction.count : 0),
         nTested,
-        ci: difference.interval(tested.level),
+        ci: difference.interval(own.level),
         pAdjusted,
         path: paths[index] as PathStep[],
       };
@@ -91,7 +90,7 @@ export async function confirmSubgroups(rows: CodedRows, settings: Settings): Pro
     searched: lattice.searched,
     measured: lattice.measured,
     tested: isSplit ? candidates.length : lattice.measured,
-    detectable: detectableSizes(lattice.totals, { n, tested: count, settings, count: isSplit ? settings.candidates : lattice.measured }), // prettier-ignore
+    detectable: detectableSizes(lattice.totals, { n, tested: count, settings, count: isSplit ? 1 / (candidateWeights(settings.candidates).at(-1) ?? 1) : lattice.measured }), // prettier-ignore
     mean: sum / n,
     n,
     nClusters: settings.hasClusters ? measured.all.clusters + tested.searchedClusters : null,
@@ -108,14 +107,14 @@ interface Tested {
   readonly difference: Difference;
   readonly pValue: number;
   readonly pAdjusted: number;
+  /** The level of its interval. */
+  readonly level: number;
 }
 
 /** Tested candidates. */
 interface TestRun {
   readonly measured: Measured;
   readonly candidates: readonly Tested[];
-  /** The level of the intervals. */
-  readonly level: number;
   readonly untestable: number;
   /** The number of clusters in the searched half. */
   readonly searchedClusters: number;
@@ -127,7 +126,7 @@ async function testOnOtherHalf(rows: CodedRows, lattice: LatticeResult, settings
   const centre = totals.count === 0 ? 0 : totals.sum / totals.count;
   const shortlist = withoutNested(totals, lattice.found.filter(({ t }) => t !== 0));
   const searched = await measureSubgroups(rows, shortlist, { half: SEARCH_HALF, centre });
-  const ranked = settings.hasClusters ? byClusterT(shortlist, searched) : shortlist.map((conjunction, index) => ({ conjunction, index })); // prettier-ignore
+  const ranked = settings.hasClusters ? byClusterT(shortlist, searched, rows.isRate) : shortlist.map((conjunction, index) => ({ conjunction, index })); // prettier-ignore
   const chosen = withoutExplained(totals, ranked, searched)
     .kept.slice(0, settings.candidates)
     .map(({ conjunction }) => conjunction);
@@ -135,33 +134,65 @@ async function testOnOtherHalf(rows: CodedRows, lattice: LatticeResult, settings
   const differences = chosen.map((_, index) => testDifference(measured, index, test));
   // A candidate that cannot be tested still counts.
   const pValues = differences.map(({ pValue }) => (Number.isNaN(pValue) ? 1 : pValue));
-  const [adjusted, order] = holm(pValues);
+  const weights = candidateWeights(chosen.length);
+  const adjusted = weightedHolm(pValues, weights);
   return {
     measured,
-    candidates: order.map((index, rank) => ({
+    candidates: chosen.map((conjunction, index) => ({
       index,
-      conjunction: chosen[index] as Conjunction,
+      conjunction,
       difference: differences[index] as Difference,
       pValue: pValues[index] as number,
-      pAdjusted: adjusted[rank] as number,
+      pAdjusted: adjusted[index] as number,
+      level: 1 - settings.alpha * (weights[index] as number),
     })),
-    level: 1 - settings.alpha / Math.max(1, chosen.length),
     untestable: differences.filter(({ pValue }) => Number.isNaN(pValue)).length,
     searchedClusters: searched.all.clusters,
   };
+}
+
+/**
+ * Returns the share of the error of each candidate: in proportion to 1 / rank in the search. The ranks do not depend on
+ * the tested half, so the first candidates can be tested with more of the error than the others.
+ */
+function candidateWeights(count: number): Float64Array {
+  const weights = Float64Array.from({ length: count }, (_, index) => 1 / (index + 1));
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  return weights.map((weight) => weight / sum);
+}
+
+/**
+ * Adjusts p-values by Holm's method with weights (Holm 1979, section 4), in their order. Ordered by q = p / weight, the
+ * i-th becomes max over j <= i of q_j times the sum of the weights from j on, at most 1. Equal weights give Holm's method.
+ */
+export function weightedHolm(pValues: readonly number[], weights: ArrayLike<number>): number[] {
+  const weightOf = (index: number): number => weights[index] as number;
+  const order = [...pValues.keys()].sort(
+    (a, b) => (pValues[a] as number) / weightOf(a) - (pValues[b] as number) / weightOf(b),
+  );
+  const adjusted = new Array<number>(pValues.length);
+  let left = order.reduce((sum, index) => sum + weightOf(index), 0);
+  let largest = 0;
+  for (const index of order) {
+    largest = Math.max(largest, ((pValues[index] as number) / weightOf(index)) * left);
+    adjusted[index] = Math.min(1, largest);
+    left -= weightOf(index);
+  }
+  return adjusted;
 }
 
 /** Orders candidates by |t| of cluster totals. Those in too few clusters are left out. */
 function byClusterT(
   shortlist: readonly Conjunction[],
   measured: Measured,
+  isRate: boolean,
 ): { readonly conjunction: Conjunction; readonly index: number }[] {
   const tOf = (index: number): number => {
     const own = measured.subgroups[index] as SubgroupTotals;
-    const { all, centre } = measured;
+    const { all } = measured;
     if (Math.min(own.clusters, all.clusters - own.within) < MIN_CLUSTERS) return 0;
+    const variance = differenceVariance(measured, own, isRate);
     const difference = own.sum / own.count - (all.sum - own.sum) / (all.count - own.count);
-    const variance = clusterVariance(all, own, centre);
     return variance > 0 ? Math.abs(difference) / Math.sqrt(variance) : 0;
   };
   return shortlist
@@ -192,8 +223,8 @@ async function testByMaxT(rows: CodedRows, lattice: LatticeResult, settings: Set
       difference: testDifference(measured, index, { isRate: rows.isRate, hasClusters: settings.hasClusters }),
       pValue: -conjunction.t,
       pAdjusted: pOf.get(keyOf(conjunction.columns, conjunction.codes)) ?? 1,
+      level: 1 - 2 * normalCdf(-critical),
     })),
-    level: 1 - 2 * normalCdf(-critical),
     untestable: 0,
     searchedClusters: 0,
   };
@@ -210,15 +241,21 @@ function countAtLeast(ascending: Float64Array, value: number): number {
   return ascending.length - low;
 }
 
-/** Returns the first conjunctions that no earlier one explains, of those where one refines the other. */
+/**
+ * Returns the first conjunctions that no earlier one explains, of those where one refines the other. A refinement of a
+ * conjunction that is explained itself must differ from it too.
+ */
 function withoutNested(totals: RowTotals, ranked: readonly Conjunction[]): Conjunction[] {
   const kept: Conjunction[] = [];
+  const earlier = new Map<string, Conjunction>();
   for (const one of ranked) {
     if (kept.length === SHORTLISTED) break;
-    const isExplained = kept.some((other) => {
-      if (refines(one, other)) return isExplainedBy(totals, one, other, one);
-      return refines(other, one) && isExplainedBy(totals, one, other, other);
-    });
+    const isExplained =
+      subsetsOf(one).some(({ columns, codes }) => {
+        const other = earlier.get(keyOf(columns, codes));
+        return other !== undefined && isExplainedBy(totals, one, other, one);
+      }) || kept.some((other) => refines(other, one) && isExplainedBy(totals, one, other, other));
+    earlier.set(keyOf(one.columns, one.codes), one);
     if (!isExplained) kept.push(one);
   }
   return kept;

@@ -29,7 +29,8 @@ export const MIN_CLUSTERS = 10;
  * Tests the difference between a subgroup and all other rows.
  *
  * Rates of independent rows: Fisher's exact test, and the interval of Newcombe (1998, method 10). Otherwise, with scores
- * or clusters: {@link clusterVariance} and Student's t with the degrees of freedom of the side with fewer clusters.
+ * or clusters: {@link clusterT} for the p-value, {@link clusterVariance} for the interval, and Student's t with the
+ * degrees of freedom of the side with fewer clusters.
  */
 export function testDifference(measured: Measured, index: number, { isRate, hasClusters }: DifferenceTest): Difference {
   const own = measured.subgroups[index] as SubgroupTotals;
@@ -47,7 +48,7 @@ export function testDifference(measured: Measured, index: number, { isRate, hasC
       interval: (level) => newcombeInterval([own.sum, own.count], [all.sum - own.sum, restCount], level),
     };
   }
-  const variance = differenceVariance(all, own, centre, isRate);
+  const variance = differenceVariance(measured, own, isRate);
   const degrees = Math.min(own.clusters, all.clusters - own.within) - 1;
   const isTestable = variance > 0 && degrees >= (hasClusters ? MIN_CLUSTERS - 1 : 1);
   const error = Math.sqrt(variance);
@@ -55,7 +56,7 @@ export function testDifference(measured: Measured, index: number, { isRate, hasC
     value,
     rest,
     difference,
-    pValue: isTestable ? fTail((difference / error) ** 2, 1, degrees) : NaN,
+    pValue: isTestable ? fTail(clusterT(all, own, centre) ** 2, 1, degrees) : NaN,
     interval: (level) => {
       if (!isTestable) return [NaN, NaN];
       const half = studentCritical(level, degrees) * error;
@@ -65,10 +66,13 @@ export function testDifference(measured: Measured, index: number, { isRate, hasC
   };
 }
 
-function differenceVariance(all: SubgroupTotals, own: SubgroupTotals, centre: number, isRate: boolean): number {
+/**
+ * Returns the variance of a difference from cluster totals. That of rates is at least the variance of independent rows,
+ * because few rows often do not vary by chance.
+ */
+export function differenceVariance({ all, centre }: Measured, own: SubgroupTotals, isRate: boolean): number {
   const variance = clusterVariance(all, own, centre);
   if (!isRate) return variance;
-  // Rates near 0 or 1 in few rows have no variance by chance, so it is at least that of independent rows.
   const independent = [
     [own.sum, own.count],
     [all.sum - own.sum, all.count - own.count],
@@ -96,7 +100,28 @@ export function clusterVariance(all: SubgroupTotals, own: SubgroupTotals, centre
   const mean = own.sum / own.count - centre;
   const restMean = (all.sum - own.sum) / restCount - centre;
   // u = y (a + b) - d (a r_S + b r_T) - b Y + b r_T D, in the totals of S (y, d) and of all rows (Y, D).
-  const [y, d, Y, D] = [a + b, -(a * mean + b * restMean), -b, b * restMean];
+  return sumOfSquares(all, own, [a + b, -(a * mean + b * restMean), -b, b * restMean]);
+}
+
+/**
+ * Returns t of the hypothesis that the mean of a subgroup is that of all rows (a score test): the sum of the residuals of
+ * S, divided by its standard deviation, from u = y - q Y with the residuals y and Y of a cluster and the share q of rows
+ * in S. With few clusters, it finds fewer false differences than the difference divided by its standard error.
+ */
+export function clusterT(all: SubgroupTotals, own: SubgroupTotals, centre: number): number {
+  const mean = all.sum / all.count - centre;
+  const share = own.count / all.count;
+  const variance = sumOfSquares(all, own, [1, -mean, -share, share * mean]);
+  const sum = own.sum - (all.sum / all.count) * own.count;
+  return variance > 0 ? sum / Math.sqrt(variance) : 0;
+}
+
+/** Returns G / (G - 1) times the sum over clusters of (b1 y + b2 d + b3 Y + b4 D)^2. */
+function sumOfSquares(
+  all: SubgroupTotals,
+  own: SubgroupTotals,
+  [y, d, Y, D]: readonly [number, number, number, number],
+): number {
   const squares =
     y * y * own.yy + d * d * own.dd + Y * Y * all.yy + D * D * all.dd +
     2 * (y * d * own.yd + y * Y * own.yY + y * D * own.yD + d * Y * own.dY + d * D * own.dD + Y * D * all.yd); // prettier-ignore

@@ -37,6 +37,8 @@ export interface Subgroup {
 /** A subgroup on the path to a reported one. It is not tested. */
 export interface SubgroupStep {
   readonly label: string;
+  /** The condition that this step adds. */
+  readonly condition: string;
   readonly nTested: number;
   readonly difference: number;
 }
@@ -84,9 +86,9 @@ export type SubgroupSource = TableSource | SqlSource;
  * finding in the report is at most `alpha`.
  *
  * With the method `split`, a random half of the rows is searched, and up to `candidates` subgroups are tested on the other
- * half: Fisher's exact test for rates (Student's t with scores or clusters), adjusted by Holm; values, differences and
- * intervals are those of the second half, so the search does not inflate them. The intervals are adjusted by Bonferroni.
- * The halves depend on the order of the rows, or on the labels of clusters.
+ * half: Fisher's exact test for rates (Student's t with scores or clusters), adjusted by Holm's method with the weights 1 /
+ * rank in the search. Values, differences and intervals are those of the second half, so the search does not inflate
+ * them; the intervals are adjusted by Bonferroni with the same weights. The halves depend on the order of the rows, or on the labels of clusters.
  *
  * Rows of files stay in DuckDB. A difference is not a cause, and a subgroup that is not reported may differ too.
  * @param source a table, columns, records or a danfojs DataFrame; paths of files; or a query on a DuckDB engine
@@ -198,12 +200,19 @@ function subgroupOf(columns: readonly SubgroupColumn[], finding: Finding, rows: 
     difference: difference.difference,
     ci: finding.ci,
     pAdjusted: finding.pAdjusted,
-    path: path.map((step) => ({
+    path: path.map((step, index) => ({
       label: labelOfConjunction(columns, step.conjunction),
+      condition: labelOfConjunction(columns, addedBy(step.conjunction, path[index - 1]?.conjunction)),
       nTested: step.nTested,
       difference: step.difference,
     })),
   };
+}
+
+/** Returns the conditions of a conjunction without those of the step before. */
+function addedBy({ columns, codes }: Finding['conjunction'], before: Finding['conjunction'] | undefined): Finding['conjunction'] {
+  const isNew = columns.map((column) => before?.columns.includes(column) !== true);
+  return { columns: columns.filter((_, index) => isNew[index]), codes: codes.filter((_, index) => isNew[index]) };
 }
 
 /** Matches names that may be read together with the words around them. */
