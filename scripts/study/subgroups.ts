@@ -28,7 +28,8 @@ process.stdout.write('| Setting | Data sets | Any report | Found (overlap 0.8) |
 process.stdout.write('| --- | --- | --- | --- | --- | --- |\n');
 for (const setting of SUBGROUP_SETTINGS.filter(({ id }) => only === undefined || only.includes(id))) {
   const outcomes: SubgroupOutcome[] = [];
-  for (let run = 0; run < runs; run++) outcomes.push(await simulateSubgroups(setting, Number(args.seed) * 10_000 + run));
+  for (let run = 0; run < runs; run++)
+    outcomes.push(await simulateSubgroups(setting, Number(args.seed) * 10_000 + run));
   const reported = share(outcomes, (one) => one.reported > 0);
   const found = share(outcomes, ({ overlap }) => overlap >= 0.8);
   const isMet = setting.effect === 0 ? reported <= 0.07 : found >= 0.9;

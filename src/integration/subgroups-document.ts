@@ -35,7 +35,11 @@ export function subgroupsDocument(search: SubgroupSearch): ReportDocument {
 export function subgroupsSummary(search: SubgroupSearch): ReportDocument {
   const { subject, title, sections } = subgroupsDocument(search);
   const [found, , unseen] = sections;
-  const blocks = [...(found?.blocks ?? []), ...(unseen?.blocks ?? []), { kind: 'paragraph', text: NOT_A_CAUSE } as const];
+  const blocks = [
+    ...(found?.blocks ?? []),
+    ...(unseen?.blocks ?? []),
+    { kind: 'paragraph', text: NOT_A_CAUSE } as const,
+  ];
   return { title, subject, sections: [{ title: '', blocks }], made: [] };
 }
 
@@ -134,7 +138,10 @@ function pathTable({ subgroups, metric }: SubgroupSearch): ReportBlock {
     rows: subgroups.map(({ label, path }: Subgroup) => [
       labelText(label),
       path
-        .map((step) => `${labelText(step.condition)}: ${differenceText(step.difference, unit)} (n = ${formatCount(step.nTested)})`) // prettier-ignore
+        .map(
+          (step) =>
+            `${labelText(step.condition)}: ${differenceText(step.difference, unit)} (n = ${formatCount(step.nTested)})`,
+        ) // prettier-ignore
         .join('; '),
     ]),
   };
@@ -142,7 +149,9 @@ function pathTable({ subgroups, metric }: SubgroupSearch): ReportBlock {
 
 function unseenBlocks({ leftOut, detectable, metric }: SubgroupSearch): ReportBlock[] {
   const unit = unitOf(metric);
-  const sizes = detectable.map(({ n, difference }) => `${differenceText(difference, unit)} with ${formatCount(n)} rows`);
+  const sizes = detectable.map(
+    ({ n, difference }) => `${differenceText(difference, unit)} with ${formatCount(n)} rows`,
+  );
   return [
     ...(leftOut.length === 0
       ? []
@@ -152,7 +161,7 @@ function unseenBlocks({ leftOut, detectable, metric }: SubgroupSearch): ReportBl
         )),
     {
       kind: 'paragraph',
-      text: `A subgroup that is not reported may differ too.${sizes.length === 0 ? '' : ` A tested subgroup would have shown a difference of about ${sizes.join(', ')} (80% power).`}`,
+      text: `A subgroup that is not reported may differ too.${sizes.length === 0 ? '' : ` Minimum detectable difference (80% power), if a subgroup is tested: about ${sizes.join(', ')}.`}`, // prettier-ignore
     },
   ];
 }

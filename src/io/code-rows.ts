@@ -1,5 +1,3 @@
-import { DataValidationError } from '../exceptions/index.ts';
-import { formatCompact, formatCount } from '../internal/format.ts';
 import { canonicalLabel } from '../internal/label-text.ts';
 import {
   type ColumnReading,
@@ -19,6 +17,16 @@ import { columnKind, isNumeric, type Relation } from './relation.ts';
 import { quoteIdentifier, quoteLiteral } from './sql-engine.ts';
 import { type SqlSource, withDuckDbRelation } from './sql-source.ts';
 import {
+  assertGroupColumn,
+  type Bins,
+  binShares,
+  binsOf,
+  type ColumnFacts,
+  type ColumnLimits,
+  needsBins,
+  type SubgroupColumn,
+} from './subgroup-columns.ts';
+import {
   BAD_STATE,
   groupExpression,
   groupOutput,
@@ -31,22 +39,9 @@ import {
   textExpression,
 } from './value-sql.ts';
 
-/** A column whose values are coded: categories, or numbers in bins. */
-export interface SubgroupColumn {
-  readonly name: string;
-  readonly kind: 'values' | 'bins';
-  readonly labels: readonly string[];
-  /** The number of rows without a value. */
-  readonly missing: number;
-}
-
 /** What is coded: columns, outcomes and clusters. */
-export interface CodingRequest extends PositiveLabelOptions {
+export interface CodingRequest extends PositiveLabelOptions, ColumnLimits {
   readonly columns: readonly string[];
-  /** The number of bins of a column of numbers. */
-  readonly bins: number;
-  /** The maximum number of values of a column of labels. */
-  readonly maxValues: number;
   readonly nanPolicy: NanPolicy;
   readonly naValues?: readonly string[] | undefined;
   readonly yPred?: string | undefined;
@@ -78,82 +73,6 @@ export interface CodedSource {
   chunks(): AsyncIterable<CodedChunk>;
 }
 
-/** The number of distinct numbers from which a column of numbers is divided into bins. */
-export function needsBins(distinct: number, bins: number): boolean {
-  return distinct > 2 * bins;
-}
-
-/** The number of rows from which a column with a different value in each row is an identifier. */
-const FEWEST_OF_IDENTIFIER = 100;
-
-/** What is known about the values of a column. */
-export interface ColumnFacts {
-  readonly name: string;
-  readonly isNumber: boolean;
-  /** Whether all numbers are whole. */
-  readonly isWhole: boolean;
-  readonly distinct: number;
-  readonly known: number;
-}
-
-/**
- * Checks that conditions on a column describe groups of rows.
- * @throws {DataValidationError} if the column is an identifier, or has too many labels
- */
-export function assertGroupColumn(
-  { name, isNumber, isWhole, distinct, known }: ColumnFacts,
-  { bins, maxValues }: Pick<CodingRequest, 'bins' | 'maxValues'>,
-): void {
-  const isIdentifier = distinct === known && known >= FEWEST_OF_IDENTIFIER && (!isNumber || isWhole);
-  const isBinned = isNumber && needsBins(distinct, bins);
-  if (!isIdentifier && (isBinned || distinct <= maxValues)) return;
-  throw new DataValidationError(
-    isIdentifier
-      ? `Column '${name}' has a different value in each of its ${formatCount(known)} rows, so it is an identifier and forms no groups.`
-      : `Column '${name}' has ${formatCount(distinct)} values, but at most ${formatCount(maxValues)} are searched.`,
-    {
-      code: isIdentifier ? 'invalid-value' : 'too-many-groups',
-      context: { column: name, distinct, limit: maxValues },
-      suggestion: isIdentifier
-        ? 'Leave the column out.'
-        : 'Leave the column out, merge its values into fewer, or raise the limit (maxValues).',
-    },
-  );
-}
-
-/** The bins of a column of numbers: the upper ends of all but the last bin, ascending, and the labels. */
-export interface Bins {
-  readonly cuts: readonly number[];
-  readonly labels: readonly string[];
-}
-
-/**
- * Returns bins between quantiles. A bin contains its upper end, but not its lower end.
- * @param quantiles the quantiles between the bins, ascending, possibly repeated
- */
-export function binsOf(quantiles: readonly number[], [min, max]: readonly [number, number], isWhole: boolean): Bins {
-  const cuts = [...new Set(quantiles)].filter((cut) => cut < max);
-  const ends = [...cuts, max];
-  const shown = (end: number): string => (isWhole ? String(end) : formatCompact(end, 4));
-  const labels = ends.map((end, index) => {
-    const before = ends[index - 1];
-    if (before === undefined) return end === min ? shown(end) : `${shown(min)} to ${shown(end)}`;
-    if (!isWhole) return `over ${shown(before)} to ${shown(end)}`;
-    return before + 1 === end ? shown(end) : `${shown(before + 1)} to ${shown(end)}`;
-  });
-  // Rounded ends may be equal.
-  return { cuts, labels: new Set(labels).size === labels.length ? labels : ends.map((end, index) => binLabel(ends, end, index, min)) };
-}
-
-function binLabel(ends: readonly number[], end: number, index: number, min: number): string {
-  return index === 0 ? `${String(min)} to ${String(end)}` : `over ${String(ends[index - 1])} to ${String(end)}`;
-}
-
-/** Returns the shares of rows below the cuts between bins. */
-export function binShares(bins: number): number[] {
-  return Array.from({ length: bins - 1 }, (_, index) => (index + 1) / bins);
-}
-
 /** A column with the SQL expression of its codes. */
 interface CodeExpression extends SubgroupColumn {
   readonly sql: string;
@@ -182,16 +101,21 @@ export async function withCodedSource<T>(
   const labelled = request.columns.filter((name) => !binned.has(name));
   const attributes = [...labelled, ...(request.cluster === undefined ? [] : [request.cluster])].map((name) => [name]);
   let result: { readonly value: T } | undefined;
-  const reductions = await reduceColumns<SourceReduction<never>>(source, { ...request, attributes }, outcomes, async (session, relation, positive) => {
-    // A source that is opened here is in DuckDB.
-    const coded = await codeRows(session as DuckDbSession, relation, request, { binned, positive });
-    result = { value: await work(coded) };
-    // The labels of each attribute, which are checked for texts that look like missing values.
-    return (attributes.length === 0 ? [[]] : attributes).map(([name]) => {
-      const labels = coded.columns.find((column) => column.name === name)?.labels ?? [];
-      return { groups: labels.map((label) => ({ label, parts: [label] })), parts: [], rowCount: coded.rowCount };
-    });
-  });
+  const reductions = await reduceColumns<SourceReduction<never>>(
+    source,
+    { ...request, attributes },
+    outcomes,
+    async (session, relation, positive) => {
+      // A source that is opened here is in DuckDB.
+      const coded = await codeRows(session as DuckDbSession, relation, request, { binned, positive });
+      result = { value: await work(coded) };
+      // The labels of each attribute, which are checked for texts that look like missing values.
+      return (attributes.length === 0 ? [[]] : attributes).map(([name]) => {
+        const labels = coded.columns.find((column) => column.name === name)?.labels ?? [];
+        return { groups: labels.map((label) => ({ label, parts: [label] })), parts: [], rowCount: coded.rowCount };
+      });
+    },
+  );
   const readings = reductions.flatMap((own) => own.readings ?? []);
   return { ...(result as unknown as { readonly value: T }), readings };
 }
@@ -302,7 +226,9 @@ async function codeRows(
   );
   await assertOutcomes(session, relation, request, { positive, truth, decision });
   const missing = columns.map((_, index) => `CAST(count(*) - count(c${String(index)}) AS DOUBLE)`);
-  const [counts = []] = await session.rows(`SELECT ${['CAST(count(*) AS DOUBLE)', ...missing].join(', ')} FROM eh_coded`);
+  const [counts = []] = await session.rows(
+    `SELECT ${['CAST(count(*) AS DOUBLE)', ...missing].join(', ')} FROM eh_coded`,
+  );
   const own = columns.map(({ name, kind, labels }, index): SubgroupColumn => {
     const lacking = Number(counts[index + 1]);
     const known = request.nanPolicy === 'include' && lacking > 0 ? [...labels, missingLabel(labels)] : labels;
@@ -317,7 +243,9 @@ async function codeRows(
 
 /** Returns the code of a missing value in each column: its own value, or 255. */
 function labelsOfMissing(columns: readonly CodeExpression[], own: readonly SubgroupColumn[]): string[] {
-  return columns.map(({ labels }, index) => String((own[index]?.labels.length ?? 0) > labels.length ? labels.length : 255));
+  return columns.map(({ labels }, index) =>
+    String((own[index]?.labels.length ?? 0) > labels.length ? labels.length : 255),
+  );
 }
 
 /**
@@ -412,11 +340,21 @@ async function assertOutcomes(
   ] as const;
   for (const [index, { name, state, role }] of named.entries()) {
     if (name === undefined || state === undefined) continue;
-    await assertNoProblem(session, relation, [binaryCheck(relation, name, state, role)], [Number(has(index)(BAD_STATE))]);
+    await assertNoProblem(
+      session,
+      relation,
+      [binaryCheck(relation, name, state, role)],
+      [Number(has(index)(BAD_STATE))],
+    );
   }
   const column = (index: 0 | 1): { name: string; has: (state: number) => boolean; isRead: boolean } | undefined => {
     const { name, role } = named[index];
     return name === undefined ? undefined : { name, has: has(index), isRead: positive[role] !== undefined };
   };
-  await assertLabelsCounted(session, relation, { positiveLabel, yTruePositiveLabel, yTrue: column(0), yPred: column(1) });
+  await assertLabelsCounted(session, relation, {
+    positiveLabel,
+    yTruePositiveLabel,
+    yTrue: column(0),
+    yPred: column(1),
+  });
 }

@@ -67,7 +67,7 @@ export async function simulateSubgroups(
   let own = 0;
   for (let row = 0; row < ROWS; row++) {
     if (row % clusterSize === 0) own = random.next();
-    const rate = BASE_RATE + (effect * (isPlanted[row] as number));
+    const rate = BASE_RATE + effect * (isPlanted[row] as number);
     truth[row] = rate;
     const draw = random.next() < copies ? own : random.next();
     decided[row] = Number(draw < rate);

@@ -1,14 +1,12 @@
+import type { CodedChunk, CodedSource, CodingRequest } from '../../io/code-rows.ts';
 import {
   assertGroupColumn,
   type Bins,
   binShares,
   binsOf,
-  type CodedChunk,
-  type CodedSource,
-  type CodingRequest,
   needsBins,
   type SubgroupColumn,
-} from '../../io/code-rows.ts';
+} from '../../io/subgroup-columns.ts';
 import {
   asNumbersWithout,
   type CategoricalColumn,
@@ -117,9 +115,15 @@ function withMissing(
 
 /** Orders the rows by cluster, and assigns all rows of a cluster to one half. */
 function byCluster(chunk: CodedChunk, { codes, labels }: CategoricalColumn, seed: number): CodedChunk {
-  const order = Int32Array.from(codes.keys()).sort((a, b) => (codes[a] as number) - (codes[b] as number) || a - b);
-  const halfOf = labels.map((label) => halfOfCluster(label, seed));
-  const clusters = order.map((row) => codes[row] as number);
+  // Clusters are ordered as in DuckDB, by the bytes of their labels, so that files and tables get the same replicates.
+  const bytesOf = labels.map((label) => Buffer.from(label));
+  const rankOf = new Int32Array(labels.length);
+  const sorted = [...labels.keys()].sort((a, b) => Buffer.compare(bytesOf[a] as Buffer, bytesOf[b] as Buffer));
+  sorted.forEach((code, rank) => (rankOf[code] = rank));
+  const ranks = codes.map((code) => (code < 0 ? -1 : (rankOf[code] as number)));
+  const order = Int32Array.from(codes.keys()).sort((a, b) => (ranks[a] as number) - (ranks[b] as number) || a - b);
+  const halfOf = sorted.map((code) => halfOfCluster(labels[code] as string, seed));
+  const clusters = order.map((row) => ranks[row] as number);
   const bytes = (values: Uint8Array): Uint8Array => Uint8Array.from(order, (row) => values[row] as number);
   return {
     rowCount: chunk.rowCount,

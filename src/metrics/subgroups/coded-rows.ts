@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { mix } from '../../internal/random.ts';
-import type { CodedChunk, CodedSource, SubgroupColumn } from '../../io/code-rows.ts';
+import type { CodedChunk, CodedSource } from '../../io/code-rows.ts';
+import type { SubgroupColumn } from '../../io/subgroup-columns.ts';
 import { type DecisionRateName, rateCells } from '../measures/decision-rates.ts';
 import { cellIndex } from '../statistics/group-stats.ts';
 
@@ -32,7 +33,7 @@ export interface CodedRows {
 }
 
 /** Returns a function that assigns a row to a half, from its index and the seed. */
-export function halfOfRow(seed: number): (row: number) => number {
+function halfOfRow(seed: number): (row: number) => number {
   const salt = mix(Math.trunc(seed) ^ 0x2545f491);
   return (row) => (mix(row ^ salt) >>> 15) & 1;
 }
@@ -75,7 +76,10 @@ export function readCodedRows(source: CodedSource, { rate, seed, keeps }: ValueR
     const values = new Float64Array(rowCount);
     let count = 0;
     for (let row = 0; row < rowCount; row++) {
-      const outcome = valueOf === undefined ? (scores?.[row] as number) : (valueOf[(truths?.[row] ?? 2) * 3 + (decisions?.[row] as number)] as number);
+      const outcome =
+        valueOf === undefined
+          ? (scores?.[row] as number)
+          : (valueOf[(truths?.[row] ?? 2) * 3 + (decisions?.[row] as number)] as number);
       if (Number.isNaN(outcome) || (clusters !== undefined && (clusters[row] as number) < 0)) dropped++;
       else if (outcome !== NOT_COUNTED || valueOf === undefined) {
         if (valueOf === undefined) offset ??= outcome;

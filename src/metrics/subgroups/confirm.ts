@@ -124,7 +124,10 @@ async function testOnOtherHalf(rows: CodedRows, lattice: LatticeResult, settings
   const { totals } = lattice;
   const test: DifferenceTest = { isRate: rows.isRate, hasClusters: settings.hasClusters };
   const centre = totals.count === 0 ? 0 : totals.sum / totals.count;
-  const shortlist = withoutNested(totals, lattice.found.filter(({ t }) => t !== 0));
+  const shortlist = withoutNested(
+    totals,
+    lattice.found.filter(({ t }) => t !== 0),
+  );
   const searched = await measureSubgroups(rows, shortlist, { half: SEARCH_HALF, centre });
   const ranked = settings.hasClusters ? byClusterT(shortlist, searched, rows.isRate) : shortlist.map((conjunction, index) => ({ conjunction, index })); // prettier-ignore
   const chosen = withoutExplained(totals, ranked, searched)

@@ -108,7 +108,7 @@ export function clusterVariance(all: SubgroupTotals, own: SubgroupTotals, centre
  * S, divided by its standard deviation, from u = y - q Y with the residuals y and Y of a cluster and the share q of rows
  * in S. With few clusters, it finds fewer false differences than the difference divided by its standard error.
  */
-export function clusterT(all: SubgroupTotals, own: SubgroupTotals, centre: number): number {
+function clusterT(all: SubgroupTotals, own: SubgroupTotals, centre: number): number {
   const mean = all.sum / all.count - centre;
   const share = own.count / all.count;
   const variance = sumOfSquares(all, own, [1, -mean, -share, share * mean]);

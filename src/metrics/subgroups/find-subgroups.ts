@@ -2,9 +2,10 @@ import { ConfigValidationError } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { formatCount } from '../../internal/format.ts';
 import { freezeDeep, isPlainObject } from '../../internal/values.ts';
-import { type CodedSource, type CodingRequest, type SubgroupColumn, withCodedSource } from '../../io/code-rows.ts';
+import { type CodedSource, type CodingRequest, withCodedSource } from '../../io/code-rows.ts';
 import { isOnEngine, type SqlSource } from '../../io/sql-source.ts';
-import { type ColumnReading, readingWarnings, readTable, type TableSource } from '../../table/index.ts';
+import type { SubgroupColumn } from '../../io/subgroup-columns.ts';
+import { type Column, type ColumnReading, readingWarnings, readTable, type TableSource } from '../../table/index.ts';
 import { outcomeReadings } from '../reduce/row-readings.ts';
 import { countDropped } from '../reduce/row-arguments.ts';
 import { codeTable } from './code-table.ts';
@@ -54,7 +55,7 @@ export interface SubgroupSearch {
   readonly tested: number;
   /** Subgroups that differ too, but share their rows or their difference with a reported one. */
   readonly leftOut: readonly { readonly label: string; readonly explainedBy: string }[];
-  /** About the smallest difference that a subgroup of n rows would have shown with probability 0.8 if it was tested. */
+  /** About the minimum detectable difference (80% power) of a subgroup of n rows, if it is tested. */
   readonly detectable: readonly { readonly n: number; readonly difference: number }[];
   readonly metric: SubgroupMetric;
   /** The value over all rows. */
@@ -118,7 +119,8 @@ export async function findSubgroups(source: SubgroupSource, options: FindSubgrou
     const table = await readTable(source);
     const coded = codeTable(table, request);
     const search = await searchCoded(coded, filled, true);
-    const column = (name: string | undefined) => (name === undefined ? undefined : table.column(name));
+    const column = (name: string | undefined): Column | undefined =>
+      name === undefined ? undefined : table.column(name);
     const rows = { ...filled, yPred: column(filled.yPred), yTrue: column(filled.yTrue), yScore: column(filled.yScore) };
     const readings = outcomeReadings(filled.yScore === undefined ? 'classification' : 'scores', rows);
     return withReadings(search, readings);
@@ -151,7 +153,11 @@ function withReadings(search: SubgroupSearch, readings: readonly ColumnReading[]
   return freezeDeep({ ...search, warnings: [...readingWarnings(readings), ...search.warnings] });
 }
 
-async function searchCoded(source: CodedSource, options: FilledSubgroupOptions, keeps: boolean): Promise<SubgroupSearch> {
+async function searchCoded(
+  source: CodedSource,
+  options: FilledSubgroupOptions,
+  keeps: boolean,
+): Promise<SubgroupSearch> {
   const { metric, seed, method, alpha, maxDepth, minGroupSize, candidates, samples } = options;
   const rate = metric === 'mean_score' ? undefined : metric;
   const rows = readCodedRows(source, { rate, seed, keeps });
@@ -210,7 +216,10 @@ function subgroupOf(columns: readonly SubgroupColumn[], finding: Finding, rows: 
 }
 
 /** Returns the conditions of a conjunction without those of the step before. */
-function addedBy({ columns, codes }: Finding['conjunction'], before: Finding['conjunction'] | undefined): Finding['conjunction'] {
+function addedBy(
+  { columns, codes }: Finding['conjunction'],
+  before: Finding['conjunction'] | undefined,
+): Finding['conjunction'] {
   const isNew = columns.map((column) => before?.columns.includes(column) !== true);
   return { columns: columns.filter((_, index) => isNew[index]), codes: codes.filter((_, index) => isNew[index]) };
 }

@@ -88,7 +88,7 @@ export async function searchLattice(rows: CodedRows, search: LatticeSearch): Pro
  * Returns t of the difference between the mean of some rows and the mean of the others, with the variance of all rows.
  * 0 if all rows have the same value.
  */
-export function differenceT({ count: all, sum: allSum, sumSquares }: RowTotals, count: number, sum: number): number {
+function differenceT({ count: all, sum: allSum, sumSquares }: RowTotals, count: number, sum: number): number {
   const mean = allSum / all;
   const variance = Math.max(0, sumSquares / all - mean * mean);
   const scale = Math.sqrt(variance * count * (1 - count / all));
@@ -103,7 +103,7 @@ export function differenceT({ count: all, sum: allSum, sumSquares }: RowTotals, 
  * reached at d = max(minRows, s): with fewer rows t grows with d, with more rows it falls. The lowest t is the same for
  * 1 minus the values.
  */
-export function boundOfRefinements(totals: RowTotals, { count, sum }: Conjunction, minRows: number): number {
+function boundOfRefinements(totals: RowTotals, { count, sum }: Conjunction, minRows: number): number {
   const { min, max } = totals;
   if (!(max > min)) return 0;
   const scaled = (sum - min * count) / (max - min);

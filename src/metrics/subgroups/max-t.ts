@@ -141,10 +141,12 @@ function scalesOf(
   const own = new Float64Array(cellCount);
   const seen = new Uint8Array(cellCount);
   let allSquares = 0;
-  for (let start = 0, end = 0; start < cells.length; start = end) {
+  let end = 0;
+  while (end < cells.length) {
+    const start = end;
     const touched: number[] = [];
     let sum = 0;
-    for (end = start; end < cells.length && clusters[end] === clusters[start]; end++) {
+    for (; end < cells.length && clusters[end] === clusters[start]; end++) {
       const cell = cells[end] as number;
       if (seen[cell] === 0) {
         seen[cell] = 1;

@@ -2,7 +2,7 @@ import type { CodedBatch, CodedRows } from './coded-rows.ts';
 import type { Conjunction, RowTotals } from './lattice.ts';
 
 /** Sums over clusters of the products of cluster totals: d is the number of rows, y the centred sum of values. */
-export interface ClusterProducts {
+interface ClusterProducts {
   readonly yy: number;
   readonly yd: number;
   readonly dd: number;
@@ -38,15 +38,15 @@ const SUMS = ['count', 'sum', 'clusters', 'within', 'yy', 'yd', 'dd', 'yY', 'yD'
 
 /**
  * Measures subgroups and their overlaps in one pass over the rows of a half, or over all rows.
- * @param centre a number near the mean; subtracted from the values, so that sums of squares keep their digits
+ * @param options.centre a number near the mean; subtracted from the values, so that sums of squares keep their digits
  */
 export async function measureSubgroups(
   rows: CodedRows,
   subgroups: readonly Pick<Conjunction, 'columns' | 'codes'>[],
-  { half, centre }: { readonly half: number | undefined; readonly centre: number },
+  options: { readonly half: number | undefined; readonly centre: number },
 ): Promise<Measured> {
-  const measuring = new Measuring(subgroups, centre);
-  for await (const batch of rows.batches()) measuring.add(batch, half);
+  const measuring = new Measuring(subgroups, options.centre);
+  for await (const batch of rows.batches()) measuring.add(batch, options.half);
   return measuring.finish();
 }
 
@@ -166,8 +166,7 @@ export function isExplainedBy(totals: RowTotals, one: Part, other: Part, shared:
   const sign = Math.sign(meanAbove(totals, one));
   const own = minus(one, shared);
   // A refinement counts by itself if its rows differ more than the other rows of the subgroup that it refines.
-  const [part, rest] =
-    own.count === 0 ? [one, minus(other, shared)] : [own, minus(minus(totals, other), own)];
+  const [part, rest] = own.count === 0 ? [one, minus(other, shared)] : [own, minus(minus(totals, other), own)];
   return sign * contrast(totals, part, rest) < NOTICEABLE;
 }
 
@@ -187,4 +186,3 @@ function contrast({ count, sum, sumSquares }: RowTotals, one: Part, other: Part)
   const difference = one.sum / one.count - other.sum / other.count;
   return variance > 0 ? difference / Math.sqrt(variance) : 0;
 }
-

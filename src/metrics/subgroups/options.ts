@@ -78,7 +78,10 @@ export interface FindSubgroupsOptions extends PositiveLabelOptions {
    * @defaultValue 'exclude'
    */
   readonly nanPolicy?: NanPolicy | undefined;
-  /** Texts that are missing values. @defaultValue those of pandas; in columns of labels only the empty text */
+  /**
+   * Texts that are missing values.
+   * @defaultValue those of pandas; in columns of labels only the empty text
+   */
   readonly naValues?: readonly string[] | undefined;
   /**
    * The seed of the halves and of the replicates.
@@ -137,7 +140,7 @@ export function fillSubgroupOptions(options: FindSubgroupsOptions): FilledSubgro
   if (!Array.isArray(columns) || columns.length === 0) {
     throw invalidParameter('columns', 'be a list of at least one column', columns);
   }
-  const twice = columns.find((name, index) => columns.indexOf(name) !== index);
+  const twice = options.columns.find((name, index) => options.columns.indexOf(name) !== index);
   if (twice !== undefined) throw invalidParameter('columns', 'name each column once', `'${twice}' twice`);
   if ((yPred === undefined) === (yScore === undefined)) {
     throw contradiction('yPred', 'Either decisions (yPred) or scores (yScore) are compared, not both or neither.', 'Give one of the two.'); // prettier-ignore
