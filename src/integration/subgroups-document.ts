@@ -81,11 +81,14 @@ function foundBlocks(search: SubgroupSearch): ReportBlock[] {
 }
 
 function searchedText({ searched, measured, tested, method, columns, maxDepth, minGroupSize }: SubgroupSearch): string {
-  const conditions = counted(maxDepth, 'condition');
-  const lattice = `The search covers ${counted(searched, 'subgroup')} of up to ${conditions} on ${counted(columns.length, 'column')}; ${formatCount(measured)} of them have at least ${formatCount(minGroupSize)} rows.`; // prettier-ignore
-  return method === 'split'
-    ? `${lattice} ${counted(tested, 'candidate')} from one half of the rows ${tested === 1 ? 'was' : 'were'} tested on the other half.`
-    : `${lattice} All of these were tested together.`;
+  const conditions = counted(Math.min(maxDepth, columns.length), 'condition');
+  const rows =
+    method === 'split'
+      ? `${formatCount(Math.ceil(minGroupSize / 2))} rows in the searched half`
+      : `${formatCount(minGroupSize)} rows`;
+  const lattice = `The search covers ${counted(searched, 'subgroup')} of up to ${conditions} on ${counted(columns.length, 'column')}; ${formatCount(measured)} of them have at least ${rows} and were compared.`;
+  if (method === 'max-t') return `${lattice} All of these were tested together.`;
+  return `${lattice} ${counted(tested, 'candidate')} ${tested === 1 ? 'was' : 'were'} tested on the other half.`;
 }
 
 function differenceText(difference: number, unit: Unit): string {
@@ -149,9 +152,7 @@ function pathTable({ subgroups, metric }: SubgroupSearch): ReportBlock {
 
 function unseenBlocks({ leftOut, detectable, metric }: SubgroupSearch): ReportBlock[] {
   const unit = unitOf(metric);
-  const sizes = detectable.map(
-    ({ n, difference }) => `${differenceText(difference, unit)} with ${formatCount(n)} rows`,
-  );
+  const sizes = detectable.map(({ n, difference }) => `${tableValue(difference, unit)} with ${formatCount(n)} rows`);
   return [
     ...(leftOut.length === 0
       ? []
