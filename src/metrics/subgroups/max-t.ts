@@ -1,6 +1,7 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { createRandom, type Random, shuffle } from '../../internal/random.ts';
+import { normalOfT } from '../../stats/gap-family.ts';
 import type { CodedRows } from './coded-rows.ts';
 import { MIN_CLUSTERS } from './difference-test.ts';
 import type { Conjunction, RowTotals } from './lattice.ts';
@@ -14,6 +15,12 @@ export interface MaxT {
   readonly observed: Float64Array;
   /** The largest |t| of each replicate, ascending. */
   readonly maxima: Float64Array;
+}
+
+/** Of each conjunction: the standard deviation of its sum of residuals, and the degrees of freedom. */
+interface Spread {
+  readonly scales: Float64Array;
+  readonly degrees: Float64Array;
 }
 
 /** All rows, in memory. */
@@ -42,19 +49,20 @@ export async function drawMaxOfLattice(
   const all = await readAll(rows, totals);
   const cells = sets.map((set) => cellsOf(set, all.codes));
   const scales = new Float64Array(conjunctions.length);
+  const degrees = new Float64Array(conjunctions.length).fill(Infinity);
   sets.forEach((set, index) => {
     const own = cells[index] as Int32Array;
-    scalesOf(set, own, all, totals, scales);
+    scalesOf(set, own, all, totals, { scales, degrees });
   });
   const observed = new Float64Array(conjunctions.length);
-  largestT(sets, cells, all.residuals, totals, scales, (index, t) => (observed[index] = t));
+  largestT(sets, cells, all.residuals, totals, { scales, degrees }, (index, t) => (observed[index] = t));
   const random = createRandom(seed, 1);
   const values = Float64Array.from(all.residuals);
   const maxima = new Float64Array(samples);
   for (let sample = 0; sample < samples; sample++) {
     if (all.clusters === undefined) shuffle(values, random);
     else flipSigns(all.residuals, all.clusters, values, random);
-    maxima[sample] = largestT(sets, cells, values, totals, scales);
+    maxima[sample] = largestT(sets, cells, values, totals, { scales, degrees });
   }
   return { observed, maxima: maxima.sort() };
 }
@@ -129,7 +137,7 @@ function scalesOf(
   cells: Int32Array,
   { residuals, clusters }: AllRows,
   totals: RowTotals,
-  scales: Float64Array,
+  { scales, degrees }: Spread,
 ): void {
   const all = totals.count;
   if (clusters === undefined) {
@@ -137,48 +145,54 @@ function scalesOf(
     for (const { index, count } of members) scales[index] = Math.sqrt(variance * count * (1 - count / all));
     return;
   }
-  const [squares, products, counts] = [0, 1, 2].map(() => new Float64Array(cellCount)) as [Float64Array, Float64Array, Float64Array]; // prettier-ignore
-  const own = new Float64Array(cellCount);
-  const seen = new Uint8Array(cellCount);
-  let allSquares = 0;
-  let end = 0;
+  const table = (): Float64Array => new Float64Array(cellCount);
+  const [squares, products, counts, within, own, rows] = [table(), table(), table(), table(), table(), table()];
+  const add = (sums: Float64Array, cell: number, value: number): void => {
+    sums[cell] = (sums[cell] as number) + value;
+  };
+  let [allSquares, clusterCount, end] = [0, 0, 0];
   while (end < cells.length) {
     const start = end;
     const touched: number[] = [];
     let sum = 0;
     for (; end < cells.length && clusters[end] === clusters[start]; end++) {
       const cell = cells[end] as number;
-      if (seen[cell] === 0) {
-        seen[cell] = 1;
-        touched.push(cell);
-      }
-      own[cell] = (own[cell] as number) + (residuals[end] as number);
+      if (rows[cell] === 0) touched.push(cell);
+      add(rows, cell, 1);
+      add(own, cell, residuals[end] as number);
       sum += residuals[end] as number;
     }
     allSquares += sum * sum;
+    clusterCount++;
     for (const cell of touched) {
       const part = own[cell] as number;
-      squares[cell] = (squares[cell] as number) + part * part;
-      products[cell] = (products[cell] as number) + part * sum;
-      counts[cell] = (counts[cell] as number) + 1;
+      add(squares, cell, part * part);
+      add(products, cell, part * sum);
+      add(counts, cell, 1);
+      if (rows[cell] === end - start) add(within, cell, 1);
       own[cell] = 0;
-      seen[cell] = 0;
+      rows[cell] = 0;
     }
   }
   members.forEach(({ index, count }, cell) => {
     const share = count / all;
     const square = (squares[cell] as number) - 2 * share * (products[cell] as number) + share * share * allSquares;
-    scales[index] = (counts[cell] as number) >= MIN_CLUSTERS ? Math.sqrt(Math.max(0, square)) : 0;
+    const fewer = Math.min(counts[cell] as number, clusterCount - (within[cell] as number));
+    scales[index] = fewer >= MIN_CLUSTERS ? Math.sqrt(Math.max(0, square)) : 0;
+    degrees[index] = fewer - 1;
   });
 }
 
-/** Returns the largest |t| of all conjunctions for the given values, and calls `each` with every |t|. */
+/**
+ * Returns the largest |t| of all conjunctions for the given values, and calls `each` with every |t|. With clusters, |t|
+ * is on the scale of the normal distribution, so that conjunctions in few clusters do not dominate.
+ */
 function largestT(
   sets: readonly LatticeSet[],
   cells: readonly Int32Array[],
   values: Float64Array,
   totals: RowTotals,
-  scales: Float64Array,
+  { scales, degrees }: Spread,
   each?: (index: number, t: number) => void,
 ): number {
   let sum = 0;
@@ -197,8 +211,11 @@ function largestT(
       const scale = scales[index] as number;
       if (scale <= 0) continue;
       const t = Math.abs((sums[cell] as number) - (count / totals.count) * sum) / scale;
-      each?.(index, t);
-      if (t > largest) largest = t;
+      if (each === undefined && t <= largest) continue;
+      const df = degrees[index] as number;
+      const z = df === Infinity ? t : normalOfT(t, df);
+      each?.(index, z);
+      if (z > largest) largest = z;
     }
   }
   return largest;
