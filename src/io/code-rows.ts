@@ -6,6 +6,7 @@ import {
   type NanPolicy,
   numbersAmong,
   type PositiveLabelOptions,
+  sortLabels,
 } from '../table/index.ts';
 import { assertNoProblem, binaryCheck, numberChecks } from './checks.ts';
 import { type OutcomeColumn, type PositiveLabels, reduceColumns } from './column-readings.ts';
@@ -198,13 +199,15 @@ async function codeRows(
   });
   const truth = yTrue === undefined ? undefined : labelState(relation, yTrue, positive['true labels']);
   const decision = yPred === undefined ? undefined : labelState(relation, yPred, positive.predictions);
-  const group = cluster === undefined ? undefined : `CAST(${groupExpression(relation, cluster)} AS VARCHAR)`;
+  const group = cluster === undefined ? undefined : clusterLabel(relation, cluster);
   const selected = [
     ...columns.map(({ sql }, index) => `CAST(${sql} AS UTINYINT) AS c${String(index)}`),
     `CAST(${truth ?? String(MISSING_STATE)} AS UTINYINT) AS truth`,
     `CAST(${decision ?? String(MISSING_STATE)} AS UTINYINT) AS decision`,
     `${yScore === undefined ? 'NULL::DOUBLE' : numberExpression(relation, yScore)} AS score`,
     `${group ?? 'NULL::VARCHAR'} AS cluster`,
+    // The rows of a cluster keep their order, on any number of threads.
+    ...(group === undefined ? [] : ['row_number() OVER () AS place']),
   ];
   const names = [...columns.map((_, index) => `c${String(index)}`), 'truth', 'decision', 'score'];
   const clustered =
@@ -222,7 +225,7 @@ async function codeRows(
     await assertNoProblem(session, relation, scores, [Number(bad?.[0])]);
   }
   await session.rows(
-    `CREATE OR REPLACE TEMP TABLE eh_coded AS SELECT ${[...names, ...clustered].join(', ')} FROM (SELECT ${selected.join(', ')} FROM ${relation.relation}) ${group === undefined ? '' : 'ORDER BY cluster'}`,
+    `CREATE OR REPLACE TEMP TABLE eh_coded AS SELECT ${[...names, ...clustered].join(', ')} FROM (SELECT ${selected.join(', ')} FROM ${relation.relation}) ${group === undefined ? '' : 'ORDER BY cluster, place'}`,
   );
   await assertOutcomes(session, relation, request, { positive, truth, decision });
   const missing = columns.map((_, index) => `CAST(count(*) - count(c${String(index)}) AS DOUBLE)`);
@@ -239,6 +242,12 @@ async function codeRows(
     rowCount: Number(counts[0]),
     chunks: () => chunksOf(session, own, labelsOfMissing(columns, own), request),
   };
+}
+
+/** Returns SQL for the label of a cluster: `1` for the number 1.0, as in tables. */
+function clusterLabel(relation: Relation, name: string): string {
+  const label = `CAST(${groupExpression(relation, name)} AS VARCHAR)`;
+  return columnKind(relation, name) === 'fraction' ? String.raw`regexp_replace(${label}, '\.0$', '')` : label;
 }
 
 /** Returns the code of a missing value in each column: its own value, or 255. */
@@ -292,7 +301,7 @@ function codesOfLabels(relation: Relation, name: string, values: readonly unknow
     const label = labelOf(relation, value);
     return label === undefined || label === '' ? [] : [{ raw: String(value), label: canonicalLabel(label) }];
   });
-  const labels = [...new Set(spellings.map(({ label }) => label))].sort();
+  const { labels } = sortLabels(new Int32Array(), [...new Set(spellings.map(({ label }) => label))]);
   const codeOf = new Map(labels.map((label, code) => [label, code]));
   const text = `CAST(${groupExpression(relation, name)} AS VARCHAR)`;
   const isFraction = columnKind(relation, name) === 'fraction';

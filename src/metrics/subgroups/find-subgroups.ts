@@ -6,7 +6,7 @@ import { type CodedSource, type CodingRequest, withCodedSource } from '../../io/
 import { isOnEngine, type SqlSource } from '../../io/sql-source.ts';
 import type { SubgroupColumn } from '../../io/subgroup-columns.ts';
 import { type Column, type ColumnReading, readingWarnings, readTable, type TableSource } from '../../table/index.ts';
-import { outcomeReadings } from '../reduce/row-readings.ts';
+import { groupReadings, outcomeReadings } from '../reduce/row-readings.ts';
 import { countDropped } from '../reduce/row-arguments.ts';
 import { codeTable } from './code-table.ts';
 import { readCodedRows, type ReadRows } from './coded-rows.ts';
@@ -123,7 +123,15 @@ export async function findSubgroups(source: SubgroupSource, options: FindSubgrou
       name === undefined ? undefined : table.column(name);
     const rows = { ...filled, yPred: column(filled.yPred), yTrue: column(filled.yTrue), yScore: column(filled.yScore) };
     const readings = outcomeReadings(filled.yScore === undefined ? 'classification' : 'scores', rows);
-    return withReadings(search, readings);
+    const labelled = [
+      ...coded.columns.filter(({ kind }) => kind === 'values').map(({ name }) => name),
+      filled.cluster,
+    ].filter((name) => name !== undefined);
+    const groups = Object.fromEntries(labelled.map((name) => [name, table.column(name)]));
+    return withReadings(search, [
+      ...readings,
+      ...(labelled.length === 0 ? [] : groupReadings(groups, filled.naValues)),
+    ]);
   }
   if (isOnEngine(source)) throw notInDuckDb();
   const { value, readings } = await withCodedSource(source, request, (coded) => searchCoded(coded, filled, false));

@@ -1,7 +1,6 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { formatCount } from '../../internal/format.ts';
 import { createRandom, type Random, shuffle } from '../../internal/random.ts';
-import { normalOfT } from '../../stats/gap-family.ts';
 import type { CodedRows } from './coded-rows.ts';
 import { MIN_CLUSTERS } from './difference-test.ts';
 import type { Conjunction, RowTotals } from './lattice.ts';
@@ -17,24 +16,21 @@ export interface MaxT {
   readonly maxima: Float64Array;
 }
 
-/** Of each conjunction: the standard deviation of its sum of residuals, and the degrees of freedom. */
-interface Spread {
-  readonly scales: Float64Array;
-  readonly degrees: Float64Array;
-}
-
 /** All rows, in memory. */
 interface AllRows {
   readonly codes: readonly Uint8Array[];
   /** The values minus their mean. */
   readonly residuals: Float64Array;
+  /** The first row of each cluster, and at the end the number of rows. The rows of a cluster follow each other. */
   readonly clusters: Int32Array | undefined;
+  /** The correlation of the residuals of two rows of a cluster. */
+  readonly correlation: number;
 }
 
 /**
  * Draws the largest |t| over conjunctions. Without clusters, the values are permuted over the rows (Westfall and Young
- * 1993). With clusters, the residuals of each cluster get a random sign (the wild bootstrap), and t has the variance of
- * cluster totals. All rows are read into memory.
+ * 1993). With clusters, all values of a cluster move to another cluster, of the same size if 20 clusters have it. All
+ * rows are read into memory.
  * @throws {ConfigValidationError} if this takes too long
  */
 export async function drawMaxOfLattice(
@@ -49,20 +45,20 @@ export async function drawMaxOfLattice(
   const all = await readAll(rows, totals);
   const cells = sets.map((set) => cellsOf(set, all.codes));
   const scales = new Float64Array(conjunctions.length);
-  const degrees = new Float64Array(conjunctions.length).fill(Infinity);
   sets.forEach((set, index) => {
     const own = cells[index] as Int32Array;
-    scalesOf(set, own, all, totals, { scales, degrees });
+    scalesOf(set, own, all, totals, scales);
   });
   const observed = new Float64Array(conjunctions.length);
-  largestT(sets, cells, all.residuals, totals, { scales, degrees }, (index, t) => (observed[index] = t));
+  largestT(sets, cells, all.residuals, totals, scales, (index, t) => (observed[index] = t));
+  const classes = all.clusters === undefined ? [] : classesOf(all.clusters);
   const random = createRandom(seed, 1);
   const values = Float64Array.from(all.residuals);
   const maxima = new Float64Array(samples);
   for (let sample = 0; sample < samples; sample++) {
     if (all.clusters === undefined) shuffle(values, random);
-    else flipSigns(all.residuals, all.clusters, values, random);
-    maxima[sample] = largestT(sets, cells, values, totals, { scales, degrees });
+    else exchangeClusters(all, classes, values, random);
+    maxima[sample] = largestT(sets, cells, values, totals, scales);
   }
   return { observed, maxima: maxima.sort() };
 }
@@ -115,7 +111,12 @@ async function readAll(rows: CodedRows, { count, sum }: RowTotals): Promise<AllR
     }
     start += batch.rowCount;
   }
-  return { codes, residuals, clusters: isClustered ? clusters : undefined };
+  if (!isClustered) return { codes, residuals, clusters: undefined, correlation: 0 };
+  const starts = Int32Array.from(
+    [...clusters.keys()].filter((row) => row === 0 || clusters[row] !== clusters[row - 1]),
+  );
+  const ends = Int32Array.from([...starts, count]);
+  return { codes, residuals, clusters: ends, correlation: correlationWithin(ends, residuals) };
 }
 
 function cellsOf({ columns, cellOf, cellCount }: LatticeSet, codes: readonly Uint8Array[]): Int32Array {
@@ -128,71 +129,66 @@ function cellsOf({ columns, cellOf, cellCount }: LatticeSet, codes: readonly Uin
 }
 
 /**
- * Computes for each conjunction the standard deviation of its sum of residuals. With clusters, it is the root of the sum
- * over clusters of (y - q Y)^2, where y and Y are the sums of a cluster in the conjunction and in all rows, and q is the
- * share of rows in the conjunction.
+ * Computes for each conjunction the standard deviation of its sum of residuals. Of two rows of a cluster, the residuals
+ * have the correlation r, which is estimated over all rows. It does not depend on which outcomes a conjunction has, so it
+ * is the same in all replicates: with w = 1 - q in the conjunction and -q outside, where q is its share of rows,
+ *
+ *     variance * ((1 - r) * (sum of w^2) + r * (sum over clusters of (sum of w)^2)).
  */
 function scalesOf(
   { cellCount, members }: LatticeSet,
   cells: Int32Array,
-  { residuals, clusters }: AllRows,
+  { residuals, clusters, correlation }: AllRows,
   totals: RowTotals,
-  { scales, degrees }: Spread,
+  scales: Float64Array,
 ): void {
   const all = totals.count;
+  const variance = residuals.reduce((sum, value) => sum + value * value, 0) / all;
   if (clusters === undefined) {
-    const variance = residuals.reduce((sum, value) => sum + value * value, 0) / all;
     for (const { index, count } of members) scales[index] = Math.sqrt(variance * count * (1 - count / all));
     return;
   }
   const table = (): Float64Array => new Float64Array(cellCount);
-  const [squares, products, counts, within, own, rows] = [table(), table(), table(), table(), table(), table()];
+  const [squares, products, counts, within, rows] = [table(), table(), table(), table(), table()];
   const add = (sums: Float64Array, cell: number, value: number): void => {
     sums[cell] = (sums[cell] as number) + value;
   };
-  let [allSquares, clusterCount, end] = [0, 0, 0];
-  while (end < cells.length) {
-    const start = end;
+  let allSquares = 0;
+  for (let cluster = 0; cluster + 1 < clusters.length; cluster++) {
+    const [start, end] = [clusters[cluster] as number, clusters[cluster + 1] as number];
     const touched: number[] = [];
-    let sum = 0;
-    for (; end < cells.length && clusters[end] === clusters[start]; end++) {
-      const cell = cells[end] as number;
+    for (let row = start; row < end; row++) {
+      const cell = cells[row] as number;
       if (rows[cell] === 0) touched.push(cell);
       add(rows, cell, 1);
-      add(own, cell, residuals[end] as number);
-      sum += residuals[end] as number;
     }
-    allSquares += sum * sum;
-    clusterCount++;
+    const size = end - start;
+    allSquares += size * size;
     for (const cell of touched) {
-      const part = own[cell] as number;
-      add(squares, cell, part * part);
-      add(products, cell, part * sum);
+      const own = rows[cell] as number;
+      add(squares, cell, own * own);
+      add(products, cell, own * size);
       add(counts, cell, 1);
-      if (rows[cell] === end - start) add(within, cell, 1);
-      own[cell] = 0;
+      if (own === size) add(within, cell, 1);
       rows[cell] = 0;
     }
   }
   members.forEach(({ index, count }, cell) => {
     const share = count / all;
-    const square = (squares[cell] as number) - 2 * share * (products[cell] as number) + share * share * allSquares;
-    const fewer = Math.min(counts[cell] as number, clusterCount - (within[cell] as number));
-    scales[index] = fewer >= MIN_CLUSTERS ? Math.sqrt(Math.max(0, square)) : 0;
-    degrees[index] = fewer - 1;
+    const together = (squares[cell] as number) - 2 * share * (products[cell] as number) + share * share * allSquares;
+    const fewer = Math.min(counts[cell] as number, clusters.length - 1 - (within[cell] as number));
+    const square = variance * ((1 - correlation) * count * (1 - share) + correlation * together);
+    scales[index] = fewer >= MIN_CLUSTERS ? Math.sqrt(square) : 0;
   });
 }
 
-/**
- * Returns the largest |t| of all conjunctions for the given values, and calls `each` with every |t|. With clusters, |t|
- * is on the scale of the normal distribution, so that conjunctions in few clusters do not dominate.
- */
+/** Returns the largest |t| of all conjunctions for the given values, and calls `each` with every |t|. */
 function largestT(
   sets: readonly LatticeSet[],
   cells: readonly Int32Array[],
   values: Float64Array,
   totals: RowTotals,
-  { scales, degrees }: Spread,
+  scales: Float64Array,
   each?: (index: number, t: number) => void,
 ): number {
   let sum = 0;
@@ -211,21 +207,65 @@ function largestT(
       const scale = scales[index] as number;
       if (scale <= 0) continue;
       const t = Math.abs((sums[cell] as number) - (count / totals.count) * sum) / scale;
-      if (each === undefined && t <= largest) continue;
-      const df = degrees[index] as number;
-      const z = df === Infinity ? t : normalOfT(t, df);
-      each?.(index, z);
-      if (z > largest) largest = z;
+      each?.(index, t);
+      if (t > largest) largest = t;
     }
   }
   return largest;
 }
 
-function flipSigns(residuals: Float64Array, clusters: Int32Array, values: Float64Array, random: Random): void {
-  let sign = 1;
-  for (let row = 0; row < values.length; row++) {
-    if (row === 0 || clusters[row] !== clusters[row - 1]) sign = random.next() < 0.5 ? -1 : 1;
-    values[row] = sign * (residuals[row] as number);
+/** Returns the mean product of the residuals of two rows of a cluster, divided by their variance; at least 0. */
+function correlationWithin(clusters: Int32Array, residuals: Float64Array): number {
+  let [products, pairs, squares] = [0, 0, 0];
+  for (let cluster = 0; cluster + 1 < clusters.length; cluster++) {
+    const own = residuals.subarray(clusters[cluster], clusters[cluster + 1]);
+    const [sum, square] = own.reduce<[number, number]>(([first, second], value) => [first + value, second + value * value], [0, 0]); // prettier-ignore
+    products += sum * sum - square;
+    pairs += own.length * (own.length - 1);
+    squares += square;
+  }
+  return pairs > 0 && squares > 0 ? Math.min(1, Math.max(0, (products / pairs) * (residuals.length / squares))) : 0;
+}
+
+/** The minimum number of clusters of similar size among which outcomes are exchanged. */
+const SIMILAR = 20;
+
+/** Returns the clusters in classes of the same size. Classes with few clusters are joined with the next size. */
+function classesOf(clusters: Int32Array): Int32Array[] {
+  const sizeOf = (cluster: number): number => (clusters[cluster + 1] as number) - (clusters[cluster] as number);
+  const sorted = Array.from({ length: clusters.length - 1 }, (_, cluster) => cluster).sort(
+    (a, b) => sizeOf(a) - sizeOf(b),
+  );
+  const classes: number[][] = [];
+  for (const cluster of sorted) {
+    const last = classes.at(-1);
+    const before = last?.at(-1);
+    if (last !== undefined && before !== undefined && (last.length < SIMILAR || sizeOf(before) === sizeOf(cluster))) {
+      last.push(cluster);
+    } else classes.push([cluster]);
+  }
+  // A short class at the end has no next one.
+  const last = classes.at(-1) ?? [];
+  if (classes.length > 1 && last.length < SIMILAR) classes.splice(-2, 2, [...(classes.at(-2) ?? []), ...last]);
+  return classes.map((own) => Int32Array.from(own));
+}
+
+/** Gives each cluster the residuals of another one of its class. If that one is smaller, they are repeated. */
+function exchangeClusters(
+  { residuals, clusters = new Int32Array() }: AllRows,
+  classes: readonly Int32Array[],
+  values: Float64Array,
+  random: Random,
+): void {
+  for (const own of classes) {
+    const from = Int32Array.from(own);
+    shuffle(from, random);
+    for (let index = 0; index < own.length; index++) {
+      const [start, end] = [clusters[own[index] as number] as number, clusters[(own[index] as number) + 1] as number];
+      const source = clusters[from[index] as number] as number;
+      const size = (clusters[(from[index] as number) + 1] as number) - source;
+      for (let row = start; row < end; row++) values[row] = residuals[source + ((row - start) % size)] as number;
+    }
   }
 }
 
