@@ -285,7 +285,7 @@ describe('findSubgroups', () => {
     expect((await errorOf(makeRows(), many)).message).to.match(/takes too long/);
   });
 
-  it('states a difference that tested subgroups would have shown, smaller for larger subgroups', async () => {
+  it('states a minimum detectable difference, which is smaller for larger subgroups', async () => {
     const { detectable } = await findSubgroups(makeRows(), HIRED);
     expect(detectable[0]?.n).to.equal(100);
     detectable.slice(1).forEach(({ difference }, index) => {
