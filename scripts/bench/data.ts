@@ -55,3 +55,27 @@ export async function writeManyRows(parquet: string, rows: number): Promise<numb
   instance.closeSync();
   return Number(found.getRows()[0]?.[0]);
 }
+
+/** The number of columns of the rows for the search for subgroups: 8 with labels, 4 with numbers. */
+const [LABELLED, NUMBERED] = [8, 4];
+
+/**
+ * Writes rows for the search for subgroups as CSV. The rate is 0.3, and 0.45 where the first three columns are `v0`.
+ * @returns the names of the columns
+ */
+export async function writeSubgroupRows(csv: string, rows: number): Promise<string[]> {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run('SELECT setseed(0.7)');
+  const columns = [
+    ...Array.from({ length: LABELLED }, (_, column) => `'v' || least(4, floor(6 * random() ^ 1.5))::INT AS c${String(column)}`), // prettier-ignore
+    ...Array.from({ length: NUMBERED }, (_, column) => `round(100 * random(), 2) AS x${String(column)}`),
+  ];
+  await connection.run(
+    `COPY (SELECT *, (random() < 0.3 + CASE WHEN c0 = 'v0' AND c1 = 'v0' AND c2 = 'v0' THEN 0.15 ELSE 0 END)::INT AS hired
+     FROM (SELECT ${columns.join(', ')} FROM range(${String(rows)}))) TO '${csv}' (HEADER)`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  return columns.map((column) => column.split(' AS ').at(-1) ?? '');
+}

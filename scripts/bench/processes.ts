@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
-import { ROWS, writeManyRows, writeRows } from './data.ts';
+import { ROWS, writeManyRows, writeRows, writeSubgroupRows } from './data.ts';
 import { measureProcess, median, type ProcessFigures } from './measure.ts';
 import { assertResult, type Note } from './report.ts';
 
@@ -54,6 +56,52 @@ export async function benchHugeFile(folder: string, note: Note): Promise<void> {
   const work = 'validate on a Parquet file of 100 million rows, as a process';
   note({ id: 'B10', work, seconds, peakMib, bar: '< 5 s, < 600 MiB', holds: seconds < 5 && peakMib < 600 });
 }
+
+/**
+ * B13: measures `subgroups` on a million rows of twelve columns to depth 3, as a process, beside a brute force in pandas
+ * if a Python with pandas is given.
+ */
+export async function benchSubgroups(folder: string, python: string | undefined, note: Note): Promise<void> {
+  const file = path.join(folder, 'subgroups.csv');
+  const columns = await writeSubgroupRows(file, 1_000_000);
+  const search = ['subgroups', '--csv', file, '--columns', columns.join(), '--y-pred', 'hired', '--json'];
+  const figure = await median(
+    3,
+    () => measureProcess([cli, ...search]),
+    (one) => one.seconds,
+  );
+  const { subgroups, searched } = JSON.parse(figure.stdout) as { subgroups: { label: string }[]; searched: number };
+  assertResult(subgroups[0]?.label === 'c0 = v0 and c1 = v0 and c2 = v0', 'the planted subgroup is found');
+  assertResult(searched === 12 * 5 + 66 * 25 + 220 * 125, 'all conjunctions are searched');
+  const { seconds, peakMib } = figure;
+  const work = 'subgroups on a CSV file of 1 million rows, 12 columns to depth 3, as a process';
+  note({ id: 'B13', work, seconds, peakMib, bar: '< 20 s, < 1024 MiB', holds: seconds < 20 && peakMib < 1024 });
+  if (python === undefined) return;
+  const start = performance.now();
+  const { stdout } = await promisify(execFile)(python, ['-c', BRUTE_FORCE, file], { timeout: 600_000 });
+  assertResult(stdout.trim() === "('c0', 'c1', 'c2') ('v0', 'v0', 'v0')", 'pandas finds the same');
+  const peer = (performance.now() - start) / 1000;
+  note({ id: 'B13', work: 'the same search with pandas, without tests', seconds: peer, bar: 'reported', holds: true });
+}
+
+/** Searches all conjunctions with pandas, without a test of what it finds. */
+const BRUTE_FORCE = `import itertools, sys
+import numpy as np, pandas as pd
+rows = pd.read_csv(sys.argv[1])
+y = rows.pop('hired')
+for name in rows.columns:
+    if rows[name].nunique() > 10: rows[name] = pd.qcut(rows[name], 5, labels=False)
+columns, n, mean = list(rows.columns), len(y), y.mean()
+rows['y'] = y
+best = (0, None, None)
+for depth in (1, 2, 3):
+    for chosen in itertools.combinations(columns, depth):
+        cells = rows.groupby(list(chosen))['y'].agg(['count', 'sum'])
+        cells = cells[cells['count'] >= 100]
+        t = (cells['sum'] - mean * cells['count']) / np.sqrt(cells['count'] * (1 - cells['count'] / n))
+        at = t.abs().idxmax()
+        best = max(best, (abs(t[at]), chosen, at), key=lambda one: one[0])
+print(best[1], best[2])`;
 
 /** The bare GROUP BY of DuckDB, as a process. */
 const BARE_QUERY = `const { DuckDBInstance } = require('@duckdb/node-api');

@@ -7,7 +7,7 @@
  * With --peers, runs DIR/metrics.py and reductions.py (fairlearn), sweep.py (PyTorch) and stream.py (river) on the same
  * work, in the same run on the same machine. --data names a folder with the Adult data for training; the default is
  * DIR/../data. With --python, B7 is also measured beside fairlearn-service.py, if that Python has FastAPI, uvicorn and
- * fairlearn. Writes bench-results.json.
+ * fairlearn, and B13 beside pandas. Writes bench-results.json.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { benchArrays, benchIntervals, benchManyGroups } from './arrays.ts';
 import { benchCalibration } from './calibrating.ts';
 import { describePeer, runPeers } from './peers.ts';
 import { benchRepair } from './preparing.ts';
-import { benchBillion, benchFiles, benchHugeFile, benchStart } from './processes.ts';
+import { benchBillion, benchFiles, benchHugeFile, benchStart, benchSubgroups } from './processes.ts';
 import { type Case, describeCase } from './report.ts';
 import { benchService } from './serving.ts';
 import { benchStream } from './streaming.ts';
@@ -52,6 +52,7 @@ const suites = [
   { ids: ['B9'], run: () => benchRepair(note) },
   { ids: ['B10'], run: () => benchHugeFile(folder, note) },
   { ids: ['B12'], run: () => benchBillion(folder, note) },
+  { ids: ['B13'], run: () => benchSubgroups(folder, values.python, note) },
   { ids: ['B18'], run: () => benchCalibration(note) },
   { ids: ['B4'], run: () => benchReductions(data, note) },
   { ids: ['B5'], run: () => benchSweeps(data, note) },

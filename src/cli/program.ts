@@ -25,6 +25,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
       'Measure the group fairness of decisions in CSV or Parquet files, and optionally test it against a threshold.',
     load: async () => (await import('./commands/validate.ts')).validateCommand(),
   },
+  subgroups: {
+    description:
+      'Search combinations of columns for subgroups whose rate differs most from all other rows, with control of the error of the whole search.',
+    load: async () => (await import('./commands/subgroups.ts')).subgroupsCommand(),
+  },
   sql: {
     description:
       'Print a SQL statement that counts rows in your database, for engines and vaults from which only counts may leave.',

@@ -98,7 +98,7 @@ function firstNumbers(seed: number, count: number): Float64Array {
 }
 
 /** Shuffles an array in place (Fisher and Yates). */
-export function shuffle(values: Int32Array, random: Random): void {
+export function shuffle(values: Int32Array | Float64Array, random: Random): void {
   for (let last = values.length - 1; last > 0; last--) {
     const other = random.integer(last + 1);
     const kept = values[last] as number;

@@ -45,3 +45,12 @@ export { reduceClassificationTensors, reduceRegressionTensors, reduceScoreTensor
 export type { MetricRows, RowOptions } from './row-options.ts';
 export { type BoundColumns } from './analyzer/sql-stats-source.ts';
 export { statsFromJson, type StatsJson, statsToJson } from './statistics/stats-json.ts';
+export {
+  findSubgroups,
+  type Subgroup,
+  type SubgroupSearch,
+  type SubgroupSource,
+  type SubgroupStep,
+} from './subgroups/find-subgroups.ts';
+export type { FindSubgroupsOptions, SubgroupMethod, SubgroupMetric } from './subgroups/options.ts';
+export { type SubgroupJson, type SubgroupsJson, subgroupsToJson } from './subgroups/subgroups-json.ts';

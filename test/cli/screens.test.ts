@@ -28,6 +28,11 @@ const COMMANDS: readonly Shown[] = [
     ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group'],
     ['--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group', '--sensitive', 'site', '--metric', 'demographic_parity_difference<=0.2', '--measures', 'selection_rate,count'], // prettier-ignore
   ],
+  [
+    'subgroups',
+    ['--csv', 'events.csv', '--columns', 'group,site', '--y-pred', 'approved'],
+    ['--csv', 'events.csv', '--columns', 'site', '--y-pred', 'approved', '--min-group-size', '100000'],
+  ],
   ['run-pipeline', ['--config', 'workflow.yml', '--csv', 'wages.csv', '--backend', 'cpu']],
   ['pipeline', ['--config', 'workflow.yml', '--csv', 'wages.csv']],
   ['train-regularized', [...TRAINING, '--etas', '0,1', '--epochs', '1', '--threads', '1']],

@@ -108,6 +108,17 @@ export const METRIC_ENTRIES: Readonly<Record<string, Entry>> = {
   metricFrame: now((rows) =>
     metrics.metricFrame({ ...columnsOf(rows), metrics: MEASURES, control: rows.region }, QUICK),
   ),
+  findSubgroups: {
+    ...now((rows) =>
+      metrics.findSubgroups(rows.table('decision', 'label', 'skill', ...GROUPS), {
+        columns: ['group', 'region', 'skill'],
+        yPred: 'decision',
+        yTrue: 'label',
+        metric: 'accuracy',
+      }),
+    ),
+    tensors: 'host',
+  },
   addRows: now((rows) =>
     metrics.addRows(metrics.reduceClassification({ yPred: [1, 0], sensitive: ['0', '1'] }), {
       yPred: rows.decision,
