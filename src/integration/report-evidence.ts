@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-
 import { manifestOf, type Provenance, type ReportManifest } from '../document/provenance.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { isMapping } from '../internal/values.ts';
+import { checksumOf } from '../io/checksum.ts';
 import type { GroupStats } from '../metrics/statistics/group-stats.ts';
 import { statsFromJson, type StatsJson, statsToJson } from '../metrics/statistics/stats-json.ts';
 import type { ValidateRequest } from '../schemas/validate-values.ts';
@@ -87,7 +86,7 @@ export function createManifest(
 
 /** Returns the SHA-256 of the results of a report. */
 export function resultsChecksum(results: object): string {
-  return sha256(canonicalJson(results));
+  return checksumOf(canonicalJson(results));
 }
 
 /** Returns the SHA-256 of a manifest without its statistics, which have their own checksum. */
@@ -95,7 +94,7 @@ export function manifestChecksum(
   manifest: Omit<EvidenceManifest, 'sha256'>,
   parts: Omit<EvidenceChecksums, 'manifest'>,
 ): string {
-  return sha256(canonicalJson({ ...manifest, statistics: null, sha256: parts }));
+  return checksumOf(canonicalJson({ ...manifest, statistics: null, sha256: parts }));
 }
 
 /** Returns statistics as JSON. */
@@ -146,7 +145,7 @@ const CONTENT_DIGITS = 12;
 
 /** Returns the SHA-256 of statistics. Names of clusters are not part of it, because they are numbered by row. */
 export function contentHash(statistics: StatisticsJson): string {
-  return sha256(
+  return checksumOf(
     canonicalJson(statistics, (name, value) => {
       if (name === 'entries') return undefined;
       return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(CONTENT_DIGITS)) : value;
@@ -164,10 +163,6 @@ function canonicalJson(value: unknown, replace: (name: string, value: unknown) =
     if (!isMapping(own)) return own;
     return Object.fromEntries(Object.entries(own).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
   });
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function countNumbers(value: unknown): number {

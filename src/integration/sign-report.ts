@@ -1,16 +1,9 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
 
 import { ConfigValidationError } from '../exceptions/index.ts';
 import { assertKnownOptions, type OptionNames } from '../internal/arguments.ts';
 import { isMapping, parseObject, valueAt } from '../internal/values.ts';
+import { checksumOf } from '../io/checksum.ts';
 import { embeddedReport } from './validation-html.ts';
 import type { VerificationCheck } from './verify-report.ts';
 
@@ -86,7 +79,7 @@ export function signReport(report: string | Uint8Array, options: SignReportOptio
   const key = readKey(options.privateKey, options.password);
   const statement = {
     _type: STATEMENT_TYPE,
-    subject: [{ name: options.name, digest: { sha256: digestOf(report) } }],
+    subject: [{ name: options.name, digest: { sha256: checksumOf(report) } }],
     predicateType: PREDICATE_TYPE,
     predicate: predicateOf(report),
   };
@@ -133,7 +126,8 @@ export function verifySignature(report: string, envelope: string, publicKey: str
   const statement = parseObject(content.toString());
   const subject = valueAt(statement, ['subject']);
   const digests = Array.isArray(subject) ? subject.map((one) => valueAt(one, ['digest', 'sha256'])) : [];
-  if (!digests.includes(digestOf(report))) return fail('The report was changed after it was signed (another SHA-256).');
+  if (!digests.includes(checksumOf(report)))
+    return fail('The report was changed after it was signed (another SHA-256).');
   return { name: 'signature', passed: true, message: `Signed with the key ${keyId.slice(0, 16)}….`, differences: [] };
 }
 
@@ -170,14 +164,8 @@ function predicateOf(given: string | Uint8Array): Record<string, unknown> {
   };
 }
 
-function digestOf(report: string | Uint8Array): string {
-  return createHash('sha256').update(report).digest('hex');
-}
-
 function keyIdOf(publicKey: KeyObject): string {
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex');
+  return checksumOf(publicKey.export({ type: 'spki', format: 'der' }));
 }
 
 function readKey(pem: string, password: string | undefined): KeyObject {

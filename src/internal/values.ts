@@ -123,7 +123,7 @@ export function decodePart(part: string): string {
 }
 
 /** Returns the values of the given rows, in the given order. */
-export function takeValues(values: ArrayLike<number>, rows: Int32Array): Float64Array {
+export function takeValues(values: ArrayLike<number>, rows: ArrayLike<number>): Float64Array {
   return Float64Array.from(rows, (row) => values[row] as number);
 }
 

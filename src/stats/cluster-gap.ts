@@ -1,4 +1,5 @@
 import type { Random } from '../internal/random.ts';
+import { takeValues } from '../internal/values.ts';
 import { normalOfT, spread, tOfNormal, welchDegrees } from './gap-family.ts';
 import { type GapIntervalOptions, type GapIntervals, MAX_GROUPS_TO_RESAMPLE, rankedCritical } from './gap-interval.ts';
 import { createNormalSampler, criticalValue, normalCdf } from './normal.ts';
@@ -41,11 +42,10 @@ export function scaleErrors(errors: ClusterErrors, factors: Float64Array): Clust
 /** Returns the errors of some of the groups, with new indexes in the given order. */
 export function pickErrors(errors: ClusterErrors, groups: readonly number[]): ClusterErrors {
   const positionOf = new Map(groups.map((group, index) => [group, index]));
-  const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
   return {
-    variances: pick(errors.variances),
-    degrees: pick(errors.degrees),
-    clusters: pick(errors.clusters),
+    variances: takeValues(errors.variances, groups),
+    degrees: takeValues(errors.degrees, groups),
+    clusters: takeValues(errors.clusters, groups),
     pairs: errors.pairs.flatMap((pair) => {
       const [first, second] = [positionOf.get(pair.first), positionOf.get(pair.second)];
       return first === undefined || second === undefined ? [] : [{ ...pair, first, second }];

@@ -51,6 +51,8 @@ const COMMANDS: readonly Shown[] = [
   ['ab-test', ['--csv', 'arms.csv', '--arm', 'arm', '--outcome', 'approved', '--sensitive', 'group']],
   ['impact-ratio', ['--csv', 'people.csv', '--selected', 'selected', '--sex', 'sex', '--race-ethnicity', 'race']],
   ['model-card', ['result.json', '--name', 'Approvals']],
+  ['verify', ['result.json', '--csv', 'events.csv'], ['changed.json']],
+  ['keygen'],
   ['view'],
   ['serve'],
   ['worker'],
@@ -131,6 +133,8 @@ describe('the screens of evenhand', () => {
     await runCli(['train-lagrangian', ...TRAINING, '--epochs', '1', '--save-model', 'model', '--quiet'], { cwd: folder() }); // prettier-ignore
     for (const [name, text] of Object.entries(FILES)) writeFileSync(path.join(folder(), name), text);
     await runCli(['validate', '--csv', 'events.csv', '--y-pred', 'approved', '--sensitive', 'group', '--out', 'result.json'], { cwd: folder() }); // prettier-ignore
+    const result = readFileSync(path.join(folder(), 'result.json'), 'utf8');
+    writeFileSync(path.join(folder(), 'changed.json'), result.replace('"seed": 42', '"seed": 43'));
   });
 
   for (const [command, ...runs] of COMMANDS) {

@@ -11,6 +11,7 @@ import { type Interval, wilsonInterval } from '../../stats/proportion-interval.t
 import { rateVariance } from '../measures/decision-rates.ts';
 import type { GroupMeasure } from '../measures/index.ts';
 import { counted } from '../../internal/format.ts';
+import { takeValues } from '../../internal/values.ts';
 import type { GroupStats } from '../statistics/group-stats.ts';
 import type { ComparedMeasure } from './gap.ts';
 import type { MetricDefinition } from '../metric-definitions.ts';
@@ -29,7 +30,7 @@ export function clusterFamily(
 ): ClusterFamily | string {
   const { sampling } = measure;
   if (sampling.kind === 'means' && sampling.whyNoErrors !== undefined) return sampling.whyNoErrors;
-  const given = Float64Array.from(groups, (group) => measure.values[group] as number);
+  const given = takeValues(measure.values, groups);
   const errors = pickErrors(clusters, groups);
   if (!errors.variances.every(Number.isFinite)) return ONE_CLUSTER;
   const isRate = sampling.kind === 'rates';

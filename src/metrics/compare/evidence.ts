@@ -1,3 +1,4 @@
+import { takeValues } from '../../internal/values.ts';
 import { createRandom, type Random, rememberedRandom } from '../../internal/random.ts';
 import { drawBinomial } from '../../stats/draw-binomial.ts';
 import { type ClusterFamily, clusterGapIntervals } from '../../stats/cluster-gap.ts';
@@ -165,7 +166,7 @@ function simultaneousInterval(
 
 /** Returns the data of a measure that `gapIntervals` needs, or the reason why an interval is not available. */
 function familyOf({ measure, groups }: ComparedMeasure, { comparison }: MetricDefinition): Family | string {
-  const pick = (values: Float64Array): Float64Array => Float64Array.from(groups, (group) => values[group] as number);
+  const pick = (values: Float64Array): Float64Array => takeValues(values, groups);
   const { sampling } = measure;
   if (sampling.kind === 'none') return `not available for ${measure.name}`;
   const clusters = errorsOf(measure);
