@@ -8,7 +8,7 @@ import type { ReportVerification } from '../../src/integration/verify-report.ts'
 import { runDuckDb } from '../helpers/duckdb.ts';
 import { runCli, useTemporaryFolder } from '../helpers/run-cli.ts';
 
-/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-argument -- reports are changed in any place */
+/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-argument, @typescript-eslint/restrict-plus-operands -- reports are changed in any place */
 
 const folder = useTemporaryFolder();
 const inFolder = (name: string): string => path.join(folder(), name);
