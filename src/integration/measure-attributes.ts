@@ -126,7 +126,7 @@ export interface FileValidation {
   readonly rows?: number | undefined;
   /** What to consider about the data before the numbers are quoted, such as rows that may depend on each other. */
   readonly notes?: readonly string[] | undefined;
-  /** What the validation was computed from; present only for files, counts and databases. */
+  /** What the validation was computed from; a hidden property, present only for files, counts and databases. */
   readonly counted?: CountedValidation | undefined;
 }
 

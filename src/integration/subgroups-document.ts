@@ -57,7 +57,7 @@ function foundBlocks(search: SubgroupSearch): ReportBlock[] {
     { kind: 'paragraph', text: `${counted(subgroups.length, 'subgroup differs', 'subgroups differ')} from the other rows. ${summary}` }, // prettier-ignore
     {
       kind: 'table',
-      caption: `Differences to all other rows; the intervals hold together with probability ${level}`,
+      caption: `Differences to all other rows${unit === 'share' ? ', in percentage points' : ''}; the intervals hold together with probability ${level}`,
       columns: [
         { name: 'Subgroup', isEssential: true, wraps: true },
         numberColumn('n'),

@@ -170,7 +170,9 @@ async function measureSource(
   const validation = await inTurns(measureAttributes(measured, byKind, bounds), bounds.signal);
   const notes = files === undefined ? [] : await clusterNotes(files, request);
   const counted = { request, statistics: withoutSmall(byKind, request.minCell) };
-  return Object.freeze({ counted, ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation });
+  const noted = { ...(notes.length === 0 ? {} : { notes: Object.freeze(notes) }), ...validation };
+  // Hidden, because it is not a result: two validations with the same results are equal.
+  return Object.freeze(Object.defineProperty(noted, 'counted', { value: counted }));
 }
 
 /** Notes columns whose values look like people or things with several rows, if no clusters are named. */

@@ -93,28 +93,64 @@ export async function sumClusters(
   );
   const inStrata = await session.rows('SELECT CAST(s AS VARCHAR), count(DISTINCT c) FROM eh_clusters GROUP BY ALL');
   await session.rows('DROP TABLE eh_clusters');
-  const strata = new Map(inStrata.map(([stratum, count]) => [stratum, emptySums(Number(count))]));
-  const groupOf = new Map<unknown, number>();
   const width = attribute.length;
-  for (const row of own) {
-    const group = query.find(row.slice(0, width).map((value) => groupLabelOf(relation, value)));
-    groupOf.set(row[width], group);
+  const groupOf = new Map<unknown, number>();
+  for (const row of own) groupOf.set(row[width], query.find(row.slice(0, width).map((value) => groupLabelOf(relation, value)))); // prettier-ignore
+  return stratumSums({
+    size: cells.length,
+    groupCount,
+    strata: inStrata.map(([stratum, count]) => ({ stratum: String(stratum), clusters: Number(count) })),
+    groups: own.map((row) => {
+      const [clusters = 0, ...sums] = toNumbers(row.slice(width + 2));
+      return { group: groupOf.get(row[width]) ?? -1, stratum: String(row[width + 1]), clusters, sums };
+    }),
+    pairs: crossed.map(([a, b, stratum, count, ...values]) => ({
+      ...{ first: groupOf.get(a) ?? -1, second: groupOf.get(b) ?? -1, stratum: String(stratum) },
+      ...{ clusters: Number(count), products: toNumbers(values) },
+    })),
+  });
+}
+
+/** What the second level of GROUP BY returns. A negative group is not used. */
+interface ClusterRows {
+  /** The number of cells of a group. */
+  readonly size: number;
+  readonly groupCount: number;
+  readonly strata: readonly { readonly stratum: string; readonly clusters: number }[];
+  /** The totals of the cells, followed by the products of two cells, in the upper half of their matrix. */
+  readonly groups: readonly {
+    readonly group: number;
+    readonly stratum: string;
+    readonly clusters: number;
+    readonly sums: readonly number[];
+  }[];
+  readonly pairs: readonly {
+    readonly first: number;
+    readonly second: number;
+    readonly stratum: string;
+    readonly clusters: number;
+    readonly products: readonly number[];
+  }[];
+}
+
+/** Adds what the second level returned by stratum. A group with several spellings occurs several times. */
+export function stratumSums({ size, groupCount, strata, groups, pairs }: ClusterRows): readonly StratumSums[] {
+  const byStratum = new Map(strata.map(({ stratum, clusters }) => [stratum, emptySums(clusters)]));
+  for (const { group, stratum, clusters, sums } of groups) {
     if (group < 0) continue;
-    const [clusters = 0, ...numbers] = toNumbers(row.slice(width + 2));
-    const sums = strata.get(row[width + 1]) as WritableSums;
-    addGroup(sums, group, clusters, Float64Array.from(numbers.slice(0, cells.length)));
-    addPair(sums, groupCount, [group, group], clusters, fromUpper(numbers.slice(cells.length), cells.length));
+    const own = byStratum.get(stratum) as WritableSums;
+    addGroup(own, group, clusters, Float64Array.from(sums.slice(0, size)));
+    addPair(own, groupCount, [group, group], clusters, fromUpper(sums.slice(size), size));
   }
-  for (const [a, b, stratum, count, ...values] of crossed) {
-    const [first = -1, second = -1] = [groupOf.get(a), groupOf.get(b)];
+  for (const { first, second, stratum, clusters, ...given } of pairs) {
     if (first < 0 || second < 0) continue;
-    const products = Float64Array.from(toNumbers(values));
-    const sums = strata.get(stratum) as WritableSums;
-    if (first === second) addSpelling(sums, groupCount, first, Number(count), products, cells.length);
-    else if (first < second) addPair(sums, groupCount, [first, second], Number(count), products);
-    else addPair(sums, groupCount, [second, first], Number(count), transposed(products, cells.length));
+    const products = Float64Array.from(given.products);
+    const own = byStratum.get(stratum) as WritableSums;
+    if (first === second) addSpelling(own, groupCount, first, clusters, products, size);
+    else if (first < second) addPair(own, groupCount, [first, second], clusters, products);
+    else addPair(own, groupCount, [second, first], clusters, transposed(products, size));
   }
-  return [...strata.values()];
+  return [...byStratum.values()];
 }
 
 /** A row of {@link readClusterCells}: the weight of a value in a cluster. */

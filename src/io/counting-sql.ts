@@ -273,6 +273,119 @@ export function countingStatement(request: CountingRequest): string {
   ].join('\n');
 }
 
+/** A request for the sums of clusters. Labels are read in the engine. */
+export interface ClusterRequest extends Omit<CountingRequest, 'attributes' | 'control' | 'minCell' | 'regression'> {
+  readonly attribute: readonly string[];
+  readonly cluster?: string | undefined;
+  readonly strata?: string | undefined;
+}
+
+/** The statements that sum decisions by cluster. */
+export interface ClusterStatements {
+  /** Returns the number of rows without a cluster or a stratum. */
+  readonly missing: string;
+  /**
+   * Returns for each stratum and group: the columns of the group, the stratum, the number of clusters, the totals of the
+   * six cells (2 x truth + decision), and the sums of products of two cells.
+   */
+  readonly groups: string;
+  /** Returns for each stratum and pair of groups the columns of both, the stratum, the common clusters, and all products. */
+  readonly pairs: string;
+  /** Returns the number of clusters of each stratum. */
+  readonly strata: string;
+}
+
+/** The stratum of all clusters if there are no strata. */
+const NO_STRATUM = "'0'";
+
+/** The number of cells of a group: its true label is 0, 1 or missing, and its decision 0 or 1. */
+const CLUSTER_CELLS = 6;
+
+/**
+ * Returns the statements that sum decisions by cluster in two levels of GROUP BY: rows within each cluster and group, and
+ * then products over clusters. Only the second level leaves the engine.
+ */
+export function clusterStatements(request: ClusterRequest): ClusterStatements {
+  const dialect = DIALECTS[request.dialect];
+  const { attribute, cluster, strata, naValues, ...others } = request;
+  const named = [...attribute, ...[cluster, strata].filter((name) => name !== undefined)];
+  const counting: CountingRequest = { ...others, naValues, attributes: [named], regression: false, minCell: 2 };
+  assertNames(named, counting);
+  const own = ownNames(named, counting);
+  const source = sourceOf(request, dialect, own('q'));
+  const { read, checked } = partsOf(counting, dialect, own, source);
+  const keys = named.map((name, index): Named => [dialect.text(dialect.quote(name)), own(`k${String(index)}`)]);
+  const groups = attribute.map((_, index) => own(`k${String(index)}`));
+  const c = cluster === undefined ? undefined : own(`k${String(attribute.length)}`);
+  const s = strata === undefined ? undefined : own(`k${String(named.length - 1)}`);
+  const inner = `SELECT ${select([...keys, ...read])}\nFROM ${source}`;
+  const rows =
+    checked.length === 0
+      ? inner
+      : `SELECT ${[...keys.map(([, key]) => key), select(checked)].join(', ')}\nFROM (\n${inner}\n) AS ${own('r')}`;
+  const weight = request.sampleWeight === undefined ? '1' : own('u');
+  const isWeighed = request.sampleWeight === undefined ? [] : [`${own('g')} = 1`];
+  const truth = request.yTrue === undefined ? undefined : own('t');
+  const exact = (value: string): string => (dialect.groupsByBytes === true ? `HEX(${value})` : value);
+  const missingGroups = naValues === undefined ? [] : groups.map((key) => `${exact(key)} NOT IN (${naValues.map((text) => exact(dialect.literal(text))).join(', ')})`); // prettier-ignore
+  const isUsed = [
+    `${own('d')} IS NOT NULL`,
+    ...isWeighed,
+    ...groups.map((key) => `${key} IS NOT NULL`),
+    ...missingGroups,
+  ];
+  const totals = Array.from({ length: CLUSTER_CELLS }, (_, cell): Named => {
+    const label = Math.floor(cell / 2);
+    const hasTruth =
+      truth === undefined
+        ? label === 2
+          ? '1 = 1'
+          : '1 = 0'
+        : label === 2
+          ? `${truth} IS NULL`
+          : `${truth} = '${String(label)}'`;
+    const isCell = `${hasTruth} AND ${own('d')} = '${String(cell % 2)}'`;
+    return [dialect.double(`SUM(CASE WHEN ${isCell} THEN ${weight} ELSE 0 END)`), own(`a${String(cell)}`)];
+  });
+  const levels = [...groups, ...[c, s].filter((name) => name !== undefined)];
+  const shown = (name: string): Named => (dialect.groupsByBytes === true ? [`MIN(${name})`, name] : [name, name]);
+  const clusters = [
+    `SELECT ${select([...levels.map(shown), ...totals])}`,
+    `FROM (\n${rows}\n) AS ${own('s')}`,
+    `WHERE ${isUsed.join(' AND ')}`,
+    `GROUP BY ${levels.map(exact).join(', ')}`,
+  ].join('\n');
+  const cell = (index: number, alias = ''): string => `${alias}${own(`a${String(index)}`)}`;
+  const indexes = [...totals.keys()];
+  const product = (left: string, right: string): string => `SUM(${left} * ${right})`;
+  const upper = indexes.flatMap((i) => indexes.filter((j) => j >= i).map((j) => product(cell(i), cell(j))));
+  const all = indexes.flatMap((i) => indexes.map((j) => product(cell(i, 'x.'), cell(j, 'y.'))));
+  const stratum = s ?? NO_STRATUM;
+  const output = (expressions: readonly string[]): string =>
+    expressions.map((expression, index) => `${expression} AS ${own(`o${String(index)}`)}`).join(', ');
+  const grouped = (names: readonly string[]): string =>
+    names.length === 0 ? '' : `\nGROUP BY ${names.map(exact).join(', ')}`;
+  const least = (name: string): string =>
+    dialect.groupsByBytes === true && name !== NO_STRATUM ? `MIN(${name})` : name;
+  const grouping = [...groups, ...(s === undefined ? [] : [s])];
+  const crossed = ['x.', 'y.'].flatMap((alias) => groups.map((key) => `${alias}${key}`));
+  const isBefore = groups
+    .map((key, index) => {
+      const equal = groups.slice(0, index).map((before) => `${exact(`x.${before}`)} = ${exact(`y.${before}`)}`);
+      return `(${[...equal, `${exact(`x.${key}`)} < ${exact(`y.${key}`)}`].join(' AND ')})`;
+    })
+    .join(' OR ');
+  const isSame = [c, s]
+    .filter((name) => name !== undefined)
+    .map((name) => `${exact(`x.${name}`)} = ${exact(`y.${name}`)}`);
+  return {
+    missing: `SELECT COUNT(*) AS ${own('o0')}\nFROM ${source}\nWHERE ${[cluster, strata].filter((name) => name !== undefined).map((name) => `${dialect.quote(name)} IS NULL`).join(' OR ')}`, // prettier-ignore
+    groups: `SELECT ${output([...groups.map(least), least(stratum), 'COUNT(*)', ...indexes.map((index) => `SUM(${cell(index)})`), ...upper])}\nFROM (\n${clusters}\n) AS ${own('c')}${grouped(grouping)}`, // prettier-ignore
+    pairs: `SELECT ${output([...crossed.map(least), s === undefined ? stratum : least(`x.${s}`), 'COUNT(*)', ...all])}\nFROM (\n${clusters}\n) AS x\nJOIN (\n${clusters}\n) AS y ON ${isSame.join(' AND ')}\nWHERE ${isBefore}${grouped([...crossed, ...(s === undefined ? [] : [`x.${s}`])])}`, // prettier-ignore
+    strata: `SELECT ${output([least(stratum), `COUNT(DISTINCT ${exact(c as string)})`])}\nFROM (\n${clusters}\n) AS ${own('c')}${grouped(s === undefined ? [] : [s])}`, // prettier-ignore
+  };
+}
+
 /** An expression or a column, and its name in the result. */
 type Named = readonly [expression: string, name: string];
 

@@ -114,6 +114,66 @@ export function countsSuite(source: () => QuerySource): void {
     expect(JSON.stringify(found.labels)).to.include('YES');
   });
 
+  const CLUSTERED: readonly (readonly [what: string, columns: Record<string, string>])[] = [
+    ['clusters', { clusterCol: 'eh_k0' }],
+    ['clusters within strata, with weights', { clusterCol: 'eh_k0', strataCol: 'hired', sampleWeightCol: 'w' }],
+    ['clusters of decisions of scores', { clusterCol: 'eh_k0' }],
+  ];
+  for (const [what, columns] of CLUSTERED) {
+    it(`${what}: the intervals of the rows, from two levels of GROUP BY`, async () => {
+      const { engine } = source();
+      // Rows that have all columns, in clusters that cross groups.
+      const rows = Array.from({ length: 400 }, (_, row) => ({
+        eh_k0: `p${String(row % 37)}`,
+        hired: `s${String((row % 37) % 3)}`,
+        level: ['a', "b'; --", 'B'][(row * 7) % 3] as string,
+        y: (row * 31) % 5 === 0 ? null : Number((row * 13) % 7 < 3),
+        decision: row % 41 === 0 ? null : Number((row * 17 + (row % 37)) % 11 < 5),
+        score: ((row * 29) % 64) / 64,
+        w: 1 + (row % 4) / 4,
+      }));
+      const query = rows
+        .map((row, index) => {
+          const literal = (value: string | number | null): string =>
+            value === null ? 'NULL' : typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`;
+          return `SELECT ${Object.entries(row)
+            .map(([name, value]) => `${literal(value)}${index === 0 ? ` AS ${name}` : ''}`)
+            .join(', ')}`;
+        })
+        .join(' UNION ALL ');
+      const isScore = what.includes('scores');
+      const named = { attributes: [['level']], yTrue: 'y', minGroupSize: 10 };
+      const { clusterCol: cluster, strataCol: strata, sampleWeightCol: sampleWeight } = columns;
+      const found = await validateSql(
+        { engine, query },
+        { ...named, ...(isScore ? { score: 'score', scoreThreshold: 0.5 } : { yPred: 'decision' }), cluster, strata, sampleWeight }, // prettier-ignore
+      );
+      const column = <Name extends keyof (typeof rows)[number]>(name: Name) => rows.map((row) => row[name]);
+      const expected = await validateRows({
+        ...{ yTrue: column('y'), sensitive: { level: column('level') }, minGroupSize: 10 },
+        ...(isScore ? { yScore: column('score'), scoreThreshold: 0.5 } : { yPred: column('decision') }),
+        cluster: column('eh_k0'),
+        strata: strata === undefined ? undefined : column('hired'),
+        sampleWeight: sampleWeight === undefined ? undefined : column('w'),
+      });
+      for (const [metric, result] of Object.entries(expected.attributes['level'] ?? {})) {
+        const own = found.attributes['level']?.[metric];
+        expect(own?.value, metric).to.be.closeTo(result.value, 1e-12);
+        expect(own?.nClusters, metric).to.deep.equal(result.nClusters);
+        expect(own?.ci, metric).to.not.equal(null);
+        for (const end of [0, 1]) expect(own?.ci?.[end], metric).to.be.closeTo(result.ci?.[end] ?? NaN, 1e-9);
+      }
+    });
+  }
+
+  it('a row without a cluster is one clear error', async () => {
+    const { engine } = source();
+    const query = "SELECT 1 AS d, 'a' AS g, 'p' AS person UNION ALL SELECT 0, 'b', NULL UNION ALL SELECT 1, 'b', 'q'";
+    const request = { yPred: 'd', attributes: [['g']], cluster: 'person', minGroupSize: 1 };
+    const error = await errorOf(validateSql({ engine, query }, request));
+    expect(error.message).to.match(/'person' must hold a value in every row/);
+  });
+
   it('classes of decisions, and metrics of scores', async () => {
     const options = { sensitiveCol: 'level', minGroupSize: 5 };
     const { engine, ...rows } = source();

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { expect } from 'chai';
 
-import { countingSql, factsStatement, weightedRowsStatement } from '../../src/io/counting-sql.ts';
+import { clusterStatements, countingSql, factsStatement, weightedRowsStatement } from '../../src/io/counting-sql.ts';
 import { type DuckDbEngine, openDuckDb } from '../../src/io/index.ts';
 import { type CountingInput, SQL_DIALECTS, type SqlDialect } from '../../src/schemas/counting.ts';
 import { projectRoot } from '../helpers/project-files.ts';
@@ -45,6 +45,16 @@ const STATEMENTS: Readonly<Record<string, (dialect: SqlDialect) => string>> = {
       { name: 't', facts: 'numbers' },
       { name: 'w', facts: 'identifiers' },
     ]),
+  ...Object.fromEntries(
+    (['missing', 'groups', 'pairs', 'strata'] as const).map((part) => [
+      `clusters: ${part}`,
+      (dialect) =>
+        clusterStatements({
+          ...{ dialect, ...SOURCE, yPred: 'approved', yTrue: 'repaid', attribute: ['sex', 'race'], cluster: 'p' },
+          ...{ strata: 't', sampleWeight: 'w', exactScores: false, decisionsOnly: false },
+        })[part],
+    ]),
+  ),
   'weighted rows': (dialect) =>
     weightedRowsStatement(
       dialect,

@@ -53,20 +53,26 @@ interface Reducers<Request, Reduction> {
   readonly onEngine: (request: Request) => Omit<EngineRequest, 'attributes'>;
   readonly ofCounts: (counts: CountedRows, request: Request) => readonly Reduction[];
   readonly ofRows: (source: SqlSource, request: Request) => Promise<readonly Reduction[]>;
+  /**
+   * Whether engines sum clusters too.
+   * @defaultValue false
+   */
+  readonly sumsClusters?: boolean;
 }
 
 /** Reduces counts as they are, the rows of files and of DuckDB with queries, and the rows of other engines by counts. */
 async function reduceCountable<Request extends SourceRequest, Reduction>(
   source: CountableSource,
   request: Request,
-  { onEngine, ofCounts, ofRows }: Reducers<Request, Reduction>,
+  { onEngine, ofCounts, ofRows, sumsClusters = false }: Reducers<Request, Reduction>,
 ): Promise<readonly Reduction[]> {
-  if (hasClusters(request) && (isCounted(source) || isOnEngine(source))) throw clustersNotCounted(isCounted(source));
   if (isCounted(source)) {
+    if (hasClusters(request)) throw clustersNotCounted(true);
     for (const attribute of request.attributes) assertOneAttribute(source, attribute);
     return ofCounts(source, request);
   }
   if (!isOnEngine(source)) return ofRows(source, request);
+  if (hasClusters(request) && !sumsClusters) throw clustersNotCounted(false);
   const { attributes, sampleWeight, minCell } = request;
   const counted = await countOnEngine(source, { attributes, sampleWeight, ...onEngine(request), minCell });
   // If small counts are left out, the engine has read the labels.
@@ -75,11 +81,25 @@ async function reduceCountable<Request extends SourceRequest, Reduction>(
   return counted.flatMap((part) => ofCounts(part.counts, { ...read, attributes: part.attributes }));
 }
 
+/** Sums the clusters of each attribute on an engine; undefined if the source is no engine, or there are no clusters. */
+async function clustersOnEngine(
+  source: CountableSource,
+  request: DecisionRequest,
+  reductions: readonly DecisionReduction[],
+): Promise<readonly (readonly StratumSums[])[] | undefined> {
+  if (!hasClusters(request) || isCounted(source) || !isOnEngine(source)) return undefined;
+  const { sumClustersOnEngine } = await import('../../io/engines/clusters-on-engine.ts');
+  const summed: (readonly StratumSums[])[] = [];
+  for (const [index, { groups }] of reductions.entries())
+    summed.push(await sumClustersOnEngine(source, request, request.attributes[index] as readonly string[], groups));
+  return summed;
+}
+
 function clustersNotCounted(areCounts: boolean): ValueError {
   return new ValueError(
     areCounts
       ? 'Counts hold no clusters: which rows belong together cannot be seen in them any more.'
-      : 'Clusters are counted in files and in DuckDB, but not yet in other databases.',
+      : 'Clusters of numbers and of scores are counted in files and in DuckDB, but not in other databases.',
     {
       context: { parameter: 'cluster' },
       suggestion: 'Read the rows from files (CSV or Parquet), or from DuckDB.',
@@ -128,8 +148,11 @@ export async function reduceClassificationSource(
     }),
     ofCounts: countedDecisions,
     ofRows: countDecisions,
+    sumsClusters: true,
   });
-  return reductions.map(({ groups, parts: cells, rowCount, readings, clusters }) => {
+  const summed = await clustersOnEngine(source, request, reductions);
+  return reductions.map(({ groups, parts: cells, rowCount, readings, clusters: own }, index) => {
+    const clusters = own ?? summed?.[index];
     const fill = (inGroups: boolean): CellTables => {
       return fillTables(
         cells.filter((cell) => isDecided(cell) && cell.group >= 0 === inGroups),
