@@ -66,7 +66,7 @@ const MAX_NUMBERS = 200_000;
  * @returns a manifest without statistics and checksums if the validation does not hold what it was computed from
  */
 export function createManifest(
-  validation: Pick<FileValidation, 'counted'>,
+  validation: FileValidation,
   results: object,
   provenance: Provenance,
 ): ReportManifest | EvidenceManifest {

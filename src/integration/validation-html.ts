@@ -108,14 +108,14 @@ ${HOW_TO_READ_SECTION}`,
 /** The data that a page holds. */
 export interface EmbeddedReport {
   readonly source: string;
-  /** The date of the page, in milliseconds. */
-  readonly date: number;
+  /** The date of the page (ISO 8601). */
+  readonly date: string;
   readonly report: Readonly<Record<string, unknown>>;
 }
 
 function embeddedData(source: string, { report, provenance }: ValidationHtmlOptions): PageData | undefined {
   if (report === undefined || provenance === undefined) return undefined;
-  return { id: EMBEDDED_ID, value: { source, date: provenance.date.getTime(), report } satisfies EmbeddedReport };
+  return { id: EMBEDDED_ID, value: { source, date: provenance.date.toISOString(), report } satisfies EmbeddedReport };
 }
 
 const EMBEDDED_ID = 'evenhand-report';

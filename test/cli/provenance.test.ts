@@ -222,7 +222,8 @@ describe('where a report comes from', () => {
 
 /** Returns a report without its date and without measured durations. */
 function undated(text: string): string {
-  return text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, '').replaceAll(/"seconds": [\d.e-]+/g, '');
+  const date = /\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d( UTC|\.\d{3}Z)/g;
+  return text.replaceAll(date, '').replaceAll(/"seconds": [\d.e-]+/g, '');
 }
 
 /** Returns the text of an HTML page. */
