@@ -111,10 +111,21 @@ interface Arms {
 
 /** Reads the columns that the analysis uses. */
 async function readArms(request: ABTestRequest, { settings }: FairnessABTestAnalyzer): Promise<Arms> {
-  const { attributes, outcome, yTrue, business, sampleWeight, id } = settings;
-  const needed = [outcome, ...attributes.flatMap(({ columns }) => columns), yTrue, ...business, sampleWeight, id];
+  const { attributes, outcome, yTrue, business, sampleWeight, cluster, id } = settings;
+  const needed = [
+    outcome,
+    ...attributes.flatMap(({ columns }) => columns),
+    yTrue,
+    ...business,
+    sampleWeight,
+    cluster,
+    id,
+  ];
   const columns = [...new Set(needed.filter((name) => name !== null))];
-  const labels = [...attributes.flatMap((attribute) => attribute.columns), ...(id === null ? [] : [id])];
+  const labels = [
+    ...attributes.flatMap((attribute) => attribute.columns),
+    ...[id, cluster].filter((name) => name !== null),
+  ];
   const { csv, arm, controlCsv = '', treatmentCsv = '' } = request;
   if (csv === undefined || arm === undefined) {
     return {

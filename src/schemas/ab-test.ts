@@ -17,6 +17,7 @@ export const abTestSchema = z
     business: z.array(z.string().min(1)).optional(),
     metric: z.array(z.string().min(1)).min(1).optional(),
     sampleWeight: z.string().optional(),
+    cluster: z.string().optional(),
     id: z.string().optional(),
     positiveLabel: z.string().optional(),
     yTruePositiveLabel: z.string().optional(),

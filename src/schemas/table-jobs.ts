@@ -5,6 +5,7 @@ import { isMapping } from '../internal/values.ts';
 import { abTestSchema } from './ab-test.ts';
 import { calibrateSchema } from './calibrate.ts';
 import { described, optionalField } from './fields.ts';
+import { CLUSTER_DESCRIPTION } from './validate-wire.ts';
 import { MIN_GROUP_SIZE_DEFAULT } from './min-group-size.ts';
 import { type BrokenRule, brokenRules, parseWire, ruleIssue } from './problems-of.ts';
 import { checkedBy } from './row-arrays.ts';
@@ -169,6 +170,7 @@ const AB_TEST_FIELDS = {
   y_true: optionalField(column, 'The column of true labels, for metrics that need them.', 'repaid'),
   business: optionalField(columns, 'Columns of business metrics, whose effects are reported too.', ['revenue']),
   sample_weight: optionalField(column, 'The column of weights.', 'weight'),
+  cluster: optionalField(column, CLUSTER_DESCRIPTION, 'customer'),
   id: optionalField(column, 'The column of the id of each unit; ids in both arms are reported.', 'customer'),
   positive_label: optionalField(z.string(), 'The label that counts as 1 in outcome and y_true.', 'yes'),
   y_true_positive_label: optionalField(z.string(), 'The label of y_true that counts as 1, if it differs.', 'repaid'),

@@ -41,6 +41,7 @@ ${OPTION.sensitive}
 --y-true <column>  column of true labels, for metrics that need them
 --business <columns>  comma-separated list of columns of business metrics, whose effects are reported too
 --sample-weight <column>  column of row weights
+--cluster <column>  column of the units with several rows, such as the customer; intervals, p-values and checks then count units instead of rows
 --id <column>  column with the id of the unit of each row; ids that are in both arms are reported
 --positive-label <label>  label that counts as 1 in --outcome and --y-true
 ${OPTION.yTruePositiveLabel}

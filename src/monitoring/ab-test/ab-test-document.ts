@@ -231,6 +231,7 @@ function madeOf({ settings }: ABTestFields): [name: string, value: string][] {
     ['True labels', settings.yTrue ?? 'none'],
     ['Business metrics', settings.business.join(', ') || 'none'],
     ['Weights', settings.sampleWeight ?? 'none'],
+    ['Clusters', settings.cluster ?? 'none'],
     ['Alpha', String(settings.alpha)],
     ['Mode', settings.isSequential ? `sequential, tau ${given(settings.tau)}` : 'fixed number of rows'],
     ['Change for power', given(settings.minimumEffect)],

@@ -56,6 +56,13 @@ export interface ABTestOptions {
   /** The column of row weights w. If rows have weights, counts are replaced by effective counts (sum w)^2 / sum w^2. */
   readonly sampleWeight?: string | undefined;
   /**
+   * The column of clusters: units with several rows that depend on each other, such as users or schools. Standard errors,
+   * intervals, p-values and the checks of the assignment then count clusters instead of rows. Use it if whole units are
+   * assigned to an arm.
+   * @defaultValue undefined: all rows are independent
+   */
+  readonly cluster?: string | undefined;
+  /**
    * The column with ids of units, such as users: each row belongs to the unit with its id. A warning is given for ids
    * that occur in both arms, and for ids that are repeated within one arm.
    */
@@ -115,6 +122,7 @@ export const AB_TEST_OPTION_NAMES: OptionNames<ABTestOptions> = {
   naValues: true,
   business: true,
   sampleWeight: true,
+  cluster: true,
   id: true,
   alpha: true,
   minimumEffect: true,
@@ -156,6 +164,7 @@ export interface ABSettings extends FilledOptions<
   readonly yTruePositiveLabel: string | null;
   readonly business: readonly string[];
   readonly sampleWeight: string | null;
+  readonly cluster: string | null;
   readonly id: string | null;
   /** Null if the default depends on the kind of measure. */
   readonly minimumEffect: number | null;
@@ -183,6 +192,7 @@ export function fillSettings(options: ABTestOptions): ABSettings {
     naValues: options.naValues,
     business: Object.freeze(listOf(options.business ?? []).map((name) => requireName('business', name))),
     sampleWeight: optionalName('sampleWeight', options.sampleWeight),
+    cluster: optionalName('cluster', options.cluster),
     id: optionalName('id', options.id),
     alpha: requireLevel('alpha', options.alpha ?? 0.05),
     minimumEffect: optionalPositive('minimumEffect', options.minimumEffect),

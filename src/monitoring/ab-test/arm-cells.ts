@@ -1,3 +1,8 @@
+import type { ReadClusters } from '../../metrics/reduce/row-arguments.ts';
+import { clusterErrors, sumClusters } from '../../metrics/statistics/cluster-stats.ts';
+import type { ClusterErrors } from '../../stats/cluster-gap.ts';
+import { tOfNormal } from '../../stats/gap-family.ts';
+import { criticalValue } from '../../stats/normal.ts';
 import type { ArmRows } from './read-arms.ts';
 import { type ABMeasure, needsTruth } from './fairness-measures.ts';
 import { type Cell, meanCell, type RateCell, rateCell } from '../../stats/ab/index.ts';
@@ -71,25 +76,81 @@ export type GroupCells = PerArm<ArmCell>;
 /**
  * Computes the counts of every group in both arms.
  * @param measured the values of rows; rows with NaN are excluded
- * @param weights [rows], the weight of each row; undefined if all weights are one
+ * @param rows both arms; their weights, clusters and the number of rows of the control arm are used
  * @param codes [rows], the group of each row; rows with a negative code are excluded
  * @param groups the number of groups
- * @param nControl the number of rows of the control arm, which come first
  */
 export function countCells(
   measured: MeasuredRows,
-  weights: Float64Array | undefined,
+  rows: Pick<ArmRows, 'weights' | 'clusters' | 'nControl'>,
   codes: ArrayLike<number>,
   groups: number,
-  nControl: number,
 ): GroupCells[] {
+  const { weights, clusters, nControl } = rows;
+  const { kind } = measured.measure;
   const sums = sumCells(measured.values, weights, codes, groups, nControl);
-  const cellOf = (index: number): ArmCell => armCell(sums, index, measured.measure.kind);
+  const errors = clusters && clusterErrorsOf(sums, measured.values, rows, codes, clusters);
+  const cellOf = (index: number): ArmCell => {
+    const cell = armCell(sums, index, kind);
+    return errors === undefined ? cell : clusteredCell(cell, errors, index);
+  };
   return Array.from({ length: groups }, (_, group) => ({
     control: cellOf(2 * group),
     treatment: cellOf(2 * group + 1),
   }));
 }
+
+/**
+ * Computes the errors of the value of each cell from the clusters of its rows. Clusters with rows of several cells make
+ * their values correlated; the comparisons leave this out, which makes intervals wider if the rows of a cluster resemble
+ * each other.
+ */
+function clusterErrorsOf(
+  { weight, total }: CellSums,
+  values: Float64Array,
+  { weights, nControl }: Pick<ArmRows, 'weights' | 'nControl'>,
+  codes: ArrayLike<number>,
+  clusters: ReadClusters,
+): ClusterErrors {
+  const groups = Int32Array.from(values, (value, row) => {
+    const code = codes[row] as number;
+    return code < 0 || Number.isNaN(value) ? -1 : 2 * code + Number(row >= nControl);
+  });
+  const stats = sumClusters({ ...clusters, groups, groupCount: weight.length }, 2, (totals, start, row) => {
+    const cell = groups[row] as number;
+    const own = weights?.[row] ?? 1;
+    totals[start] = (totals[start] as number) + own;
+    const deviation = (values[row] as number) - (total[cell] as number) / (weight[cell] as number);
+    totals[start + 1] = (totals[start + 1] as number) + own * deviation;
+  });
+  const cells = [...weight.keys()];
+  return clusterErrors(stats, {
+    influence: Float64Array.from(cells.flatMap((cell) => [0, 1 / (weight[cell] as number)])),
+    needed: [Float64Array.from(cells.flatMap(() => [1, 0]))],
+  });
+}
+
+/**
+ * Returns a cell with the error of its clusters. A rate becomes that of the independent rows that would determine it as
+ * well, R (1 - R) / variance, reduced for the uncertainty of the variance (Korn and Graubard 1998). If all clusters have
+ * the same rate, each counts as one row.
+ */
+function clusteredCell(cell: ArmCell, { variances, clusters, degrees }: ClusterErrors, index: number): ArmCell {
+  const variance = variances[index] as number;
+  const value = cell.cell.value;
+  const own = { value, variance, degrees: degrees[index] as number };
+  if (cell.rate === undefined) {
+    return { ...cell, effective: variance > 0 ? cell.spread / variance : (clusters[index] as number), cell: own };
+  }
+  const isKnown = Number.isFinite(variance) && cell.effective > 0;
+  const trials = variance > 0 ? (value * (1 - value)) / variance : (clusters[index] as number);
+  const reduced = isKnown ? trials * (NORMAL / tOfNormal(NORMAL, own.degrees)) ** 2 : 0;
+  const rate = rateCell(Math.min(reduced, value * reduced), reduced);
+  return { ...cell, effective: reduced, cell: rate, rate };
+}
+
+/** The normal quantile at which Student's t and the normal distribution are compared. */
+const NORMAL = criticalValue(0.95);
 
 /**
  * Sums for each cell. Each array has the shape [2 x groups]: control and treatment of the first group, then of the

@@ -225,7 +225,7 @@ export function prepareMeasure(
   measured: MeasuredRows,
   settings: ABSettings,
 ): PreparedMeasure {
-  const all = countCells(measured, rows.weights, new Uint8Array(rows.nRows), 1, rows.nControl)[0] as GroupCells;
+  const all = countCells(measured, rows, new Uint8Array(rows.nRows), 1)[0] as GroupCells;
   const unit = measured.measure.kind === 'rate' ? RATE_CHANGE : MEAN_CHANGE * deviationOf(all);
   const rule: PairRule = {
     alpha: settings.alpha,
@@ -245,7 +245,7 @@ export function compareMeasure(
 ): ABComparison {
   const { metric, measured, overall, rule, problem } = prepared;
   const column = rows.groups.get(attribute) as CategoricalColumn;
-  const cells = countCells(measured, rows.weights, column.codes, column.labels.length, rows.nControl);
+  const cells = countCells(measured, rows, column.codes, column.labels.length);
   const groups = cells.map((own, index): ABGroup =>
     Object.freeze({
       group: column.labels[index] as string,

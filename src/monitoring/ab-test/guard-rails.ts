@@ -26,17 +26,42 @@ type Checks = ABTestFields['checks'];
 /** Tests whether the rows were assigned to the arms as intended. */
 export function checkAssignment(rows: ArmRows, settings: ABSettings): Checks {
   const arms = Uint8Array.from({ length: rows.nRows }, (_, row) => Number(row >= rows.nControl));
-  const nTreatment = rows.nRows - rows.nControl;
+  const one = oncePerCluster(rows, arms, new Int32Array(rows.nRows));
+  const nTreatment = one.reduce((sum, code, row) => sum + Number(code >= 0 && arms[row] === 1), 0);
+  const nControl = one.reduce((sum, code, row) => sum + Number(code >= 0 && arms[row] === 0), 0);
   const { treatmentShare } = settings;
-  const { pValue } = chiSquareGoodnessOfFit([rows.nControl, nTreatment], [1 - treatmentShare, treatmentShare]);
+  const { pValue } = chiSquareGoodnessOfFit([nControl, nTreatment], [1 - treatmentShare, treatmentShare]);
   return Object.freeze({
-    sampleRatio: Object.freeze({ treatmentShare: nTreatment / rows.nRows, expected: treatmentShare, pValue }),
+    sampleRatio: Object.freeze({
+      treatmentShare: nTreatment / (nControl + nTreatment),
+      expected: treatmentShare,
+      pValue,
+    }),
     byAttribute: Object.freeze(
-      settings.attributes.map(({ name }) =>
-        Object.freeze({ attribute: name, ...mixOf(rows.groups.get(name) as CategoricalColumn, arms) }),
-      ),
+      settings.attributes.map(({ name }) => {
+        const { kind, codes, labels } = rows.groups.get(name) as CategoricalColumn;
+        return Object.freeze({
+          attribute: name,
+          ...mixOf({ kind, labels, codes: oncePerCluster(rows, arms, codes) }, arms),
+        });
+      }),
     ),
-    overlap: rows.ids === undefined ? null : overlapOf(rows.ids, rows.nControl),
+    overlap: rows.ids === undefined ? null : overlapOf(rows.ids, rows.nControl, rows.clusters !== undefined),
+  });
+}
+
+/**
+ * Returns the code of one row of each cluster, arm and code, and -1 for all other rows: units were assigned to the arms, not
+ * their rows. Without clusters, returns all codes.
+ */
+function oncePerCluster({ clusters }: ArmRows, arms: Uint8Array, codes: Int32Array): Int32Array {
+  if (clusters === undefined) return codes;
+  const seen = new Set<string>();
+  return codes.map((code, row) => {
+    const key = `${String(clusters.clusters[row])} ${String(arms[row])} ${String(code)}`;
+    if (code < 0 || seen.has(key)) return -1;
+    seen.add(key);
+    return code;
   });
 }
 
@@ -56,7 +81,11 @@ function mixOf({ codes, labels }: CategoricalColumn, arms: Uint8Array): SampleRa
   return { groups: Object.freeze(groups), pValue: numberOrNull(pValue) };
 }
 
-function overlapOf(ids: readonly (string | number | null)[], nControl: number): NonNullable<Checks['overlap']> {
+function overlapOf(
+  ids: readonly (string | number | null)[],
+  nControl: number,
+  hasClusters: boolean,
+): NonNullable<Checks['overlap']> {
   const seen = [new Set<string>(), new Set<string>()] as const;
   const repeated = [0, 0] as [number, number];
   ids.forEach((id, row) => {
@@ -64,7 +93,8 @@ function overlapOf(ids: readonly (string | number | null)[], nControl: number): 
     const arm = row < nControl ? 0 : 1;
     // Ids may be numbers in one arm's file and text in the other arm's file.
     const name = String(id);
-    if (seen[arm].has(name)) repeated[arm] += 1;
+    // Repeats are what clusters are for.
+    if (seen[arm].has(name) && !hasClusters) repeated[arm] += 1;
     seen[arm].add(name);
   });
   const inBothArms = [...seen[0]].filter((id) => seen[1].has(id)).length;

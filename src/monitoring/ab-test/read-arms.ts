@@ -14,6 +14,7 @@ import {
   type TextColumns,
   toBinary,
 } from '../../table/index.ts';
+import { readClusters, type ReadClusters } from '../../metrics/reduce/row-arguments.ts';
 import type { ABSettings } from './ab-test-options.ts';
 
 /** The names of the arms, in order. */
@@ -37,6 +38,8 @@ export interface ArmRows {
   readonly business: ReadonlyMap<string, Float64Array>;
   /** The groups of each attribute. */
   readonly groups: ReadonlyMap<string, CategoricalColumn>;
+  /** The clusters of dependent rows; undefined if all rows are independent. */
+  readonly clusters: ReadClusters | undefined;
   readonly ids: readonly (string | number | null)[] | undefined;
   /** Warnings about how labels and texts were interpreted. */
   readonly warnings: readonly string[];
@@ -61,7 +64,7 @@ export function readArms(
   const join = (readArm: (table: Table, arm: Arm) => Float64Array): Float64Array =>
     joined(arms.map((table, index) => readArm(table, ARMS[index] as Arm)));
   const numbers = (name: string): Float64Array => join((table, arm) => numbersOf(table, arm, name));
-  const { outcome, yTrue, sampleWeight, id, nanPolicy } = settings;
+  const { outcome, yTrue, sampleWeight, cluster, id, nanPolicy } = settings;
   const { positiveLabel, yTruePositiveLabel } = labelsOf(settings);
   const decisions = (name: string, role: string, label: string | undefined): Float64Array =>
     join((table, arm) => decisionsOf(table, arm, name, role, { positiveLabel: label, naValues: settings.naValues }));
@@ -94,6 +97,13 @@ export function readArms(
         return [name, encodeGroups(Table.from(Object.fromEntries(both)), nanPolicy)];
       }),
     ),
+    clusters:
+      cluster === null
+        ? undefined
+        : readClusters(
+            { cluster: arms.flatMap((table) => columnOf(table, cluster)), strata: undefined, naValues: undefined },
+            arms[0].rowCount + arms[1].rowCount,
+          ),
     ids: id === null ? undefined : arms.flatMap((table) => columnOf(table, id)),
     warnings,
   };
