@@ -51,6 +51,14 @@ const AUDITS: readonly { file: string; hash: string; args: readonly string[] }[]
     ],
   },
   {
+    file: 'adult.train.csv',
+    hash: 'decision=income-per-year&positive=%3E50K&group=sex&cluster=native-country',
+    args: [
+      ...['--y-pred', 'income-per-year', '--positive-label', '>50K', '--sensitive', 'sex'],
+      ...['--cluster', 'native-country', '--metric', 'demographic_parity_ratio'],
+    ],
+  },
+  {
     file: 'ACS_sample.test.parquet',
     hash: 'decision=PINCP&group=SEX&group=RAC1P',
     args: ['--y-pred', 'PINCP', '--sensitive', 'SEX', '--sensitive', 'RAC1P', '--metric', 'demographic_parity_ratio'],

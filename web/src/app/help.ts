@@ -94,6 +94,8 @@ export const TERMS = {
   control:
     'A control column splits the data, for example by department or grade. Groups are then also compared within each part. A gap can vanish or reverse there (Simpson’s paradox).',
   weight: 'A weight says how many people a row stands for, as in survey data.',
+  cluster:
+    'If one person, school or household has several rows, these rows resemble each other. Name the column that says which rows belong together. Otherwise the page is more certain than the data allow.',
   positive: 'The positive decision is the one that people want: hired, approved, admitted.',
   truth:
     'The outcome that turned out later, independent of the decision: repaid, reoffended, performed well. With it, errors can be compared. Leave it out if you do not have it.',

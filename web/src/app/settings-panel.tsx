@@ -391,6 +391,7 @@ function MoreChoices({ file, settings, onChange, onDecimal }: PanelProps): JSX.E
   const isUsed =
     settings.control !== undefined ||
     settings.sampleWeight !== undefined ||
+    settings.cluster !== undefined ||
     settings.minGroupSize !== undefined ||
     settings.ciLevel !== undefined;
   return (
@@ -418,6 +419,17 @@ function MoreChoices({ file, settings, onChange, onDecimal }: PanelProps): JSX.E
         }}
       />
       <Explained label="What is a weight?">{TERMS.weight}</Explained>
+      <ColumnSelect
+        id="cluster"
+        label="Rows of the same person or thing"
+        value={settings.cluster}
+        columns={file.columns.filter(({ name }) => !settings.sensitive.includes(name) && name !== settings.yPred)}
+        none="No such column: every row is independent"
+        onChange={(cluster) => {
+          onChange({ cluster });
+        }}
+      />
+      <Explained label="Why does it matter?">{TERMS.cluster}</Explained>
       <label class="field" for="min-group-size">
         <span>Smallest group to compare, in rows</span>
         <NumberInput

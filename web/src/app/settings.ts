@@ -49,6 +49,7 @@ const TEXTS = [
   ['truth', 'yTrue'],
   ['control', 'control'],
   ['weight', 'sampleWeight'],
+  ['cluster', 'cluster'],
   ['positive', 'positiveLabel'],
   ['truth_positive', 'yTruePositiveLabel'],
 ] as const;
@@ -109,7 +110,7 @@ export function settingsOfLink(hash: string): AuditSettings | undefined {
 export function fittingSettings(settings: AuditSettings, { columns }: OpenedFile): AuditSettings | undefined {
   const names = new Set(columns.map(({ name }) => name));
   const known = (name: string | undefined): boolean => name === undefined || names.has(name);
-  const { yPred, score, yTrue, control, sampleWeight, sensitive } = settings;
-  const all = [yPred, score, yTrue, control, sampleWeight, ...sensitive];
+  const { yPred, score, yTrue, control, sampleWeight, cluster, sensitive } = settings;
+  const all = [yPred, score, yTrue, control, sampleWeight, cluster, ...sensitive];
   return all.every(known) && missingChoice(settings) === undefined ? settings : undefined;
 }

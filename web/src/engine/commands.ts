@@ -20,13 +20,15 @@ export function attributesOf({ sensitive, isCrossed = false }: AuditSettings): s
 
 /** Returns the input of a validation for the settings of the page. */
 export function validateInput(settings: AuditSettings): Omit<ValidateInput, 'backend' | 'counts'> {
-  const { yPred, score, scoreThreshold, yTrue, control, sampleWeight, positiveLabel, yTruePositiveLabel } = settings;
+  const { yPred, score, scoreThreshold, yTrue, control, sampleWeight, cluster } = settings;
+  const { positiveLabel, yTruePositiveLabel } = settings;
   const metric = metricsOf(settings);
   return {
     attributes: attributesOf(settings),
     ...(score === undefined ? { yPred } : { score, scoreThreshold }),
     yTrue,
     sampleWeight,
+    cluster,
     control: control === undefined ? undefined : [control],
     positiveLabel,
     yTruePositiveLabel,
@@ -72,6 +74,7 @@ function commandArguments(settings: AuditSettings, file: string): string[] {
     ...attributesOf(settings).flatMap((names) => option('sensitive', quoted(names))),
     ...option('control', settings.control === undefined ? undefined : quoted([settings.control])),
     ...option('sample-weight', settings.sampleWeight),
+    ...option('cluster', settings.cluster),
     ...option('positive-label', settings.positiveLabel),
     ...option('y-true-positive-label', settings.yTruePositiveLabel),
     ...option('decimal', settings.decimal),

@@ -16,6 +16,7 @@ export interface AuditSettings {
   readonly isCrossed?: boolean | undefined;
   readonly control?: string | undefined;
   readonly sampleWeight?: string | undefined;
+  readonly cluster?: string | undefined;
   readonly positiveLabel?: string | undefined;
   readonly yTruePositiveLabel?: string | undefined;
   readonly minGroupSize?: number | undefined;

@@ -273,12 +273,16 @@ async function openFile(file: File, decimal: ',' | undefined): Promise<Opened> {
 
 /** Returns the columns that an audit reads, and whether they name groups. */
 function wantedColumns(settings: AuditSettings): { name: string; isLabel: boolean }[] {
-  const { yPred, score, yTrue, sampleWeight, sensitive, control } = settings;
+  const { yPred, score, yTrue, sampleWeight, cluster, sensitive, control } = settings;
   const outcomes = [score === undefined ? yPred : undefined, score, yTrue, sampleWeight];
   return [
-    ...[...sensitive, control].flatMap((name) => (name === undefined ? [] : [{ name, isLabel: true }])),
+    ...[...new Set([...sensitive, control, cluster])].flatMap((name) =>
+      name === undefined ? [] : [{ name, isLabel: true }],
+    ),
     ...outcomes.flatMap((name) =>
-      name === undefined || sensitive.includes(name) || name === control ? [] : [{ name, isLabel: false }],
+      name === undefined || sensitive.includes(name) || name === control || name === cluster
+        ? []
+        : [{ name, isLabel: false }],
     ),
   ];
 }
