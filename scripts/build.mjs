@@ -24,6 +24,12 @@ execFileSync(process.execPath, [require.resolve('typescript/bin/tsc'), '-p', pat
   stdio: 'inherit',
 });
 
+/** Replaces a file by a compressed one; `readCompressed` reads it. */
+function pack(file) {
+  writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 9 }));
+  rmSync(file);
+}
+
 /** The text of the MIT licence, for packages that only name it. */
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
 
@@ -62,6 +68,7 @@ const bundles = await Promise.all([
   }),
   bundleCommandLine(),
 ]);
+pack(path.join(vendor, 'echarts-page.js'));
 // Their types are those of packages that users do not have.
 for (const name of ['echarts', 'echarts-page']) rmSync(path.join(vendor, `${name}.d.ts`), { force: true });
 
@@ -78,8 +85,8 @@ for (const [name, [packageName, file]] of Object.entries(copied)) {
   const target = path.join(root, 'dist', name);
   mkdirSync(path.dirname(target), { recursive: true });
   const source = path.join(folderOf(packageName), file);
-  if (name.startsWith('api/assets/')) writeFileSync(`${target}.gz`, gzipSync(readFileSync(source), { level: 9 }));
-  else cpSync(source, target);
+  cpSync(source, target);
+  if (!name.endsWith('.ttf')) pack(target);
 }
 await import('./build-workbench.mjs');
 const { bundledPackages } = await import('../web/substitutes.mjs');
@@ -111,6 +118,7 @@ function bundleCommandLine() {
     target: 'node20',
     minifyWhitespace: true,
     minifySyntax: true,
+    minifyIdentifiers: true,
     // Messages and logs name classes.
     keepNames: true,
     legalComments: 'none',

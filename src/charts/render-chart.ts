@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { DataValidationError } from '../exceptions/index.ts';
 import { decodeUtf8 } from '../internal/decode-utf8.ts';
 import { escapeHtml } from '../internal/html.ts';
-import { builtFile, importOptional } from '../internal/packages.ts';
+import { builtFile, readCompressed, importOptional } from '../internal/packages.ts';
 import type { Chart } from './chart.ts';
 import { renderSvgs, withoutInheritedNames } from './render-svg.ts';
 
@@ -114,7 +113,7 @@ ${boxes.join('\n')}
  * element early, and the HTML parser does not change any part of it.
  */
 export async function readEchartsScript(): Promise<string> {
-  return decodeUtf8(await readFile(builtFile('vendor/echarts-page.js')), 'The script of ECharts')
+  return decodeUtf8(await readCompressed('vendor/echarts-page.js'), 'The script of ECharts')
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('</script', '<\\/script')
     .replaceAll('<!--', '<\\!--');

@@ -21,6 +21,9 @@ const LINE_FEED = 10;
 const IDENTIFIER_NAME =
   /(^|[^a-z])(id|ids|uuid|guid|person|user|customer|client|patient|applicant|candidate|employee|student|pupil|household|family|school|hospital|session|account|participant|subject)([^a-z]|$)|[a-z](Id|ID)$/i;
 
+/** Matches numbers with points or commas. */
+const NUMBER = /^\s*[-+]?[\d.,]*\d[\d.,]*(e[-+]?\d+)?\s*$/i;
+
 /** The smallest mean number of rows of a value, and the smallest number of different values. */
 const MIN_MEAN_COUNT = 1.5;
 const MIN_VALUES = 10;
@@ -72,7 +75,7 @@ function identifiersIn(title: string, text: string, used: ReadonlySet<string>): 
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
     const meanCount = total / counts.size;
     if (used.has(name) || !(meanCount >= MIN_MEAN_COUNT)) return [];
-    const areTexts = ![...counts.keys()].every((value) => Number.isFinite(Number(value)));
+    const areTexts = ![...counts.keys()].every((value) => NUMBER.test(value));
     const isIdentifier = IDENTIFIER_NAME.test(name)
       ? counts.size >= MIN_VALUES
       : areTexts && counts.size >= Math.max(MIN_TEXTS, MIN_TEXT_SHARE * total);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 
 import { ValueError } from '../../exceptions/index.ts';
 import { suggestNames } from '../../internal/arguments.ts';
@@ -8,7 +9,7 @@ import type { Table } from '../../table/index.ts';
 import { berkeleyAdmissions, cpsWagesOf } from './samples.ts';
 
 function cpsWages(): Table {
-  const text = decodeUtf8(readFileSync(builtFile('vendor/cps-wages.json')), 'The sample data');
+  const text = decodeUtf8(gunzipSync(readFileSync(builtFile('vendor/cps-wages.json.gz'))), 'The sample data');
   return cpsWagesOf(JSON.parse(text) as Record<string, string | number>[]);
 }
 
