@@ -63,6 +63,9 @@ function examplesOf(section, language) {
   return blocks.filter(([, name]) => name === language).map(([, , code]) => code);
 }
 
+/** The report of the first version of Node. */
+let reportOfFirst;
+
 /** Runs the README's examples in a folder that contains only the package. `bin` is the folder of the Node to use. */
 async function use(folder, bin) {
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
@@ -92,6 +95,12 @@ async function use(folder, bin) {
       '--epochs 1 --folds 2 --out-plot plot.png',
   );
   assert(readFileSync(path.join(folder, 'plot.png')).length > 10_000, 'training draws a plot');
+  const report = shell(
+    'npx --no-install evenhand validate --csv wages.csv --y-pred union --y-true wage_above_median ' +
+      '--sensitive gender --sensitive race --cluster occupation --with-p-value --with-effects --json',
+  );
+  reportOfFirst ??= report;
+  assert(report === reportOfFirst, 'a report in JSON has the same bytes on every version of Node');
   await serve(folder, env);
 }
 
