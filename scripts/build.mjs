@@ -118,7 +118,6 @@ function bundleCommandLine() {
     target: 'node20',
     minifyWhitespace: true,
     minifySyntax: true,
-    minifyIdentifiers: true,
     // Messages and logs name classes.
     keepNames: true,
     legalComments: 'none',
