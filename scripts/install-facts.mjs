@@ -183,7 +183,7 @@ try {
   for (const name of ['echarts', 'zrender', '@stdlib/math-base-special-betainc', 'redoc', 'swagger-ui-dist']) {
     assert(licences.includes(name), `the licence of ${name} is in the package`);
   }
-  assert(megabytes <= MAX_MEGABYTES, `at most ${MAX_MEGABYTES} MB (${megabytes.toFixed(0)})`);
+  assert(megabytes <= MAX_MEGABYTES, `at most ${MAX_MEGABYTES} MB (${megabytes.toFixed(1)})`);
   assert(packages <= MAX_PACKAGES, `at most ${MAX_PACKAGES} packages (${packages})`);
 } finally {
   rmSync(folder, { recursive: true, force: true });

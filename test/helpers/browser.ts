@@ -31,8 +31,13 @@ function isProgram(file: string): boolean {
 /**
  * Describes a suite that needs a browser, which is started before it and ended after it. Without a browser the suite is
  * skipped with the reason, or fails if the browser is required.
+ * @param flags further flags of the browser
  */
-export function describeWithBrowser(title: string, suite: (browser: () => Browser) => void): void {
+export function describeWithBrowser(
+  title: string,
+  suite: (browser: () => Browser) => void,
+  flags: readonly string[] = [],
+): void {
   const program = browserPath();
   if (program === undefined || !hasPackage('puppeteer-core')) {
     const missing =
@@ -55,7 +60,13 @@ export function describeWithBrowser(title: string, suite: (browser: () => Browse
       browser = await launch({
         executablePath: program,
         // The pages are our own, and Chromium has no sandbox for the root user.
-        args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--no-first-run'],
+        args: [
+          '--no-sandbox',
+          '--disable-dev-shm-usage',
+          '--disable-background-networking',
+          '--no-first-run',
+          ...flags,
+        ],
         timeout: STEP_LIMIT_MILLIS,
         protocolTimeout: STEP_LIMIT_MILLIS,
       });

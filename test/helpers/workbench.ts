@@ -39,6 +39,7 @@ export function useBuiltPage(): () => string {
  * @param options.file the self-contained page
  * @param options.offered the file that `evenhand view` offers
  * @param options.hash the settings in the address
+ * @param options.script a script that runs in the page before its own
  */
 export async function openWorkbench(
   browser: Browser,
@@ -47,7 +48,8 @@ export async function openWorkbench(
     file,
     offered,
     hash = '',
-  }: { kind: WorkbenchKind; file?: string | undefined; offered?: string; hash?: string },
+    script,
+  }: { kind: WorkbenchKind; file?: string | undefined; offered?: string; hash?: string; script?: string },
 ): Promise<WorkbenchPage> {
   const view = kind === 'hosted' ? await startView({ file: offered, port: 0 }) : undefined;
   const base = view?.url ?? `file://${file ?? ''}`;
@@ -63,6 +65,7 @@ export async function openWorkbench(
   });
   if (kind === 'self-contained') await page.setOfflineMode(true);
   await page.setViewport({ width: 1440, height: 900 });
+  if (script !== undefined) await page.evaluateOnNewDocument(script);
   await page.goto(`${base}${hash}`);
   await page.waitForSelector('#main');
   return {

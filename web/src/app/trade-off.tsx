@@ -74,6 +74,8 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
   const [features, setFeatures] = useState<readonly string[]>([]);
   const [etas, setEtas] = useState(FIRST_ETAS);
   const [epochs, setEpochs] = useState(20);
+  const [lacksGpu, setLacksGpu] = useState(false);
+  const [backend, setBackend] = useState<SweepSettings['backend']>('wasm');
   const [progress, setProgress] = useState<Progress>();
   const [problem, setProblem] = useState<Problem>();
   const [trained, setTrained] = useState<Trained>();
@@ -119,6 +121,21 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
     [],
   );
 
+  const chooseBackend = (select: HTMLSelectElement): void => {
+    setLacksGpu(false);
+    setBackend('wasm');
+    if (select.value !== 'webgpu') return;
+    const use = (isFound: boolean): void => {
+      if (isFound) setBackend('webgpu');
+      else select.value = 'wasm';
+      setLacksGpu(!isFound);
+    };
+    // Only now, because browsers complain in the console if there is none.
+    void findGpu().then(use, () => {
+      use(false);
+    });
+  };
+
   function report(error: unknown): void {
     setProblem(error as Error);
   }
@@ -136,7 +153,7 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
     setTrained(undefined);
     setProgress({ stage: 'Starting', done: 0, total: 1 });
     const settings: SweepSettings = {
-      ...{ target, positiveLabel, sensitive, features, epochs, seed: 42 },
+      ...{ target, positiveLabel, sensitive, features, epochs, seed: 42, backend },
       etas: [...new Set(weights)],
     };
     // In a narrow window, the results are below the settings.
@@ -251,6 +268,26 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
               }}
             />
           </label>
+          {'gpu' in navigator && (
+            <label class="field" for="backend">
+              <span>Compute on</span>
+              <select
+                id="backend"
+                value={backend}
+                onChange={(event) => {
+                  chooseBackend(event.currentTarget);
+                }}
+              >
+                <option value="wasm">the processor (WebAssembly)</option>
+                <option value="webgpu">the graphics processor (WebGPU)</option>
+              </select>
+            </label>
+          )}
+          {lacksGpu && (
+            <p class="hint" role="status">
+              Pages cannot use a graphics processor in this browser, so that the processor is used.
+            </p>
+          )}
           <Explained label="What is eta?">
             A network minimises its error plus eta times a penalty for a gap between the groups. With 0, only the error
             counts.
@@ -290,6 +327,20 @@ function Sweep({ client, file }: { readonly client: EngineClient; readonly file:
       </div>
     </div>
   );
+}
+
+/** The part of WebGPU that tells whether there is a graphics processor. */
+interface GpuAdapter {
+  readonly info?: { readonly isFallbackAdapter?: boolean };
+  readonly isFallbackAdapter?: boolean;
+}
+
+/** Returns whether pages may use a graphics processor. One that is imitated in software is slower than the processor. */
+async function findGpu(): Promise<boolean> {
+  const { gpu } = navigator as { readonly gpu?: { requestAdapter(): Promise<GpuAdapter | null> } };
+  const adapter = await gpu?.requestAdapter();
+  if (adapter === undefined || adapter === null) return false;
+  return !(adapter.info?.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false);
 }
 
 function namesOf(columns: readonly { readonly name: string }[]): string[] {

@@ -10,6 +10,7 @@ export interface SweepSettings {
   readonly etas: readonly number[];
   readonly epochs: number;
   readonly seed: number;
+  readonly backend: 'wasm' | 'webgpu';
   readonly decimal?: ',' | undefined;
 }
 

@@ -3,6 +3,7 @@ import { Table } from '../../../src/table/index.ts';
 import { type HeldOutScores, judgeAtThreshold } from '../../../src/training/pareto/held-out-scores.ts';
 import { paretoToJson } from '../../../src/training/pareto/pareto-sweep.ts';
 import { sweepWithScores } from '../../../src/training/pareto/sweep-pareto.ts';
+import { onWorkingGpu } from '../host/tensor-runtime.ts';
 import { problemOf, sourceOf } from './open-source.ts';
 import type { SweepResult, SweepSettings, TrainAnswer, TrainRequest } from './training-protocol.ts';
 
@@ -36,9 +37,9 @@ async function answer(request: TrainRequest): Promise<void> {
   }
 }
 
-/** Trains the networks of a sweep, as `evenhand train-regularized --backend wasm` does. */
+/** Trains the networks of a sweep, as `evenhand train-regularized` does on the same backend. */
 async function train(file: File, settings: SweepSettings): Promise<SweepResult> {
-  const { target, positiveLabel, sensitive, features, etas, epochs, seed, decimal } = settings;
+  const { target, positiveLabel, sensitive, features, etas, epochs, seed, backend, decimal } = settings;
   const report = (stage: string, done: number, total: number): void => {
     scope.postMessage({ kind: 'progress', stage, done, total });
   };
@@ -50,14 +51,16 @@ async function train(file: File, settings: SweepSettings): Promise<SweepResult> 
   );
   const table = Table.ofColumns([...columns]);
   report('Starting TensorFlow.js', 0, 1);
-  const trained = await sweepWithScores(
-    { table, target, positiveLabel, sensitive: [sensitive], features: [...features] },
-    {
-      ...{ etas: [...etas], epochs, seed, backend: 'wasm', threads: 1 },
-      onProgress: ({ stage, done, total }) => {
-        report(stage, done, total);
+  const trained = await onWorkingGpu(() =>
+    sweepWithScores(
+      { table, target, positiveLabel, sensitive: [sensitive], features: [...features] },
+      {
+        ...{ etas: [...etas], epochs, seed, backend, threads: 1 },
+        onProgress: ({ stage, done, total }) => {
+          report(stage, done, total);
+        },
       },
-    },
+    ),
   );
   scores = trained.scores;
   return paretoToJson(trained.sweep) as unknown as SweepResult;
@@ -65,13 +68,13 @@ async function train(file: File, settings: SweepSettings): Promise<SweepResult> 
 
 /** Returns the command that gives the same points. */
 function commandOf(name: string, settings: SweepSettings): string {
-  const { target, positiveLabel, sensitive, features, etas, epochs, seed, decimal } = settings;
+  const { target, positiveLabel, sensitive, features, etas, epochs, seed, backend, decimal } = settings;
   const names = (list: readonly string[]): string => list.map((one) => one.replaceAll(',', String.raw`\,`)).join(',');
   return shellCommand([
     ...['train-regularized', '--csv', name, '--target', target],
     ...(positiveLabel === undefined ? [] : ['--positive-label', positiveLabel]),
     ...['--sensitive', names([sensitive]), '--features', names(features)],
-    ...['--etas', etas.join(','), '--epochs', String(epochs), '--seed', String(seed), '--backend', 'wasm'],
+    ...['--etas', etas.join(','), '--epochs', String(epochs), '--seed', String(seed), '--backend', backend],
     ...(decimal === undefined ? [] : ['--decimal', decimal]),
   ]);
 }

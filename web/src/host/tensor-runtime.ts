@@ -6,22 +6,84 @@ import simd from '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm
 import plain from '@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm.wasm?url';
 
 import { DependencyError } from '../../../src/exceptions/index.ts';
+import { makeProductsRepeatable } from '../../../src/tensor/repeatable-products.ts';
 import type { LoadTensorflowOptions, Tensorflow, Tf } from '../../../src/tensor/runtime.ts';
 import { absent } from './absent.ts';
 
-/** Replaces `src/tensor/runtime.ts` in a browser, which has TensorFlow.js in WebAssembly. */
+/** Replaces `src/tensor/runtime.ts` in a browser, which has TensorFlow.js in WebAssembly and on WebGPU. */
+
+type Backend = 'wasm' | 'webgpu';
 
 let started: Promise<Tensorflow> | undefined;
+let current: Backend = 'wasm';
 
 /**
- * Starts TensorFlow.js.
- * @throws {DependencyError} if the browser has no WebAssembly
+ * Starts TensorFlow.js. A worker uses one backend: later calls return the first one.
+ * @throws {DependencyError} if the browser does not have what the backend needs
  */
-export function loadTensorflow(_options: LoadTensorflowOptions = {}): Promise<Tensorflow> {
-  return (started ??= start());
+export function loadTensorflow({ backend }: LoadTensorflowOptions = {}): Promise<Tensorflow> {
+  return (started ??= backend === 'webgpu' ? startWebGpu() : startWasm());
 }
 
-async function start(): Promise<Tensorflow> {
+/** What went wrong on the GPU: its numbers may be wrong from then on. */
+let gpuProblem: string | undefined;
+
+/** The time in which a browser says that a device is lost, in milliseconds. */
+const LOSS_MILLIS = 500;
+
+/**
+ * Does work, and checks that the GPU was there during all of it and reported no error.
+ * @throws {DependencyError} if the GPU was lost, or ran out of memory
+ */
+export async function onWorkingGpu<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work();
+    // Errors are reported after the work that caused them.
+    if (current === 'webgpu') await (tfjs.backend() as unknown as GpuBackend).queue.onSubmittedWorkDone();
+    if (gpuProblem === undefined) return result;
+  } catch (error) {
+    if (current === 'webgpu') await new Promise((resolve) => setTimeout(resolve, LOSS_MILLIS));
+    if (gpuProblem === undefined) throw error;
+  }
+  throw new DependencyError(`The graphics processor failed: ${gpuProblem}`, {
+    suggestion: 'Train on the processor instead, or close other pages and try again.',
+  });
+}
+
+/** The parts of the backend that show what happens to its device. */
+interface GpuBackend {
+  readonly queue: { onSubmittedWorkDone(): Promise<undefined> };
+  readonly device: {
+    readonly lost: Promise<{ readonly message: string }>;
+    addEventListener(
+      name: 'uncapturederror',
+      listener: (event: { readonly error: { readonly message: string } }) => void,
+    ): void;
+  };
+}
+
+async function startWebGpu(): Promise<Tensorflow> {
+  await import('@tensorflow/tfjs-backend-webgpu');
+  tfjs.enableProdMode();
+  if (!(await tfjs.setBackend('webgpu'))) {
+    throw new DependencyError('This browser does not let pages use the graphics processor (WebGPU).', {
+      suggestion: 'Train on the processor instead.',
+    });
+  }
+  await tfjs.ready();
+  makeProductsRepeatable(tfjs);
+  current = 'webgpu';
+  const { device } = tfjs.backend() as unknown as GpuBackend;
+  void device.lost.then(({ message }) => {
+    gpuProblem ??= message === '' ? 'it was lost.' : message;
+  });
+  device.addEventListener('uncapturederror', ({ error }) => {
+    gpuProblem ??= error.message;
+  });
+  return { tf: tfjs, backend: 'webgpu', passedOver: [] };
+}
+
+async function startWasm(): Promise<Tensorflow> {
   // Without shared memory, no page uses the binary with threads.
   setWasmPaths({
     'tfjs-backend-wasm.wasm': plain,
@@ -48,9 +110,9 @@ export async function tensorflowInUse(): Promise<Tf> {
   return (await loadTensorflow()).tf;
 }
 
-/** Returns the only backend. */
-export function backendInUse(): 'wasm' {
-  return 'wasm';
+/** Returns the backend of this worker. */
+export function backendInUse(): Backend {
+  return current;
 }
 
 /** Returns that the backend has no device. */
