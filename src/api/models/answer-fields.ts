@@ -157,6 +157,10 @@ export const METRIC_RESULT_FIELDS = {
     .record(z.string(), z.record(z.string(), interval.nullable()))
     .optional()
     .describe('The smallest and largest value of each measure of each group; only if small counts were left out.'),
+  n_clusters: z
+    .record(z.string(), count)
+    .optional()
+    .describe('The number of clusters of each group; only if rows come in clusters.'),
   warnings: notes.describe('Warnings to consider before you quote the value.'),
   seed: z.number().int().nullable().describe('The seed of random computations; null if there are none.'),
 } as const;

@@ -74,6 +74,12 @@ const COMMON_FIELDS = {
   threshold,
   gates,
   labels: readLabelsSchema.optional(),
+  notes: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'What to consider about the data, such as a column of people with several rows each; only if there is something.',
+    ),
   attributes: z
     .record(z.string(), attributeValidationSchema)
     .describe('The results of each attribute by its name; the names of an intersection are joined by ||.'),

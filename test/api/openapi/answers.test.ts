@@ -36,6 +36,8 @@ interface Case {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
+const PEOPLE = ['validate', '--csv', 'people.csv', '--y-pred', 'hired', '--sensitive', 'sex'];
+
 const CASES: Readonly<Record<string, Case>> = {
   'a validation by one attribute': { model: 'ValidationAnswer', args: VALIDATE },
   'a validation whose metric is undefined': {
@@ -62,6 +64,8 @@ const CASES: Readonly<Record<string, Case>> = {
     model: 'ValidationAnswer',
     args: [...VALIDATE, '--compat', 'fairlearn', '--with-ci', '--threshold', '0.8', '--metric', 'selection_rate_ratio'],
   },
+  'a validation with clusters': { model: 'ValidationAnswer', args: [...PEOPLE, '--cluster', 'person'] },
+  'a validation with a note on its data': { model: 'ValidationAnswer', args: PEOPLE },
   'a pipeline': { model: 'PipelineAnswer', args: ['pipeline', ...WAGES], more: { download: '/results/x/data' } },
   'a pipeline with steps': {
     model: 'PipelineAnswer',
@@ -81,6 +85,15 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a dry run': { model: 'LlmEvalAnswer', args: [...LLM_EVAL, '--dry-run'] },
 };
+
+/** Three rows for each of 200 people. */
+const ROWS_OF_PEOPLE = [
+  'person,sex,hired',
+  ...Array.from(
+    { length: 600 },
+    (_, row) => `p${String(Math.floor(row / 3))},${row % 2 === 0 ? 'f' : 'm'},${String(row % 5 > 2 ? 1 : 0)}`,
+  ),
+].join('\n');
 
 const STEPS = `sensitive: [gender, race]
 benchmarks:
@@ -107,6 +120,7 @@ describe('the schemas of answers', () => {
     const { writeFile } = await import('node:fs/promises');
     await runCli(['sample-data', 'cps-wages', '--out', 'wages.csv'], { cwd: folder() });
     await writeFile(path.join(folder(), 'steps.yml'), STEPS);
+    await writeFile(path.join(folder(), 'people.csv'), ROWS_OF_PEOPLE);
     for (const [name, { args, more }] of Object.entries(CASES)) {
       const { stdout, stderr } = await runCli([...args, '--json'], { cwd: folder() });
       expect(stdout, `${name}: ${stderr}`).to.not.equal('');
@@ -130,7 +144,7 @@ describe('the schemas of answers', () => {
     it(`reject it without any one of its fields: ${name}`, () => {
       const answer = answers.get(name) as Record<string, unknown>;
       for (const field of Object.keys(answer)) {
-        if (field === 'control') continue;
+        if (field === 'control' || field === 'notes') continue;
         const { [field]: _, ...rest } = answer;
         expect(checker.problemsOf(model, rest), field).to.not.deep.equal([]);
       }
