@@ -3,7 +3,7 @@ import { type Check } from './checks.ts';
 import { rowsSql, toNumbers } from './group-by.ts';
 import type { Relation } from './relation.ts';
 import type { SourceRequest, SqlSession } from './sql-engine.ts';
-import { groupExpression, groupLabelOf, groupOutput } from './value-sql.ts';
+import { groupExpression, groupLabelOf, groupOutputs } from './value-sql.ts';
 
 /** The sums over the clusters of one stratum. Without strata, all clusters are in one stratum. */
 export interface StratumSums {
@@ -82,7 +82,7 @@ export async function sumClusters(
     { ordered: true },
   );
   const own = await session.rows(
-    `SELECT ${[...outputs(relation, attribute), 'key', 'CAST(s AS VARCHAR)', 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
+    `SELECT ${[...groupOutputs(relation, attribute), 'key', 'CAST(s AS VARCHAR)', 'count(*)', ...cells.map((_, i) => `sum(t${String(i)})`), ...productSums(cells.length, 't', 't', true)].join(', ')}
       FROM eh_clusters GROUP BY ALL`,
     { ordered: true },
   );
@@ -181,7 +181,7 @@ export async function readClusterCells(
   const { attribute, cluster, find } = query;
   const values = names.map((name, index) => `${name} AS v${String(index)}`);
   const rows = await session.rows(
-    `SELECT ${[...outputs(relation, attribute), 'CAST(c AS VARCHAR)', 'CAST(s AS VARCHAR)', ...names.map((_, index) => `v${String(index)}`), 'w'].join(', ')} FROM (
+    `SELECT ${[...groupOutputs(relation, attribute), 'CAST(c AS VARCHAR)', 'CAST(s AS VARCHAR)', ...names.map((_, index) => `v${String(index)}`), 'w'].join(', ')} FROM (
       SELECT ${[...groupNames(attribute), 'c', 's', ...values, `sum(${weight}) AS w`].join(', ')}
       FROM (${clusterRows(relation, query)}) WHERE ${used(query)} GROUP BY ALL LIMIT ${String(MAX_CLUSTER_CELLS + 1)})`,
     { ordered: true },
@@ -195,9 +195,10 @@ export async function readClusterCells(
   const width = attribute.length;
   return rows.flatMap((row): ClusterCell[] => {
     const group = find(row.slice(0, width).map((value) => groupLabelOf(relation, value)));
-    const [c, s, ...numbers] = row.slice(width);
-    const [own = 0, ...reversed] = toNumbers(numbers).reverse();
-    return group < 0 ? [] : [{ group, cluster: c, stratum: s, values: reversed.reverse(), weight: own }];
+    if (group < 0) return [];
+    const numbers = toNumbers(row.slice(width + 2));
+    const [values, weight = 0] = [numbers.slice(0, -1), numbers.at(-1)];
+    return [{ group, cluster: row[width], stratum: row[width + 1], values, weight }];
   });
 }
 
@@ -209,10 +210,6 @@ function used({ attribute, nanPolicy, isComplete }: ClusterQuery): string {
 
 function groupNames(attribute: readonly string[]): string[] {
   return attribute.map((_, index) => `g${String(index)}`);
-}
-
-function outputs(relation: Relation, attribute: readonly string[]): string[] {
-  return attribute.map((name, index) => groupOutput(relation, name, `g${String(index)}`));
 }
 
 /** Returns SQL that selects rows with their groups, their cluster `c` and their stratum `s`. */

@@ -10,7 +10,7 @@ import type { SqlSource } from './sql-source.ts';
 import {
   BAD_STATE,
   groupLabelOf,
-  groupOutput,
+  groupOutputs,
   isKnown,
   labelState,
   numberExpression,
@@ -104,7 +104,7 @@ export async function countScores(
       const seen = scanned[index] as AttributeRows;
       const step = stepOf(seen, grid);
       const rows = rowsSql(relation, { names: attribute, select, checks: [] });
-      const outputs = attribute.map((name, column) => groupOutput(relation, name, `g${String(column)}`));
+      const outputs = groupOutputs(relation, attribute);
       const counted = await session.rows(scoresSql(rows, { outputs, step, isWeighted }), { ordered: isWeighted });
       reductions.push({
         groups: seen.groups,

@@ -16,7 +16,7 @@ import type { NumberRequest, SqlSession } from './sql-engine.ts';
 import type { SqlSource } from './sql-source.ts';
 import {
   groupLabelOf,
-  groupOutput,
+  groupOutputs,
   isKnown,
   numberExpression,
   readWeights,
@@ -139,7 +139,7 @@ async function sumAttribute(
   const hasTruth = yTrue !== undefined;
   const isWeighted = sampleWeight !== undefined;
   const width = attribute.length;
-  const outputs = attribute.map((name, position) => groupOutput(relation, name, `g${String(position)}`));
+  const outputs = groupOutputs(relation, attribute);
   const sql = momentsSql(rows, { outputs, hasTruth, isWeighted, checks: checkSums(checks) });
   const result = await session.rows(sql, { ordered: true });
   const firstCheck = (result[0]?.length ?? 0) - checks.length;

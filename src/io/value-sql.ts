@@ -47,6 +47,11 @@ export function groupOutput(relation: Relation, name: string, alias: string): st
   return columnKind(relation, name) === 'fraction' ? alias : `CAST(${alias} AS VARCHAR)`;
 }
 
+/** Returns the {@link groupOutput} of each column of an attribute. The columns are named `g0`, `g1` … */
+export function groupOutputs(relation: Relation, attribute: readonly string[]): string[] {
+  return attribute.map((name, index) => groupOutput(relation, name, `g${String(index)}`));
+}
+
 /** Returns the group label of a value selected by {@link groupOutput}, as for arrays; undefined if missing. */
 export function groupLabelOf(relation: Relation, value: unknown): string | undefined {
   const label = labelOf(relation, value);

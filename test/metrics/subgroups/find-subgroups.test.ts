@@ -152,7 +152,7 @@ describe('findSubgroups', () => {
     expect(one?.subgroups[0]?.n).to.equal(three?.subgroups[0]?.n);
   });
 
-  it('keeps all rows of a cluster in one half, whatever their order', async () => {
+  it('keeps all rows of a cluster in one half if the rows are in another order', async () => {
     const rows = makeRows();
     const sorted = [...rows].sort((a, b) => (a['age'] as number) - (b['age'] as number));
     const options = { ...HIRED, cluster: 'person' };
