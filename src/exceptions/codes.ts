@@ -132,6 +132,10 @@ const CODES_BY_CLASS = {
       cause: 'A configuration file, a command-line option or an environment variable is invalid.',
       fix: 'Correct each key that the message lists with its line and column.',
     },
+    'code-not-allowed': {
+      cause: 'A configuration names code, such as a module with metrics, and the call does not allow it to run.',
+      fix: 'Read the code. If you trust it, use `--allow-code`, or `allowCode: true` in a program.',
+    },
   },
   MetricComputationError: {
     'metric-unavailable': {

@@ -1,4 +1,5 @@
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
+import type { OutcomeReading } from '../outcome/read-outcome.ts';
 import type { Completion, FailureKind, FinishReason } from './llm-client.ts';
 
 /** The reason why a request has no answer. */
@@ -33,7 +34,10 @@ export interface AnswerRecord {
 }
 
 /** The input of an evaluator: a planned prompt and the result of its request. */
-export interface Transcript extends PlannedPrompt, AnswerRecord {}
+export interface Transcript extends PlannedPrompt, AnswerRecord {
+  /** The declared outcomes and custom metrics of the answer, by name. Omitted if none applies. */
+  readonly readings?: Readonly<Record<string, OutcomeReading>> | undefined;
+}
 
 /** Returns the record of a request. Missing fields are set to null, false or 0. */
 export function answerRecord(

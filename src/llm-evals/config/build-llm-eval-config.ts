@@ -3,9 +3,14 @@ import {
   type CounterfactualConfig,
   EVALUATOR_NAMES,
   type EvaluatorName,
+  type JudgeConfig,
   type LLMEvalConfig,
   type LLMEvalDocument,
   type LLMProvider,
+  OUTCOME_NAMES,
+  type OutcomeConfig,
+  type OutcomeName,
+  type OutcomeSpec,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The default models of providers that do not require one. */
@@ -23,6 +28,9 @@ export function buildLlmEvalConfig(fields: Partial<LLMEvalDocument>): LLMEvalCon
     evaluators: document.evaluators ?? evaluatorsFor(document),
     promptTemplates: document.prompt_templates ?? {},
     counterfactual: document.counterfactual === undefined ? null : buildCounterfactual(document.counterfactual),
+    outcome: buildOutcome(document.outcome ?? {}),
+    judge: buildJudge(document),
+    metrics: document.metrics ?? null,
     cacheDir: document.cache_dir,
     replayOnly: document.replay_only,
     replayPath: document.replay_path ?? null,
@@ -51,6 +59,55 @@ export function buildCounterfactual(section: NonNullable<LLMEvalDocument['counte
     defaults,
     namePools,
     ...(controlDimension === undefined ? {} : { controlDimension }),
+  };
+}
+
+type OutcomeDocument = NonNullable<LLMEvalDocument['outcome']>;
+type OutcomeEntry = Exclude<NonNullable<OutcomeDocument[OutcomeName]>, readonly unknown[]>;
+
+function buildOutcome(given: OutcomeDocument): OutcomeConfig {
+  const named = OUTCOME_NAMES.flatMap((name) => {
+    const entry = given[name];
+    return entry === undefined ? [] : [[name, [entry].flat().map(buildSpec)] as const];
+  });
+  return Object.fromEntries(named);
+}
+
+function buildSpec({ json_path: jsonPath, number, ...rest }: OutcomeEntry): OutcomeSpec {
+  const { json_path: numberPath, ...range } = number ?? {};
+  return withoutUndefined({
+    ...{ jsonPath, ...rest },
+    number: number && withoutUndefined({ jsonPath: numberPath, ...range }),
+  });
+}
+
+function withoutUndefined<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
+}
+
+/** The parameters of the judge's requests that the configuration does not set. A grade is short. */
+const JUDGE_PARAMS = { max_tokens: 100, temperature: 0 };
+
+/**
+ * Builds the judge. Without a key `judge`, the model of the run judges its own answers if an outcome has a rubric.
+ */
+function buildJudge(document: LLMEvalDocument): JudgeConfig | null {
+  const { judge, outcome = {} } = document;
+  const isNeeded = OUTCOME_NAMES.some((name) =>
+    [outcome[name] ?? []].flat().some((entry) => entry.judge !== undefined),
+  );
+  if (judge?.pairwise === undefined && !isNeeded) return null;
+  const provider = judge?.provider ?? document.provider;
+  const isSame = judge?.provider === undefined || judge.provider === document.provider;
+  return {
+    provider,
+    model: judge?.model ?? (isSame ? document.model : undefined) ?? DEFAULT_MODELS[provider] ?? '',
+    baseUrl: (judge?.base_url ?? (isSame ? document.base_url : undefined))?.replace(/\/+$/, '') ?? null,
+    params: { ...JUDGE_PARAMS, ...structuredClone(judge?.params ?? {}) },
+    blind: judge?.blind ?? true,
+    repeats: judge?.repeats ?? 1,
+    pairwise: judge?.pairwise ?? null,
+    controls: judge?.controls ?? 10,
   };
 }
 

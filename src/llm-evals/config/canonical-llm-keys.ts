@@ -1,7 +1,15 @@
 import type { ConfigDialect } from '../../io/config-text/config-problem.ts';
 import { isMapping } from '../../internal/values.ts';
-import { renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
-import { COUNTERFACTUAL_KEYS, LLM_EVAL_FIELDS, PRICE_KEYS } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { type Rename, renameEach, renameKeys, type Renaming } from '../../io/config-text/rename-keys.ts';
+import {
+  COUNTERFACTUAL_KEYS,
+  JUDGE_KEYS,
+  LLM_EVAL_FIELDS,
+  NUMBER_KEYS,
+  OUTCOME_KEYS,
+  PRICE_KEYS,
+  RUBRIC_KEYS,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 
 /** The aliases and wording for configurations of language model evaluations. */
 export const LLM_EVAL_DIALECT: ConfigDialect = {
@@ -22,15 +30,30 @@ export const PARSED_NAMES: ReadonlyMap<string, string> = new Map([['timeout_mill
 export function canonicalLlmDocument(value: unknown, renaming: Renaming): unknown {
   const none = new Map<string, never>();
   const prices = renameEach((price, path) => renameKeys(price, path, PRICE_KEYS, none, renaming), renaming);
-  const inner = new Map([
+  const inner = new Map<string, Rename>([
     [
       'counterfactual',
       (section: unknown, path: readonly (string | number)[]) =>
         renameKeys(section, path, COUNTERFACTUAL_KEYS, none, renaming),
     ],
     ['prices', prices],
+    ['outcome', renameOutcomes(renaming)],
+    ['judge', (section, path) => renameKeys(section, path, JUDGE_KEYS, none, renaming)],
   ]);
   return renameKeys(value, [], Object.keys(LLM_EVAL_FIELDS), inner, renaming);
+}
+
+function renameOutcomes(renaming: Renaming): Rename {
+  const none = new Map<string, never>();
+  const parts = new Map<string, Rename>([
+    ['number', (value, path) => renameKeys(value, path, NUMBER_KEYS, none, renaming)],
+    ['judge', (value, path) => renameKeys(value, path, RUBRIC_KEYS, none, renaming)],
+  ]);
+  const entry: Rename = (value, path) => renameKeys(value, path, OUTCOME_KEYS, parts, renaming);
+  return renameEach(
+    (value, path) => (Array.isArray(value) ? renameEach(entry, renaming)(value, path) : entry(value, path)),
+    renaming,
+  );
 }
 
 /** Removes the empty values that a parsed configuration contains: null and empty lists of templates. */
@@ -38,7 +61,10 @@ export function withoutNothing(value: unknown): unknown {
   if (!isMapping(value)) return value;
   const given = Object.entries(value).filter(([, field]) => field !== null);
   return Object.fromEntries(
-    given.map(([key, field]) => [key, key === 'counterfactual' ? withTemplates(field) : field]),
+    given.map(([key, field]) => {
+      if (key === 'counterfactual') return [key, withTemplates(field)];
+      return [key, key === 'judge' ? withoutNothing(field) : field];
+    }),
   );
 }
 

@@ -1,6 +1,6 @@
 import { snakeFields, toSnakeCase } from '../../internal/arguments.ts';
 import { escapeControls } from '../../io/config-text/config-problem.ts';
-import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { LLMEvalConfig, OutcomeConfig, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
 import { describePairs, planCounterfactual } from '../plan/counterfactual/index.ts';
 
 /**
@@ -16,16 +16,26 @@ import { describePairs, planCounterfactual } from '../plan/counterfactual/index.
  * ```
  */
 export function llmEvalConfigToJson(config: LLMEvalConfig): Record<string, unknown> {
-  const { counterfactual, prices } = config;
+  const { counterfactual, outcome, judge, prices } = config;
   const record = {
     ...config,
     counterfactual: counterfactual && counterfactualToJson(counterfactual),
+    outcome: Object.keys(outcome).length === 0 ? null : outcomeToJson(outcome),
+    judge: judge && Object.fromEntries(Object.entries(snakeFields(judge)).filter(([, value]) => value !== null)),
     prices: Object.fromEntries(Object.entries(prices).map(([model, price]) => [model, snakeFields(price)])),
   };
   const given = Object.entries(record).filter(([, value]) => value !== null);
   return Object.fromEntries(
     given.map(([name, value]) => [name === 'timeoutMillis' ? 'timeout_ms' : toSnakeCase(name), value]),
   );
+}
+
+function outcomeToJson(outcome: OutcomeConfig): Record<string, unknown> {
+  const specToJson = ({ number, ...rest }: OutcomeSpec): Record<string, unknown> => ({
+    ...snakeFields(rest),
+    ...(number === undefined ? {} : { number: snakeFields(number) }),
+  });
+  return Object.fromEntries(Object.entries(outcome).map(([name, specs]) => [name, specs.map(specToJson)]));
 }
 
 function counterfactualToJson(section: NonNullable<LLMEvalConfig['counterfactual']>): Record<string, unknown> {

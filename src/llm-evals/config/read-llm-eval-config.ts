@@ -16,6 +16,7 @@ import { LLM_EVAL_FIELDS, type LLMEvalConfig, type LLMEvalDocument } from '../..
 import { NAME } from '../plan/counterfactual/parse-template.ts';
 import { buildLlmEvalConfig, DEFAULT_MODELS, hasMaterial } from './build-llm-eval-config.ts';
 import { canonicalLlmDocument, LLM_EVAL_DIALECT, PARSED_NAMES } from './canonical-llm-keys.ts';
+import { checkOutcome } from './check-outcome.ts';
 import { checkTemplates, checkUse } from './check-templates.ts';
 import { concealedPath, findSecrets } from './find-secrets.ts';
 
@@ -200,6 +201,7 @@ function checkAcross(fields: Fields, document: Mapping): PathProblem[] {
     ...checkRepeated(fields.evaluators, 'evaluators'),
     ...checkRepeated(fields.bbq_formats, 'bbq_formats'),
     ...section,
+    ...(isReadable ? checkOutcome(fields) : []),
     ...(isReadable ? [...checkTemplates(fields), ...checkMaterial(fields)] : []),
     ...(isReadable && section.length === 0 ? checkUse(fields) : []),
   ];

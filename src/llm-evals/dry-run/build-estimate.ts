@@ -14,6 +14,7 @@ import {
 } from './dry-run-estimate.ts';
 import { documentToMarkdown } from '../../document/document-to-markdown.ts';
 import { dryRunDocument } from './dry-run-document.ts';
+import type { JudgeEstimate } from './estimate-judge.ts';
 import { requestTokens } from './estimate-tokens.ts';
 import { costOf, type ListedPrice } from './model-prices.ts';
 
@@ -179,6 +180,11 @@ export interface EstimateInput {
    * @defaultValue none
    */
   readonly undefinedMetrics?: readonly UndefinedMetric[] | undefined;
+  /**
+   * The requests to the judge.
+   * @defaultValue null
+   */
+  readonly judge?: JudgeEstimate | null | undefined;
 }
 
 /**
@@ -217,6 +223,7 @@ export function buildEstimate(input: EstimateInput): DryRunEstimate {
     limits: limitSentences(input.limits ?? {}, { requests: keysToSend.length, tokens, costUsd }),
     undefinedMetrics: Object.freeze([...(input.undefinedMetrics ?? [])]),
     model: input.model,
+    judge: input.judge ?? null,
   };
   return Object.freeze({ ...fields, toMarkdown: () => documentToMarkdown(dryRunDocument(fields)) });
 }

@@ -30,6 +30,7 @@ export function dryRunDocument(fields: DryRunFields): ReportDocument {
           { kind: 'paragraph', text: priceSentence(fields) },
         ],
       },
+      { title: 'Judge', blocks: judgeBlocks(fields.judge) },
       { title: 'Limits', blocks: limitBlocks(limits) },
       {
         title: 'Undefined metrics',
@@ -96,6 +97,22 @@ function priceSentence({ price, model }: DryRunFields): string {
   if (price.input === 0 && price.output === 0) return `It costs nothing: ${price.source}.`;
   const rates = `${usdText(price.input)} for input and ${usdText(price.output)} for output`;
   return `Price per million tokens: ${rates}, as of ${price.asOf} (${price.source}). Retries cost extra.`;
+}
+
+function judgeBlocks(judge: DryRunFields['judge']): ReportBlock[] {
+  if (judge === null) return [];
+  const { model, requestCount, grades, comparisons, controls, estimatedCostUsd: cost } = judge;
+  const parts = [
+    `${countText(grades)} grades`,
+    ...(comparisons === 0 ? [] : [`${countText(comparisons)} comparisons`]),
+    `${countText(controls)} control comparisons`,
+  ];
+  const price =
+    cost === null
+      ? `The cost is unknown: set the price of the model under prices.`
+      : `Cost: ${usdText(cost.expected)} expected, at most ${usdText(cost.ceiling)}.`;
+  const text = `After the answers, at most ${countText(requestCount)} requests to ${model}: ${parts.join(', ')}. Input tokens: ${countText(judge.estimatedInputTokens.expected)} expected. ${price} These requests are not included in the tables above.`;
+  return [{ kind: 'paragraph', text }];
 }
 
 function limitBlocks(limits: readonly string[]): ReportBlock[] {

@@ -1,3 +1,4 @@
+import type { JudgeEstimate } from './estimate-judge.ts';
 import type { ListedPrice } from './model-prices.ts';
 
 /** The range of an estimate: its minimum, its expected value and its maximum. */
@@ -61,6 +62,8 @@ export interface DryRunFields {
   /** The metrics that will be undefined for all possible answers. An empty list if all metrics can be defined. */
   readonly undefinedMetrics: readonly UndefinedMetric[];
   readonly model: string;
+  /** The requests to the judge, which are not included in the other counts; null if the run has no judge. */
+  readonly judge: JudgeEstimate | null;
 }
 
 /** The requests, tokens and cost that a run would need; frozen. */

@@ -1,9 +1,11 @@
 import { snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import type { DryRunFields, DryRunPart } from './dry-run-estimate.ts';
+import type { JudgeEstimate } from './estimate-judge.ts';
 import type { ListedPrice } from './model-prices.ts';
 
 /** The wire format of {@link DryRunFields}. */
-export interface DryRunJson extends SnakeFields<Omit<DryRunFields, 'breakdown' | 'price'>> {
+export interface DryRunJson extends SnakeFields<Omit<DryRunFields, 'breakdown' | 'price' | 'judge'>> {
+  readonly judge: SnakeFields<JudgeEstimate> | null;
   readonly price: SnakeFields<ListedPrice> | null;
   readonly breakdown: readonly DryRunPartJson[];
 }
@@ -14,7 +16,7 @@ export type DryRunPartJson = SnakeFields<DryRunPart>;
 /** Converts a dry run to its wire format, in snake_case. An unknown cost is null. */
 export function dryRunToJson(fields: DryRunFields): DryRunJson {
   const { model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd } = fields;
-  const { price, breakdown, limits, undefinedMetrics, planDigest } = fields;
+  const { price, breakdown, limits, undefinedMetrics, planDigest, judge } = fields;
   return {
     ...snakeFields({ model, requestCount, cachedCount, estimatedInputTokens, estimatedOutputTokens, estimatedCostUsd }),
     price: price && { input: price.input, output: price.output, as_of: price.asOf, source: price.source },
@@ -22,5 +24,6 @@ export function dryRunToJson(fields: DryRunFields): DryRunJson {
     limits,
     undefined_metrics: undefinedMetrics.map(({ metric, reason, suggestion }) => ({ metric, reason, suggestion })),
     plan_digest: planDigest,
+    judge: judge && snakeFields(judge),
   };
 }

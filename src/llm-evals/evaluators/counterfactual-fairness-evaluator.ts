@@ -1,4 +1,4 @@
-import { assertKnownOptions } from '../../internal/arguments.ts';
+import { assertKnownOptions, type OptionNames } from '../../internal/arguments.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { Transcript } from '../client/transcript.ts';
 import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
@@ -43,6 +43,18 @@ function remembered(measure: (first: string, second: string) => number): (first:
     return value;
   };
 }
+
+/** Options of {@link CounterfactualFairnessEvaluator}. */
+export interface CounterfactualFairnessOptions {
+  /**
+   * Whether yes and no decisions are recognized in English text (`decision_gap`). False if the configuration declares
+   * how a decision is read.
+   * @defaultValue true
+   */
+  readonly readsDecisions?: boolean | undefined;
+}
+
+const COUNTERFACTUAL_OPTION_NAMES: OptionNames<CounterfactualFairnessOptions> = { readsDecisions: true };
 
 /**
  * Compares a model's answers to the same question about people of different groups.
@@ -92,6 +104,13 @@ function remembered(measure: (first: string, second: string) => number): (first:
  */
 export class CounterfactualFairnessEvaluator implements LLMEvaluator {
   readonly name = 'counterfactual';
+  readonly #features: readonly AnswerFeature[];
+
+  constructor(options: CounterfactualFairnessOptions = {}) {
+    assertKnownOptions('CounterfactualFairnessEvaluator', options, COUNTERFACTUAL_OPTION_NAMES);
+    const { readsDecisions = true } = options;
+    this.#features = FEATURES.filter(({ metric }) => readsDecisions || metric !== 'decision_gap');
+  }
 
   /**
    * Plans a prompt for every value of each dimension. Omits prompts that do not vary a dimension, because they cannot
@@ -108,7 +127,7 @@ export class CounterfactualFairnessEvaluator implements LLMEvaluator {
     const control = dimensions.find(({ dimension }) => dimension === settings.controlDimension) ?? null;
     const distances = answerDistances();
     const results = dimensions.flatMap((answers) => [
-      ...FEATURES.map((feature) => pairedGap(this.name, answers, feature, settings)),
+      ...this.#features.map((feature) => pairedGap(this.name, answers, feature, settings)),
       distributionGap(this.name, answers, { ...SENTIMENT, metric: 'sentiment_distance' }, settings),
       ...distances.map((distance) => divergence(this.name, answers, control, distance, settings)),
     ]);

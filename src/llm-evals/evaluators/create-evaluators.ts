@@ -1,9 +1,15 @@
 import { ConfigValidationError } from '../../exceptions/index.ts';
 import { invalidParameter, suggestNames } from '../../internal/arguments.ts';
-import type { EvaluatorName, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import {
+  type EvaluatorName,
+  type LLMEvalConfig,
+  OUTCOME_NAMES,
+  type OutcomeName,
+} from '../../schemas/llm-eval/llm-eval-document.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
+import { OutcomeEvaluator } from './outcome-evaluator.ts';
 import { RefusalRateEvaluator } from './refusal-rate-evaluator.ts';
 import { StereotypeAssociationEvaluator } from './stereotype-association-evaluator.ts';
 import { ToxicitySentimentEvaluator } from './toxicity-sentiment-evaluator.ts';
@@ -16,15 +22,44 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 };
 
 /**
- * Creates the evaluators of a configuration. Custom evaluators that are not in the configuration come last.
+ * Creates the evaluators of a configuration. The evaluator of outcomes follows if outcomes or custom metrics are
+ * declared. Custom evaluators that are not in the configuration come last.
  * @param own additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
-export function createEvaluators(names: readonly EvaluatorName[], own: readonly LLMEvaluator[] = []): LLMEvaluator[] {
+export function createEvaluators(
+  config: EvaluatorSource,
+  own: readonly LLMEvaluator[] = [],
+  metrics: Readonly<Record<string, unknown>> = {},
+): LLMEvaluator[] {
   assertEvaluators(own);
-  const named = names.map((name) => own.find((each) => each.name === name) ?? createByName(name));
-  return [...named, ...own.filter((each) => !named.includes(each))];
+  const outcome = outcomeEvaluator(config, metrics);
+  const isDecisionDeclared = config.outcome.decision !== undefined;
+  const named = config.evaluators.map((name) => {
+    const given = own.find((each) => each.name === name);
+    if (given !== undefined) return given;
+    return name === 'counterfactual' && isDecisionDeclared
+      ? new CounterfactualFairnessEvaluator({ readsDecisions: false })
+      : createByName(name);
+  });
+  const all = outcome === null ? named : [...named, outcome];
+  return [...all, ...own.filter((each) => !named.includes(each))];
+}
+
+/** The parts of a configuration that determine its evaluators. */
+type EvaluatorSource = Pick<LLMEvalConfig, 'evaluators' | 'outcome' | 'judge'>;
+
+function outcomeEvaluator(
+  { outcome, judge }: EvaluatorSource,
+  metrics: Readonly<Record<string, unknown>>,
+): OutcomeEvaluator | null {
+  const comparesPairs = judge !== null && judge.pairwise !== null;
+  const declared = new Map<string, OutcomeName | null>([
+    ...OUTCOME_NAMES.filter((name) => outcome[name] !== undefined).map((name) => [name, name] as const),
+    ...Object.keys(metrics).map((name) => [name, null] as const),
+  ]);
+  return declared.size > 0 || comparesPairs ? new OutcomeEvaluator(declared, comparesPairs) : null;
 }
 
 /**

@@ -2,8 +2,10 @@ import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts'
 import type { Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
+import type { JudgeReport } from '../outcome/judge.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 /** The result of an evaluation; frozen. */
 export interface LlmEvalResult {
@@ -16,6 +18,10 @@ export interface LlmEvalResult {
   readonly actual: ActualSpending;
   /** The reason why the run ended early; null if it completed its plan. */
   readonly stopped: StopReason | null;
+  /** The judge's biases, agreement and spending; null if the run has no judge. */
+  readonly judge?: (JudgeReport & { readonly actual: ActualSpending }) | null;
+  /** The answers from which a declared outcome or a custom metric could not be read, with examples. */
+  readonly unread?: readonly UnreadAnswers[];
   readonly config: LLMEvalConfig;
   /** The id of the client that was passed to the run; null if the provider of the configuration was used. */
   readonly client?: string | null;

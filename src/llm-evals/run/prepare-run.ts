@@ -7,8 +7,11 @@ import { ResponseCache } from '../cache/response-cache.ts';
 import { type AnswerRecord, answerRecord, completionFields } from '../client/transcript.ts';
 import { buildEstimate, type PlannedPart } from '../dry-run/build-estimate.ts';
 import type { DryRunEstimate, UndefinedMetric } from '../dry-run/dry-run-estimate.ts';
+import { estimateJudge } from '../dry-run/estimate-judge.ts';
 import { type ListedPrice, priceOf } from '../dry-run/model-prices.ts';
+import { OUTCOME_EVALUATOR, OutcomeEvaluator } from '../evaluators/outcome-evaluator.ts';
 import { createEvaluators, planPrompts } from '../evaluators/create-evaluators.ts';
+import { loadMetrics, splitMetrics, type SplitMetrics } from '../outcome/metric-functions.ts';
 import { lintPairs } from '../plan/counterfactual/lint-pairs.ts';
 import {
   type LLMRequest,
@@ -62,7 +65,7 @@ function undefinedMetrics(
         const those = asked.filter((prompt) => prompt.dimension === dimension);
         const units = new Set(those.map(({ unit, item }) => unit ?? item)).size;
         const hasNames = those.some(({ details }) => 'name' in details);
-        return (BY_DIMENSION[name] ?? []).map((metric) => ({
+        return metricsByDimension(evaluators, name, config).map((metric) => ({
           metric: `${metric}.${dimension}`,
           ...(few(units, min, 'independent item is', 'independent items are') ??
             (EXCESSES.includes(metric) && !hasNames ? noFloor(dimension, config) : null)),
@@ -70,6 +73,23 @@ function undefinedMetrics(
       });
       return [...overall, ...gaps].filter((each): each is UndefinedMetric => 'reason' in each);
     });
+}
+
+/** Lists the metrics that an evaluator computes for each dimension. */
+function metricsByDimension(
+  evaluators: readonly LLMEvaluator[],
+  name: string,
+  { outcome }: LLMEvalConfig,
+): readonly string[] {
+  if (name === OUTCOME_EVALUATOR) return declaredGaps(evaluators);
+  const metrics = BY_DIMENSION[name] ?? [];
+  // A declared decision replaces the decision that the counterfactual evaluator recognizes.
+  return outcome.decision === undefined ? metrics : metrics.filter((metric) => metric !== 'decision_gap');
+}
+
+function declaredGaps(evaluators: readonly LLMEvaluator[]): readonly string[] {
+  const own = evaluators.find((evaluator) => evaluator instanceof OutcomeEvaluator);
+  return own?.gaps ?? [];
 }
 
 type Why = Pick<UndefinedMetric, 'reason' | 'suggestion'>;
@@ -101,6 +121,14 @@ export interface PreparedRun {
   readonly isReplay: boolean;
   /** The id of the client that was passed; null if no client was passed. */
   readonly client: string | null;
+  /** The custom metrics. */
+  readonly metrics: SplitMetrics;
+  /** Looks up the answers of further requests, such as grades, in the sources of this run. */
+  readonly findKnown: (
+    requests: readonly LLMRequest[],
+    cache: ResponseCache | null,
+    model: string,
+  ) => Promise<KnownAnswers>;
 }
 
 /**
@@ -116,7 +144,9 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   const { maxCostUsd } = options;
   const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
-  const evaluators = createEvaluators(config.evaluators, options.evaluators);
+  const metrics = await customMetrics(config, options);
+  const own = [...(options.evaluators ?? []), ...metrics.evaluators];
+  const evaluators = createEvaluators(config, own, metrics.functions);
   const prompts = planPrompts(evaluators, config);
   lintPairs(prompts);
   const params = requestParams(config);
@@ -127,10 +157,13 @@ export async function prepareRun(
   const replayPath = options.replayPath ?? config.replayPath ?? undefined;
   const isReplay = options.client === undefined && (options.replayPath !== undefined || config.provider === 'replay');
   const cache = cacheOf(config, options, isReplay);
-  const known = await findKnownAnswers(plan.requests, {
+  const sources = {
     resumed: new Map(resumed.map((record) => [record.key, record])),
     retryErrors: options.retryErrors ?? false,
     replayed: isReplay ? findsIn(await readReplay(replayPath, config)) : null,
+  };
+  const known = await findKnownAnswers(plan.requests, {
+    ...sources,
     cache,
     model: options.client?.id ?? clientId(model),
   });
@@ -145,10 +178,22 @@ export async function prepareRun(
     systemPrompt: config.systemPrompt,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
-    undefinedMetrics: undefinedMetrics(evaluators, options.evaluators ?? [], prompts, config, minItems),
+    undefinedMetrics: undefinedMetrics(evaluators, own, prompts, config, minItems),
+    judge: config.judge === null ? null : estimateJudge(config, config.judge, plan.prompts),
   });
   const client = options.client?.id ?? null;
-  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client };
+  const findKnown: PreparedRun['findKnown'] = (requests, judgeCache, judge) =>
+    findKnownAnswers(requests, { ...sources, cache: judgeCache, model: judge });
+  return { config, evaluators, plan, known, cache, price, maxTokens, estimate, isReplay, client, metrics, findKnown };
+}
+
+/** Returns the custom metrics of the options and of the configuration's module. */
+export async function customMetrics(
+  config: LLMEvalConfig,
+  { metrics = {}, allowCode = false }: Pick<PlanOptions, 'metrics' | 'allowCode'>,
+): Promise<SplitMetrics> {
+  const loaded = config.metrics === null ? {} : await loadMetrics(config.metrics, allowCode);
+  return splitMetrics({ ...loaded, ...metrics });
 }
 
 /** Returns the identity of the model, which is part of the key of every request. */

@@ -2,11 +2,10 @@ import { CacheMissError, type ErrorCode } from '../../exceptions/index.ts';
 import { assertKnownOptions } from '../../internal/arguments.ts';
 import { getLogger } from '../../internal/logger.ts';
 import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
-import type { ResponseCache } from '../cache/response-cache.ts';
 import { liveAccess } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
 import { createProviderClient } from '../client/provider-client.ts';
-import { type AnswerRecord, completionOf, type Transcript } from '../client/transcript.ts';
+import type { AnswerRecord, Transcript } from '../client/transcript.ts';
 import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { undefinedSentences } from '../dry-run/dry-run-document.ts';
 import { requestTokens } from '../dry-run/estimate-tokens.ts';
@@ -19,65 +18,14 @@ import type { LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
 import { looksOtherThanEnglish } from '../text/words.ts';
 import { LEXICON_WARNING } from '../toxicity/lexicon-toxicity.ts';
-import { openTranscriptLog, type TranscriptLog } from '../transcript/transcript-log.ts';
+import { openTranscriptLog } from '../transcript/transcript-log.ts';
+import { AnswerKeeper } from './answer-keeper.ts';
 import type { LlmEvalResult } from './llm-eval-result.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
+import { assertJudgeAllowed, judgeAnswers, type JudgedAnswers, judgeWarnings, readAnswers } from './read-answers.ts';
 import { RUN_LLM_EVAL_OPTION_NAMES, type RunLlmEvalOptions } from './run-options.ts';
 import { joinTranscripts, scoreRun } from './score-run.ts';
-
-/**
- * Stores answers as they arrive, first in the transcript and then in the cache. If one of these two fails, the answer
- * is still stored in the other.
- */
-export class AnswerKeeper {
-  readonly #log: TranscriptLog | null;
-  readonly #cache: ResponseCache | null;
-  readonly #records: Map<string, AnswerRecord>;
-  #hasReportedUnkept = false;
-
-  constructor(log: TranscriptLog | null, cache: ResponseCache | null, known: ReadonlyMap<string, AnswerRecord>) {
-    this.#log = log;
-    this.#cache = cache;
-    this.#records = new Map(known);
-  }
-
-  /** The stored answers, by key. */
-  get records(): ReadonlyMap<string, AnswerRecord> {
-    return this.#records;
-  }
-
-  /** Writes cached and recorded answers to the transcript too, so that the transcript is complete. */
-  async keepKnown({ known }: PreparedRun): Promise<void> {
-    if (this.#log === null) return;
-    const written = new Set(this.#log.records.map(({ key }) => key));
-    for (const [key, record] of known.records) {
-      if (!written.has(key)) await this.#log.append(record);
-    }
-  }
-
-  /** @throws {DataValidationError} if the transcript cannot be written; the answer is still cached */
-  async keep(record: AnswerRecord): Promise<void> {
-    try {
-      await this.#log?.append(record);
-    } finally {
-      await this.#cacheAnswer(record);
-    }
-    this.#records.set(record.key, record);
-  }
-
-  /** Caches an answer. The promise never rejects. */
-  async #cacheAnswer(record: AnswerRecord): Promise<void> {
-    if (record.text === null) return;
-    try {
-      await this.#cache?.set(record.key, { ...completionOf(record, record.text), cached: false });
-    } catch (error) {
-      // The answer is still scored, and the transcript contains it if there is a transcript. An error of the cache must
-      // not end a run that has been paid for.
-      if (!this.#hasReportedUnkept) getLogger().warn(`Answers cannot be cached: ${String(error)}`);
-      this.#hasReportedUnkept = true;
-    }
-  }
-}
+import { unreadAnswers } from './unread-answers.ts';
 
 /** The maximum number of characters of a prompt that an error message quotes. */
 const SHOWN_CHARACTERS = 80;
@@ -208,11 +156,15 @@ export async function runLlmEval(config: LLMEvalConfig, options: RunLlmEvalOptio
   try {
     const run = await prepareRun(config, options, log?.records ?? []);
     const client = chooseClient(run, options);
+    assertJudgeAllowed(run, options);
     const keeper = new AnswerKeeper(log, run.cache, run.known.records);
-    await keeper.keepKnown(run);
+    await keeper.keepKnown(run.known.records.values());
     if (run.known.missing.length > 0) warnOfUndefined(run);
     const summary = await sendRequests(run, client, keeper, options, settings.seed);
-    return await conclude(run, summary, joinTranscripts(run.plan.prompts, keeper.records, client.id), settings);
+    const answers = joinTranscripts(run.plan.prompts, keeper.records, client.id);
+    const judged = await judgeAnswers(run, answers, keeper, options, summary, settings.seed);
+    const transcripts = await readAnswers(run, answers, judged?.result ?? null);
+    return await conclude(run, summary, transcripts, { judged, settings });
   } finally {
     await log?.close();
   }
@@ -249,7 +201,7 @@ async function conclude(
   run: PreparedRun,
   summary: RunSummary,
   transcripts: readonly Transcript[],
-  settings: ScoreSettings,
+  { judged, settings }: { readonly judged: JudgedAnswers | null; readonly settings: ScoreSettings },
 ): Promise<LlmEvalResult> {
   const metrics = await scoreRun(run, transcripts, settings);
   return Object.freeze({
@@ -258,12 +210,25 @@ async function conclude(
     transcripts: Object.freeze(transcripts),
     planned: plannedSpending(run.estimate),
     actual: actualSpending(summary, run.known.records),
-    stopped: summary.stopped,
+    stopped: summary.stopped ?? judged?.summary?.stopped ?? null,
+    judge: judged && Object.freeze({ ...judged.result.report, actual: judgeSpending(judged) }),
+    unread: unreadAnswers(transcripts),
     config: run.config,
     seed: settings.seed,
     client: run.client,
-    warnings: Object.freeze([...runWarnings(run, summary), ...languageWarning(transcripts, metrics)]),
+    warnings: Object.freeze([
+      ...runWarnings(run, summary),
+      ...(judged === null ? [] : judgeWarnings(judged.result.report, run.config)),
+      ...languageWarning(transcripts, metrics),
+    ]),
   });
+}
+
+/** Returns the spending of the judge. Grades that were cached or recorded cost nothing. */
+function judgeSpending({ summary, cached }: JudgedAnswers): ActualSpending {
+  if (summary !== null) return { ...spendingOf(summary), cached };
+  const nothing = { requests: 0, retries: 0, answered: 0, failed: 0, notSent: 0 };
+  return { ...nothing, cached, inputTokens: 0, outputTokens: 0, uncounted: 0, costUsd: 0, seconds: 0 };
 }
 
 function runWarnings(run: PreparedRun, { failed, notSent, stopped, lastFailure }: RunSummary): string[] {
@@ -316,9 +281,14 @@ function plannedSpending(estimate: DryRunEstimate): PlannedSpending {
 function actualSpending(summary: RunSummary, known: ReadonlyMap<string, AnswerRecord>): ActualSpending {
   const cached = [...known.values()].filter(({ error }) => error === null).length;
   const failed = summary.failed + known.size - cached;
-  const { sent, retries, answered, notSent, inputTokens, outputTokens, uncounted, costUsd, seconds } = summary;
-  return Object.freeze({
-    ...{ requests: sent, retries, answered, cached, failed, notSent },
+  return Object.freeze({ ...spendingOf(summary), cached, failed });
+}
+
+function spendingOf(summary: RunSummary): Omit<ActualSpending, 'cached'> {
+  const { sent, retries, answered, failed, notSent } = summary;
+  const { inputTokens, outputTokens, uncounted, costUsd, seconds } = summary;
+  return {
+    ...{ requests: sent, retries, answered, failed, notSent },
     ...{ inputTokens, outputTokens, uncounted, costUsd, seconds },
-  });
+  };
 }

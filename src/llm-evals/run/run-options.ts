@@ -2,6 +2,7 @@ import type { OptionNames } from '../../internal/arguments.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { LiveAccessOptions } from '../client/access.ts';
 import type { LLMClient } from '../client/llm-client.ts';
+import type { CustomMetrics } from '../outcome/metric-functions.ts';
 import type { RetryOptions } from '../scheduler/retry-policy.ts';
 import type { RunRequestsOptions } from '../scheduler/run-options.ts';
 import type { LLMEvaluator, ScoreOptions } from '../scoring/llm-evaluator.ts';
@@ -26,6 +27,17 @@ export interface PlanOptions extends Pick<ScoreOptions, 'minGroupSize' | 'allowS
    * @defaultValue the evaluators of the configuration
    */
   readonly evaluators?: readonly LLMEvaluator[] | undefined;
+  /**
+   * Custom metrics by name: functions `(answer, prompt) => number | boolean | string`, which may be async, or objects
+   * with `plan` and `score`. They are added to the metrics of the configuration's module.
+   * @defaultValue none
+   */
+  readonly metrics?: CustomMetrics | undefined;
+  /**
+   * Whether the code that the configuration names may run: the module `metrics`.
+   * @defaultValue false
+   */
+  readonly allowCode?: boolean | undefined;
   /**
    * The path of the transcript, an NDJSON file with one line per answer. Each line is written when the answer arrives.
    * @defaultValue none
@@ -61,6 +73,8 @@ export const PLAN_OPTION_NAMES: OptionNames<PlanOptions> = {
   allowSmallSamples: true,
   cache: true,
   evaluators: true,
+  metrics: true,
+  allowCode: true,
   transcriptsOut: true,
   resume: true,
   retryErrors: true,
@@ -77,6 +91,11 @@ export interface RunLlmEvalOptions
     Pick<RunRequestsOptions, 'signal' | 'onProgress'> {
   /** @defaultValue three retries, starting with a delay of one second */
   readonly retry?: RetryOptions | undefined;
+  /**
+   * The client of the judge. The caller is responsible for the permission to send requests.
+   * @defaultValue the judge of the configuration; `client`, if the configuration names no other model as judge
+   */
+  readonly judgeClient?: LLMClient | undefined;
 }
 
 /** Lists the options of {@link RunLlmEvalOptions}. */
@@ -84,6 +103,7 @@ export const RUN_LLM_EVAL_OPTION_NAMES: OptionNames<RunLlmEvalOptions> = {
   ...PLAN_OPTION_NAMES,
   live: true,
   retry: true,
+  judgeClient: true,
   signal: true,
   onProgress: true,
   seed: true,

@@ -8,7 +8,7 @@ import { adjustForMany } from '../scoring/adjust-for-many.ts';
 import type { OwnMetric } from '../scoring/llm-evaluator.ts';
 import { llmMetric, LlmMetricResult } from '../scoring/llm-metric-result.ts';
 import { type ScoreSettings, scoreSettings } from '../scoring/score-settings.ts';
-import type { PreparedRun } from './prepare-run.ts';
+import { customMetrics, type PreparedRun } from './prepare-run.ts';
 import type { PlanOptions } from './run-options.ts';
 
 /** Joins every planned prompt with the record of its answer. */
@@ -83,9 +83,13 @@ function notSent(prompt: KeyedPrompt, model: string): AnswerRecord {
   return answerRecord(prompt, { model, error });
 }
 
-type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators'>;
+type PlannedMetricsOptions = Pick<PlanOptions, 'evaluators' | 'metrics' | 'allowCode'>;
 
-const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = { evaluators: true };
+const PLANNED_METRICS_OPTION_NAMES: OptionNames<PlannedMetricsOptions> = {
+  evaluators: true,
+  metrics: true,
+  allowCode: true,
+};
 
 /**
  * Lists the metrics of a run by name, without values. Use this function to check the name of a metric before you pay
@@ -96,7 +100,9 @@ export async function plannedMetrics(
   options: PlannedMetricsOptions = {},
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
-  const evaluators = createEvaluators(config.evaluators, options.evaluators);
+  const metrics = await customMetrics(config, options);
+  const own = [...(options.evaluators ?? []), ...metrics.evaluators];
+  const evaluators = createEvaluators(config, own, metrics.functions);
   const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

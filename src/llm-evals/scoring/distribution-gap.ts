@@ -1,7 +1,8 @@
 import { createRandom } from '../../internal/random.ts';
 import { groupBy } from '../../internal/values.ts';
 import { distanceInterval, exchangeTest } from './answer-distance.ts';
-import type { DimensionAnswers } from './dimension-answers.ts';
+import type { GroupRates } from '../../metrics/index.ts';
+import type { Answered, DimensionAnswers } from './dimension-answers.ts';
 import { type ComparedPair, largestPair } from './largest-pair.ts';
 import type { LlmMetricResult } from './llm-metric-result.ts';
 import type { AnswerFeature } from './paired-gap.ts';
@@ -10,10 +11,19 @@ import { minSignFlip, PERMUTATIONS, type ScoreSettings, tooFew } from './score-s
 /** An interval of at most this width is treated as a single number, because its width is only a rounding error. */
 const ROUNDING = 1e-12;
 
-/** The feature values of the answers in one unit, for two values of the dimension. */
-interface TwoSamples {
-  readonly first: readonly number[];
-  readonly second: readonly number[];
+/** The feature values, or the labels, of the answers in one unit, for two values of the dimension. */
+interface TwoSamples<Value extends number | string> {
+  readonly first: readonly Value[];
+  readonly second: readonly Value[];
+}
+
+/** Computes distances after items are resampled or their two values are exchanged. */
+interface SampleDistances {
+  /**
+   * @param copies the number of times that each item counts
+   * @param exchanged 1 for each item whose two values are exchanged, 0 for other items
+   */
+  of(copies: Int32Array, exchanged: Uint8Array): number;
 }
 
 /**
@@ -32,17 +42,89 @@ export function distributionGap(
     metric: feature.metric,
     evaluator,
     answers,
-    compare: (first, second, level) => compare(samplesOf(answers, first, second, feature), level, settings),
-    ciMethod: 'bootstrap over items, percentile and reflected together',
-    pValueMethod: 'permutation of the values of whole items',
+    compare: (first, second, level) => {
+      const samples = samplesOf(answers, first, second, (answer) => feature.of(answer));
+      return compare(samples.length, () => new ItemDistances(samples), { level, max: Infinity, settings });
+    },
+    ...METHODS,
     settings,
   });
 }
 
-function samplesOf({ items }: DimensionAnswers, first: string, second: string, feature: AnswerFeature): TwoSamples[] {
+const METHODS = {
+  ciMethod: 'bootstrap over items, percentile and reflected together',
+  pValueMethod: 'permutation of the values of whole items',
+};
+
+/** A label of an answer. */
+export interface AnswerLabel {
+  /** The metric, for example `choice_distance`. */
+  readonly metric: string;
+  /** Returns the label of an answer, or null if it has none. */
+  readonly of: (answer: Answered) => string | null;
+  /** Returns the reason why an answer has no label. */
+  readonly reasonOf: (answer: Answered) => string;
+}
+
+/**
+ * Computes the distance between the distributions of labels for the values of a dimension. The distance is the total
+ * variation distance: half the sum over labels of the absolute difference of their shares, from 0 to 1. It is the
+ * largest difference in the share of any set of labels. Chance alone makes it larger than 0. The noise floor and the
+ * p-value come from random exchanges of the two values within items, as in {@link distributionGap}.
+ */
+export function labelDistance(
+  evaluator: string,
+  answers: DimensionAnswers,
+  label: AnswerLabel,
+  settings: ScoreSettings,
+): LlmMetricResult {
+  const all = answers.items.flatMap(({ byGroup }) => [...byGroup.values()].flat());
+  const unread = all.filter((answer) => label.of(answer) === null);
+  const counts: Record<string, number> = {};
+  for (const answer of unread) counts[label.reasonOf(answer)] = (counts[label.reasonOf(answer)] ?? 0) + 1;
+  const read = groupBy(
+    all.filter((answer) => label.of(answer) !== null),
+    ({ group }) => group ?? '',
+  );
+  return largestPair({
+    metric: label.metric,
+    evaluator,
+    answers,
+    compare: (first, second, level) => {
+      const samples = samplesOf(answers, first, second, (answer) => label.of(answer));
+      return compare(samples.length, () => new LabelDistances(samples), { level, max: 1, settings });
+    },
+    ...METHODS,
+    perGroup: Object.fromEntries(
+      answers.groups.map((group) => [group, sharesOf((read.get(group) ?? []).flatMap((each) => label.of(each) ?? []))]),
+    ),
+    nPerGroup: Object.fromEntries(answers.groups.map((group) => [group, read.get(group)?.length ?? 0])),
+    exclusions: { ...answers.exclusions, ...counts },
+    settings,
+  });
+}
+
+/** The maximum number of labels whose shares a result lists. The most frequent labels are listed. */
+const MAX_LABELS = 20;
+
+function sharesOf(labels: readonly string[]): GroupRates {
+  const counts = Array.from(
+    groupBy(labels, (each) => each),
+    ([each, those]) => [each, those.length] as const,
+  );
+  const listed = counts.sort(([, a], [, b]) => b - a).slice(0, MAX_LABELS);
+  return Object.fromEntries(listed.map(([each, count]) => [`share_of_${each}`, count / labels.length]));
+}
+
+function samplesOf<Value extends number | string>(
+  { items }: DimensionAnswers,
+  first: string,
+  second: string,
+  valueOf: (answer: Answered) => Value | null,
+): TwoSamples<Value>[] {
   const both = items.flatMap(({ unit, byGroup }) => {
     const [a = [], b = []] = [first, second].map((group) =>
-      (byGroup.get(group) ?? []).flatMap((each) => feature.of(each) ?? []),
+      (byGroup.get(group) ?? []).flatMap((each) => valueOf(each) ?? []),
     );
     return a.length > 0 && b.length > 0 ? [{ unit, first: a, second: b }] : [];
   });
@@ -52,11 +134,17 @@ function samplesOf({ items }: DimensionAnswers, first: string, second: string, f
   }));
 }
 
-function compare(samples: readonly TwoSamples[], level: number, settings: ScoreSettings): ComparedPair {
-  const n = samples.length;
+interface Comparing {
+  readonly level: number;
+  /** The maximum possible distance. */
+  readonly max: number;
+  readonly settings: ScoreSettings;
+}
+
+function compare(n: number, distancesOf: () => SampleDistances, { level, max, settings }: Comparing): ComparedPair {
   const undefinedReason = tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const distances = new ItemDistances(samples);
+  const distances = distancesOf();
   const once = new Int32Array(n).fill(1);
   const value = distances.of(once, new Uint8Array(n));
   const random = createRandom(settings.seed);
@@ -69,23 +157,65 @@ function compare(samples: readonly TwoSamples[], level: number, settings: ScoreS
   return {
     ...test,
     value,
-    ci: settings.withCi ? intervalOf(distances, n, level, settings) : null,
+    ci: settings.withCi ? intervalOf(distances, n, { level, max, settings }) : null,
     leastPValue: minSignFlip(n),
     n,
     noiseFloor: test.nullMean,
   };
 }
 
+/** Computes total variation distances of labels. */
+class LabelDistances implements SampleDistances {
+  readonly #labels: Int32Array;
+  readonly #items: Int32Array;
+  readonly #sides: Uint8Array;
+  readonly #counts: readonly [Float64Array, Float64Array];
+
+  constructor(samples: readonly TwoSamples<string>[]) {
+    const codes = new Map<string, number>();
+    const codeOf = (label: string): number => {
+      const code = codes.get(label) ?? codes.size;
+      codes.set(label, code);
+      return code;
+    };
+    const entries = samples.flatMap(({ first, second }, item) => [
+      ...first.map((label) => ({ code: codeOf(label), item, side: 0 })),
+      ...second.map((label) => ({ code: codeOf(label), item, side: 1 })),
+    ]);
+    this.#labels = Int32Array.from(entries, ({ code }) => code);
+    this.#items = Int32Array.from(entries, ({ item }) => item);
+    this.#sides = Uint8Array.from(entries, ({ side }) => side);
+    this.#counts = [new Float64Array(codes.size), new Float64Array(codes.size)];
+  }
+
+  of(copies: Int32Array, exchanged: Uint8Array): number {
+    const [labels, items, sides, counts] = [this.#labels, this.#items, this.#sides, this.#counts];
+    const totals: [number, number] = [0, 0];
+    for (const count of counts) count.fill(0);
+    items.forEach((item, index) => {
+      const side = ((sides[index] as number) ^ (exchanged[item] as number)) as 0 | 1;
+      const copy = copies[item] as number;
+      const code = labels[index] as number;
+      counts[side][code] = (counts[side][code] as number) + copy;
+      totals[side] += copy;
+    });
+    return counts[0].reduce(
+      (sum, count, code) => sum + Math.abs(count / totals[0] - (counts[1][code] as number) / totals[1]) / 2,
+      0,
+    );
+  }
+}
+
 /**
  * Computes Wasserstein-1 distances after items are resampled or their two values are exchanged. Sorts all feature
  * values only once.
  */
-class ItemDistances {
+class ItemDistances implements SampleDistances {
   readonly #values: Float64Array;
   readonly #items: Int32Array;
   readonly #sides: Uint8Array;
 
-  constructor(samples: readonly TwoSamples[]) {
+  constructor(samples: readonly TwoSamples<number>[]) {
     const numbers = samples
       .flatMap(({ first, second }, item) => [
         ...first.map((value) => ({ value, item, side: 0 })),
@@ -97,11 +227,7 @@ class ItemDistances {
     this.#sides = Uint8Array.from(numbers, ({ side }) => side);
   }
 
-  /**
-   * Computes the area between the two distribution functions.
-   * @param copies the number of times that each item counts
-   * @param exchanged 1 for each item whose two values are exchanged, 0 for other items
-   */
+  /** Computes the area between the two distribution functions. */
   of(copies: Int32Array, exchanged: Uint8Array): number {
     const [values, items, sides] = [this.#values, this.#items, this.#sides];
     const sideOf = (index: number, item: number): number => (sides[index] as number) ^ (exchanged[item] as number);
@@ -123,10 +249,9 @@ class ItemDistances {
 }
 
 function intervalOf(
-  distances: ItemDistances,
+  distances: SampleDistances,
   items: number,
-  level: number,
-  { ciSamples, seed }: ScoreSettings,
+  { level, max, settings: { ciSamples, seed } }: Comparing,
 ): readonly [number, number] | null {
   const indices = Float64Array.from({ length: items }, (_, index) => index);
   const asTheyAre = new Uint8Array(items);
@@ -136,6 +261,6 @@ function intervalOf(
     for (const index of drawn) copies[index] = (copies[index] as number) + 1;
     return distances.of(copies, asTheyAre);
   };
-  const interval = distanceInterval(indices, statistic, Infinity, { samples: ciSamples, level, seed });
+  const interval = distanceInterval(indices, statistic, max, { samples: ciSamples, level, seed });
   return interval[1] - interval[0] > ROUNDING ? interval : null;
 }

@@ -16,12 +16,18 @@ export interface AnswerFeature {
   readonly measure: string;
   /** Whether all values are 0 or 1. The interval of a rate has a positive width even if no answers differ. */
   readonly isRate: boolean;
-  /** Returns the value of an answer, or null if the answer states no clear decision. */
+  /** Returns the value of an answer, or null if the answer has no value, for example because it states no decision. */
   readonly of: (answer: Answered) => number | null;
+  /**
+   * Returns the reason why an answer has no value.
+   * @defaultValue no decision
+   */
+  readonly reasonOf?: ((answer: Answered) => string) | undefined;
 }
 
-/** The exclusion reason for an answer without a value. */
+/** The exclusion reason for an answer without a value, and for an answer whose item has answers for no other value. */
 const NO_DECISION = 'no decision';
+const NO_COUNTERPART = 'no counterpart';
 
 /** The values of an item's answers, for each value of the dimension. There are at least two values of the dimension. */
 interface ItemNumbers {
@@ -81,14 +87,30 @@ function compare(
   });
   const units = unitMeans(both, ({ a, b }) => meanOf(a) - meanOf(b));
   const n = units.length;
-  const lacking = exclusions[NO_DECISION] ?? 0;
-  const undefinedReason =
-    n === 0 && lacking > 0
-      ? `no item can be compared: ${NO_DECISION} in ${String(lacking)} answers`
-      : tooFew(n, settings);
+  const undefinedReason = n === 0 ? (whyNone(exclusions) ?? tooFew(n, settings)) : tooFew(n, settings);
   if (undefinedReason !== null) return { n, undefinedReason };
-  const plain = pairedMean(units, { level });
   const answersOfUnit = both.reduce((sum, { a, b }) => sum + a.length + b.length, 0) / (2 * n);
+  return gapOfUnits(units, answersOfUnit, { isRate, level, settings });
+}
+
+/** Lists the reasons for which answers have no value; null if all answers have one. */
+function whyNone(exclusions: GatheredNumbers['exclusions']): string | null {
+  const reasons = Object.entries(exclusions).filter(([reason]) => reason !== NO_COUNTERPART);
+  if (reasons.length === 0) return null;
+  return `no item can be compared: ${reasons.map(([reason, count]) => `${reason} in ${String(count)} answers`).join(', ')}`;
+}
+
+/**
+ * Computes the mean of the differences of independent units, with its paired interval and its sign-flip test.
+ * @param answersOfUnit the mean number of answers of a unit and a value, which the interval of a rate needs
+ */
+export function gapOfUnits(
+  units: readonly number[],
+  answersOfUnit: number,
+  { isRate, level, settings }: Comparing,
+): ComparedPair {
+  const n = units.length;
+  const plain = pairedMean(units, { level });
   // The mean of m answers is a multiple of 1/m. The interval adds two units, with differences of 1/m and -1/m.
   const bounded = isRate ? pairedMean(units, { level, bound: 1, step: 1 / answersOfUnit }) : plain;
   const { standardError, degrees } = Number.isNaN(plain.standardError) ? bounded : plain;
@@ -108,14 +130,19 @@ function compare(
 }
 
 function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): GatheredNumbers {
-  let lacking = 0;
+  const lacking = new Map<string, number>();
   let alone = 0;
   const taken: ItemNumbers[] = [];
   for (const { unit, byGroup } of items) {
     const numbers = new Map<string, number[]>();
     for (const [group, answers] of byGroup) {
-      const those = answers.flatMap((answer) => feature.of(answer) ?? []);
-      lacking += answers.length - those.length;
+      const those = answers.flatMap((answer) => {
+        const value = feature.of(answer);
+        if (value !== null) return value;
+        const reason = feature.reasonOf?.(answer) ?? NO_DECISION;
+        lacking.set(reason, (lacking.get(reason) ?? 0) + 1);
+        return [];
+      });
       if (those.length > 0) numbers.set(group, those);
     }
     if (numbers.size > 1) taken.push({ unit, byGroup: numbers });
@@ -124,8 +151,8 @@ function gatherNumbers({ items }: DimensionAnswers, feature: AnswerFeature): Gat
   return {
     items: taken,
     exclusions: {
-      ...(lacking > 0 ? { [NO_DECISION]: lacking } : {}),
-      ...(alone > 0 ? { 'no counterpart': alone } : {}),
+      ...Object.fromEntries(lacking),
+      ...(alone > 0 ? { [NO_COUNTERPART]: alone } : {}),
     },
   };
 }

@@ -195,7 +195,8 @@ const CLOSED = new RegExp(`<(${REASONING})>[\\s\\S]*?</\\1>|\\[think\\][\\s\\S]*
 const UNOPENED = new RegExp(`^[\\s\\S]*</${REASONING}>|^[\\s\\S]*\\bfinal<\\|message\\|>`, 'iu');
 const UNCLOSED = new RegExp(`<${REASONING}>[\\s\\S]*$`, 'iu');
 
-function withoutReasoning(text: string): string {
+/** Removes the reasoning of a model, which some models put into tags before their answer. */
+export function withoutReasoning(text: string): string {
   return text.replaceAll(CLOSED, ' ').replace(UNOPENED, ' ').replace(UNCLOSED, ' ');
 }
 

@@ -13,6 +13,12 @@ export const EVALUATOR_NAMES = ['counterfactual', 'refusal', 'toxicity_sentiment
 /** The names of the BBQ formats. */
 const BBQ_FORMATS = ['race', 'arc', 'qonly'] as const;
 
+/** The outcomes that can be declared. */
+export const OUTCOME_NAMES = ['decision', 'score', 'choice'] as const;
+
+/** An outcome of an answer: a decision (yes or no), a number, or a label. */
+export type OutcomeName = (typeof OUTCOME_NAMES)[number];
+
 const prompt = z.string().regex(FILLED);
 const prompts = z.array(prompt).min(1);
 const filePath = z.string().min(1).regex(NO_CONTROLS);
@@ -55,6 +61,68 @@ const counterfactual = z.strictObject({
   ),
 });
 
+const jsonPath = z.string().min(1).max(500).regex(/^\$/);
+const regex = z.string().min(1).max(1000);
+const labels = z.array(ownName).min(2);
+
+const numberSource = z.strictObject({
+  json_path: optionalField(jsonPath, 'The path of the number in the JSON of the answer.', '$.score'),
+  regex: optionalField(
+    regex,
+    'A regular expression (JavaScript, case-insensitive). Its first group, or its match without a group, is the number.',
+    'score: (\\d+)',
+  ),
+  min: optionalField(z.number(), 'The minimum. Numbers below it are not read. Default: none.', 1),
+  max: optionalField(z.number(), 'The maximum. Numbers above it are not read. Default: none.', 10),
+});
+
+const rubric = z.strictObject({
+  rubric: described(prompt, 'The question that the judge answers about each answer.', 'How strong is the praise?'),
+  min: optionalField(z.number(), 'For score: the lowest grade. Default: 1.', 1),
+  max: optionalField(z.number(), 'For score: the highest grade. Default: 10.', 10),
+  choices: optionalField(labels, 'For choice: the labels of which the judge chooses one.'),
+});
+
+const outcome = z.strictObject({
+  json_path: optionalField(jsonPath, 'The path of the value in the JSON of the answer.', '$.recommendation'),
+  regex: optionalField(
+    regex,
+    'A regular expression (JavaScript, case-insensitive). Its first group, or its match without a group, is the value.',
+    'verdict: (\\w+)',
+  ),
+  choices: optionalField(
+    labels,
+    'The possible labels. For decision: two labels, the first of which is yes. Without json_path and regex, the complete answer must name one label.',
+    ['interview', 'reject'],
+  ),
+  number: optionalField(numberSource, 'For score: where the number is, and its range.'),
+  judge: optionalField(rubric, 'A rubric with which the judge grades each answer; see the key judge.'),
+  templates: optionalField(z.array(ownName).min(1), 'The names of the templates to which this applies. Default: all.'),
+});
+
+const judge = z.strictObject({
+  provider: optionalField(z.enum(LLM_PROVIDERS), 'The provider of the judge. Default: the provider of the run.'),
+  model: optionalField(ownName, 'The model of the judge. Default: the model of the run.'),
+  base_url: optionalField(filePath, 'The URL of the provider, if it is not the default one.'),
+  params: optionalField(mapOf(z.unknown()), 'The parameters of a request. Default: max_tokens 100 and temperature 0.'),
+  blind: optionalField(
+    z.boolean(),
+    'Whether names, values of dimensions and gendered words are neutralized before the judge reads a text. Default: true.',
+  ),
+  repeats: optionalField(
+    z.number().int().min(1).max(20),
+    'The number of times each answer is graded. With 2 or more, the report has the agreement. Default: 1.',
+  ),
+  pairwise: optionalField(
+    prompt,
+    'A question about two answers, such as "Which answer is more favourable to the person?". Each pair of answers is compared in both orders.',
+  ),
+  controls: optionalField(
+    z.number().int().min(0).max(200),
+    'The number of answers with which position and verbosity bias are measured. Default: 10.',
+  ),
+});
+
 /** The keys of an evaluation's configuration, in snake_case as in a file. */
 export const LLM_EVAL_FIELDS = {
   provider: described(
@@ -80,6 +148,21 @@ export const LLM_EVAL_FIELDS = {
     'Prompts by name. Placeholders such as {gender} are filled with each value.',
   ),
   counterfactual: optionalField(counterfactual, 'The words that are varied, and the texts in which they are varied.'),
+  outcome: optionalField(
+    z.strictObject(
+      Object.fromEntries(
+        OUTCOME_NAMES.map((name) => [name, z.union([outcome, z.array(outcome).min(1)]).optional()]),
+      ) as Record<OutcomeName, z.ZodOptional<z.ZodUnion<[typeof outcome, z.ZodArray<typeof outcome>]>>>,
+    ),
+    'How to read a decision, a score or a choice from an answer, for all templates or per template. Default: yes and no decisions are recognized in English text.',
+    { score: { number: { json_path: '$.score', min: 1, max: 10 } } },
+  ),
+  judge: optionalField(judge, 'The model that grades answers by the rubrics of outcome.'),
+  metrics: optionalField(
+    filePath,
+    'A JavaScript module whose functions (answer, prompt) => number | boolean | string are metrics, and whose objects with plan and score are evaluators. Needs --allow-code.',
+    './my-metrics.mjs',
+  ),
   cache_dir: described(filePath.default('.evenhand/llm-cache'), 'The folder of the cache of answers.'),
   replay_only: described(
     z.boolean().default(false),
@@ -129,6 +212,12 @@ export const LLM_EVAL_FIELDS = {
 /** The keys of the section `counterfactual`. */
 export const COUNTERFACTUAL_KEYS = Object.keys(counterfactual.shape);
 
+/** The keys of an entry of `outcome`, of its parts, and of `judge`. */
+export const OUTCOME_KEYS = Object.keys(outcome.shape);
+export const NUMBER_KEYS = Object.keys(numberSource.shape);
+export const RUBRIC_KEYS = Object.keys(rubric.shape);
+export const JUDGE_KEYS = Object.keys(judge.shape);
+
 /** The keys of a price. */
 export const PRICE_KEYS = Object.keys(price.shape);
 
@@ -177,6 +266,51 @@ export interface CounterfactualConfig {
   readonly controlDimension?: string | undefined;
 }
 
+/** Where the number of a score is, and its range. */
+export interface NumberSource {
+  readonly jsonPath?: string | undefined;
+  readonly regex?: string | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+}
+
+/** A rubric with which the judge grades each answer. */
+export interface JudgeRubric {
+  readonly rubric: string;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly choices?: readonly string[] | undefined;
+}
+
+/** How an outcome is read from an answer. */
+export interface OutcomeSpec {
+  readonly jsonPath?: string | undefined;
+  readonly regex?: string | undefined;
+  readonly choices?: readonly string[] | undefined;
+  readonly number?: NumberSource | undefined;
+  readonly judge?: JudgeRubric | undefined;
+  /** The templates to which this applies; undefined for all templates. */
+  readonly templates?: readonly string[] | undefined;
+}
+
+/** The declared outcomes, each with a list of ways to read it. The first way that applies to a template is used. */
+export type OutcomeConfig = Readonly<Partial<Record<OutcomeName, readonly OutcomeSpec[]>>>;
+
+/** The model that grades answers. */
+export interface JudgeConfig {
+  readonly provider: LLMProvider;
+  readonly model: string;
+  readonly baseUrl: string | null;
+  readonly params: LLMParams;
+  /** Whether names, values of dimensions and gendered words are neutralized before the judge reads a text. */
+  readonly blind: boolean;
+  readonly repeats: number;
+  /** The question about two answers; null if answers are not compared. */
+  readonly pairwise: string | null;
+  /** The number of answers with which position and verbosity bias are measured. */
+  readonly controls: number;
+}
+
 /** A parsed configuration of an evaluation, with every default filled in. Frozen. */
 export interface LLMEvalConfig {
   readonly provider: LLMProvider;
@@ -194,6 +328,12 @@ export interface LLMEvalConfig {
    */
   readonly promptTemplates: Readonly<Record<string, string>>;
   readonly counterfactual: CounterfactualConfig | null;
+  /** How outcomes are read from answers; empty if none is declared. */
+  readonly outcome: OutcomeConfig;
+  /** The model that grades answers; null if no outcome needs a judge. */
+  readonly judge: JudgeConfig | null;
+  /** The path of a JavaScript module with metrics; null for none. */
+  readonly metrics: string | null;
   readonly cacheDir: string;
   /** Whether to use only cached answers. */
   readonly replayOnly: boolean;

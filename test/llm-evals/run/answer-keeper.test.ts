@@ -5,7 +5,7 @@ import { expect } from 'chai';
 
 import { DataValidationError } from '../../../src/exceptions/index.ts';
 import { ResponseCache } from '../../../src/llm-evals/cache/response-cache.ts';
-import { AnswerKeeper } from '../../../src/llm-evals/run/run-llm-eval.ts';
+import { AnswerKeeper } from '../../../src/llm-evals/run/answer-keeper.ts';
 import { openTranscriptLog, type TranscriptLog } from '../../../src/llm-evals/transcript/transcript-log.ts';
 import { useLoggedWarnings } from '../../helpers/logged-warnings.ts';
 import { useTemporaryFolder } from '../../helpers/run-cli.ts';

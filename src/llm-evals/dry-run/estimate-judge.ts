@@ -1,0 +1,69 @@
+import type { JudgeConfig, LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { answerRecord } from '../client/transcript.ts';
+import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
+import { countJudgeRequests, type JudgeCounts, judgeName } from '../outcome/judge.ts';
+import { type KeyedPrompt, maxTokenCount, requestParams } from '../plan/planned-prompt.ts';
+import type { EstimateRange } from './dry-run-estimate.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { costOf, priceOf } from './model-prices.ts';
+
+/** The requests to the judge that a run would send at most, and their estimated tokens and cost. */
+export interface JudgeEstimate extends JudgeCounts {
+  /** The judge's model, with its provider. */
+  readonly model: string;
+  /** The maximum number of requests. Answers that are equal after neutralization are judged once. */
+  readonly requestCount: number;
+  readonly estimatedInputTokens: EstimateRange;
+  readonly estimatedOutputTokens: EstimateRange;
+  /** The estimated cost in US dollars; null if the price of the judge's model is unknown. */
+  readonly estimatedCostUsd: EstimateRange | null;
+}
+
+/** The number of tokens of the judge's instructions, and the expected tokens of an answer and of a grade. */
+const INSTRUCTION_TOKENS = 110;
+const ANSWER_TOKENS = 200;
+const GRADE_TOKENS = 10;
+
+/**
+ * Estimates the requests to the judge. The texts to be judged are not known yet: an answer is expected to have 200
+ * tokens, with a ceiling at the maximum of the run. The counts are exact if every prompt is answered and no two judged
+ * texts are equal.
+ */
+export function estimateJudge(
+  config: LLMEvalConfig,
+  judge: JudgeConfig,
+  prompts: readonly KeyedPrompt[],
+): JudgeEstimate {
+  const own = prompts.filter(({ evaluator }) => evaluator === OUTCOME_EVALUATOR);
+  const planned = own.map((prompt) => ({ ...answerRecord(prompt, { model: '' }), ...prompt }));
+  const counts = countJudgeRequests(config, judge, planned);
+  const requestCount = counts.grades + counts.comparisons + counts.controls;
+  const promptTokens =
+    own.reduce((sum, { prompt }) => sum + estimateTokens(prompt), 0) / Math.max(1, own.length) + INSTRUCTION_TOKENS;
+  const texts = counts.grades + 2 * (counts.comparisons + counts.controls);
+  const longest = maxTokenCount(requestParams(config));
+  const input = (answer: number): number => Math.round(requestCount * promptTokens + texts * answer);
+  const expected = Math.min(ANSWER_TOKENS, longest);
+  const most = maxTokenCount(judge.params);
+  const grade = Math.min(GRADE_TOKENS, most);
+  const inputs = { low: input(expected / 2), expected: input(expected), ceiling: input(longest) };
+  const outputs = { low: requestCount * grade, expected: requestCount * grade, ceiling: requestCount * most };
+  return Object.freeze({
+    ...counts,
+    model: judgeName(judge),
+    requestCount,
+    estimatedInputTokens: inputs,
+    estimatedOutputTokens: outputs,
+    estimatedCostUsd: costRange(priceOf({ ...judge, prices: config.prices }), inputs, outputs),
+  });
+}
+
+function costRange(
+  price: ReturnType<typeof priceOf>,
+  input: EstimateRange,
+  output: EstimateRange,
+): EstimateRange | null {
+  const cost = (end: keyof EstimateRange): number | null => costOf(price, input[end], output[end]);
+  const [low, expected, ceiling] = [cost('low'), cost('expected'), cost('ceiling')];
+  return low === null || expected === null || ceiling === null ? null : { low, expected, ceiling };
+}

@@ -1,0 +1,219 @@
+import { assertKnownOptions } from '../../internal/arguments.ts';
+import { groupBy, meanOf, sumOf } from '../../internal/values.ts';
+import type { LLMEvalConfig } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { pairedMean } from '../../stats/paired/paired-mean.ts';
+import type { Transcript } from '../client/transcript.ts';
+import { type OutcomeKind, type OutcomeReading, preferenceName } from '../outcome/read-outcome.ts';
+import { planCounterfactual } from '../plan/counterfactual/plan-counterfactual.ts';
+import type { PlannedPrompt } from '../plan/planned-prompt.ts';
+import { adjustForMany } from '../scoring/adjust-for-many.ts';
+import {
+  type Answered,
+  countUnanswered,
+  type DimensionAnswers,
+  dimensionAnswers,
+  distinctAnswers,
+  isAnswered,
+  unitMeans,
+} from '../scoring/dimension-answers.ts';
+import { labelDistance } from '../scoring/distribution-gap.ts';
+import { largestPair } from '../scoring/largest-pair.ts';
+import { type LLMEvaluator, SCORE_OPTION_NAMES, type ScoreOptions } from '../scoring/llm-evaluator.ts';
+import { llmMetric, type LlmMetricResult } from '../scoring/llm-metric-result.ts';
+import { overallRate } from '../scoring/overall-rate.ts';
+import { gapOfUnits, pairedGap } from '../scoring/paired-gap.ts';
+import { scoreSettings, type ScoreSettings, tooFew } from '../scoring/score-settings.ts';
+
+/** The name of the evaluator of declared outcomes and custom metrics. */
+export const OUTCOME_EVALUATOR = 'outcome';
+
+/** The declared outcomes and custom metrics of a run, by name. The kind of a custom metric is null: it is not known. */
+export type DeclaredOutcomes = ReadonlyMap<string, OutcomeKind | null>;
+
+/**
+ * Evaluates declared outcomes and custom metrics. The run reads the values before it scores answers
+ * (`Transcript.readings`).
+ *
+ * For each dimension, there is `NAME_gap` (the mean difference of decisions, or of numbers, paired by item) or, for
+ * labels, `NAME_distance` (the total variation distance of their distributions, from 0 to 1). They have the same tests,
+ * noise floors and intervals as `decision_gap` and `sentiment_distance` of the counterfactual evaluator. Over all
+ * answers, there is `NAME_rate` for decisions (the share of yes) and `NAME_mean` for numbers, each averaged over
+ * prompts. If a judge compares answers pairwise, `preference_gap` is the mean over pairs of 1 (the first value's answer
+ * is preferred in both orders), -1 (the second value's answer is) or a value between, from -1 to 1.
+ *
+ * Answers that cannot be read are excluded and counted by reason.
+ */
+export class OutcomeEvaluator implements LLMEvaluator {
+  readonly name = OUTCOME_EVALUATOR;
+  readonly #declared: DeclaredOutcomes;
+  readonly #comparesPairs: boolean;
+
+  constructor(declared: DeclaredOutcomes, comparesPairs: boolean = false) {
+    this.#declared = declared;
+    this.#comparesPairs = comparesPairs;
+  }
+
+  /** The names of the metrics that are computed for each dimension. A custom metric has one of two names. */
+  get gaps(): readonly string[] {
+    return [
+      ...[...this.#declared].flatMap(([name, kind]) => kindsOf(name, kind, []).map((each) => gapName(name, each))),
+      ...(this.#comparesPairs ? ['preference_gap'] : []),
+    ];
+  }
+
+  /** Plans the prompts of all templates, with and without dimensions. */
+  plan(config: LLMEvalConfig): readonly PlannedPrompt[] {
+    return planCounterfactual(config, this.name);
+  }
+
+  score(transcripts: readonly Transcript[], options: ScoreOptions = {}): readonly LlmMetricResult[] {
+    assertKnownOptions('OutcomeEvaluator.score', options, SCORE_OPTION_NAMES);
+    const settings = scoreSettings(options);
+    const results = [...this.#declared].flatMap(([name, declared]) => {
+      // An answer whose template has no declaration of this outcome does not count.
+      const own = transcripts.filter((each) => !isAnswered(each) || each.readings?.[name] !== undefined);
+      return kindsOf(name, declared, own).flatMap((kind) => [
+        ...overall(name, kind, own, settings),
+        ...dimensionAnswers(own).map((answers) => compared(name, kind, answers, settings)),
+      ]);
+    });
+    const pairs = this.#comparesPairs
+      ? dimensionAnswers(transcripts).map((answers) => preferenceGap(answers, settings))
+      : [];
+    return adjustForMany([...results, ...pairs], settings.controlDimension);
+  }
+}
+
+/**
+ * Returns the kinds of metrics to compute. The kind of a custom metric is known from its values. Without values, for
+ * example in a list of planned metrics, it can be a number or a label.
+ */
+function kindsOf(name: string, declared: OutcomeKind | null, transcripts: readonly Transcript[]): OutcomeKind[] {
+  if (declared !== null) return [declared];
+  const known = transcripts.find(({ readings }) => readings?.[name] !== undefined)?.readings?.[name]?.kind;
+  return known === undefined ? ['score', 'choice'] : [known];
+}
+
+function gapName(name: string, kind: OutcomeKind): string {
+  return `${name}_${kind === 'choice' ? 'distance' : 'gap'}`;
+}
+
+function readingOf({ readings }: Transcript, name: string): OutcomeReading | undefined {
+  return readings?.[name];
+}
+
+function valueOf(answer: Transcript, name: string): number | string | null {
+  const reading = readingOf(answer, name);
+  return reading !== undefined && 'value' in reading ? reading.value : null;
+}
+
+function reasonOf(answer: Transcript, name: string): string {
+  const reading = readingOf(answer, name);
+  return reading !== undefined && 'unread' in reading ? reading.unread : 'not read';
+}
+
+function numberOf(answer: Transcript, name: string): number | null {
+  const value = valueOf(answer, name);
+  return typeof value === 'number' ? value : null;
+}
+
+function labelOf(answer: Transcript, name: string): string | null {
+  const value = valueOf(answer, name);
+  return typeof value === 'string' ? value : null;
+}
+
+function compared(
+  name: string,
+  kind: OutcomeKind,
+  answers: DimensionAnswers,
+  settings: ScoreSettings,
+): LlmMetricResult {
+  const why = (answer: Answered): string => reasonOf(answer, name);
+  if (kind === 'choice') {
+    const label = { metric: gapName(name, kind), of: (answer: Answered) => labelOf(answer, name), reasonOf: why };
+    return labelDistance(OUTCOME_EVALUATOR, answers, label, settings);
+  }
+  const isRate = kind === 'decision';
+  const feature = {
+    metric: gapName(name, kind),
+    measure: isRate ? 'yes_rate' : `mean_${name}`,
+    isRate,
+    of: (answer: Answered) => numberOf(answer, name),
+    reasonOf: why,
+  };
+  return pairedGap(OUTCOME_EVALUATOR, answers, feature, settings);
+}
+
+/** Computes the rate or the mean over all answers. Labels have neither. */
+function overall(
+  name: string,
+  kind: OutcomeKind,
+  transcripts: readonly Transcript[],
+  settings: ScoreSettings,
+): LlmMetricResult[] {
+  if (kind === 'choice') return [];
+  const read = transcripts.filter((each) => isAnswered(each) && valueOf(each, name) !== null);
+  const unread = distinctAnswers(transcripts.filter((each) => isAnswered(each) && valueOf(each, name) === null));
+  const exclusions = countUnanswered(transcripts);
+  for (const answer of unread) {
+    const reason = reasonOf(answer, name);
+    exclusions[reason] = (exclusions[reason] ?? 0) + 1;
+  }
+  const counted = { exclusions, nDropped: sumOf(Object.values(exclusions)) };
+  if (kind === 'decision') {
+    const rate = { metric: `${name}_rate`, of: (answer: Answered) => numberOf(answer, name) ?? 0 };
+    const result = overallRate(OUTCOME_EVALUATOR, read, rate, settings);
+    return [llmMetric(Object.assign({}, result, counted))];
+  }
+  return [llmMetric({ ...meanOfPrompts(name, read, settings), ...counted })];
+}
+
+function meanOfPrompts(
+  name: string,
+  read: readonly Transcript[],
+  settings: ScoreSettings,
+): Parameters<typeof llmMetric>[0] {
+  const byPrompt = groupBy(distinctAnswers(read), ({ prompt }) => prompt);
+  const means = Array.from(byPrompt.values(), (those) => meanOf(those.map((each) => numberOf(each, name) ?? 0)));
+  const n = means.length;
+  const undefinedReason =
+    n === 0 ? 'no answer has a value' : (tooFew(n, settings)?.replace(/ for both values/u, '') ?? null);
+  const mean = pairedMean(undefinedReason === null ? means : [], { level: settings.ciLevel });
+  const ci = settings.withCi ? mean.interval : null;
+  return {
+    metric: `${name}_mean`,
+    evaluator: OUTCOME_EVALUATOR,
+    value: mean.value,
+    undefinedReason,
+    ci,
+    ciLevel: ci === null ? null : settings.ciLevel,
+    ciMethod: ci === null ? null : 't over prompts, of these prompts alone',
+    n,
+    seed: settings.seed,
+  };
+}
+
+/** Computes the mean preference of the judge for the answers of the first value of each pair. */
+function preferenceGap(answers: DimensionAnswers, settings: ScoreSettings): LlmMetricResult {
+  return largestPair({
+    metric: 'preference_gap',
+    evaluator: OUTCOME_EVALUATOR,
+    answers,
+    compare: (first, second, level) => {
+      const both = answers.items.flatMap(({ unit, byGroup }) => {
+        const values = (byGroup.get(first) ?? []).flatMap((answer) =>
+          (byGroup.get(second) ?? []).flatMap(({ key }) => numberOf(answer, preferenceName(key)) ?? []),
+        );
+        return values.length === 0 ? [] : [{ unit, value: meanOf(values), count: values.length }];
+      });
+      const units = unitMeans(both, ({ value }) => value);
+      const undefinedReason = units.length === 0 ? 'the judge compared no answers' : tooFew(units.length, settings);
+      if (undefinedReason !== null) return { n: units.length, undefinedReason };
+      const perUnit = sumOf(both.map(({ count }) => count)) / units.length;
+      return gapOfUnits(units, perUnit, { isRate: true, level, settings });
+    },
+    ciMethod: 'paired adjusted Wald (Bonett-Price) over items',
+    pValueMethod: 'sign-flip permutation over items',
+    settings,
+  });
+}

@@ -1,0 +1,234 @@
+import vm from 'node:vm';
+
+import { ConfigValidationError } from '../../exceptions/index.ts';
+import type { OutcomeName, OutcomeSpec } from '../../schemas/llm-eval/llm-eval-document.ts';
+import { readDecision, withoutReasoning } from '../scoring/read-decision.ts';
+import { parseJsonPath, valueAtPath } from './json-path.ts';
+
+/** The kind of an outcome's value: yes or no as 1 or 0, a number, or a label. */
+export type OutcomeKind = OutcomeName;
+
+/** What was read from an answer: a value, or the reason why there is none. */
+export type OutcomeReading =
+  | { readonly kind: OutcomeKind; readonly value: number | string }
+  | { readonly kind: OutcomeKind; readonly unread: string };
+
+/** Returns the name of the reading that compares an answer with the answer of another request. */
+export function preferenceName(key: string): string {
+  return `preference:${key}`;
+}
+
+/** The text or the JSON value that an outcome's source found in an answer. */
+type Found = { readonly value: unknown } | { readonly unread: string };
+
+/**
+ * Reads a declared outcome from an answer. Reasoning in `<think>` and similar tags is skipped. The function never
+ * guesses: if the source finds several different values, or a value that cannot be read, the reading states the reason.
+ *
+ * - decision: a JSON boolean, 1 or 0, one of the two `choices` (the first is yes), or an English yes or no.
+ * - score: a JSON number, or a text that consists of a number, such as "8", "7.5", "8/10" or "8 out of 10". A
+ *   denominator must be the maximum.
+ * - choice: one of the `choices`, or without `choices` the text itself, in lower case.
+ * @throws {ConfigValidationError} if a regular expression takes longer than a second for one answer
+ */
+export function readOutcome(kind: OutcomeKind, spec: OutcomeSpec, answer: string): OutcomeReading {
+  const text = withoutReasoning(answer).trim();
+  const found = find(spec.number ?? spec, text);
+  if ('unread' in found) return { kind, unread: found.unread };
+  return { kind, ...READERS[kind](found.value, spec) };
+}
+
+type Read = { readonly value: number | string } | { readonly unread: string };
+
+const READERS: Readonly<Record<OutcomeKind, (found: unknown, spec: OutcomeSpec) => Read>> = {
+  decision: readYesNo,
+  score: readScore,
+  choice: readChoice,
+};
+
+/** Finds the value of a source. Without a path and an expression, the value is the complete text. */
+function find({ jsonPath, regex }: Pick<OutcomeSpec, 'jsonPath' | 'regex'>, text: string): Found {
+  if (jsonPath !== undefined) return findInJson(text, parseJsonPath(jsonPath));
+  if (regex !== undefined) return findMatch(text, regex);
+  return text === '' ? { unread: 'empty answer' } : { value: text };
+}
+
+function findInJson(text: string, path: readonly (string | number)[]): Found {
+  const documents = jsonIn(text);
+  if (documents.length === 0) return { unread: 'no JSON' };
+  const values = documents.map((document) => valueAtPath(document, path)).filter((value) => value !== undefined);
+  const different = new Set(values.map((value) => JSON.stringify(value)));
+  if (different.size === 0) return { unread: 'no value at the JSON path' };
+  return different.size > 1 ? { unread: 'several values at the JSON path' } : { value: values[0] };
+}
+
+/**
+ * The maximum number of characters of an answer in which JSON is searched. `MAX_BRACKETS` is the maximum number of
+ * brackets that are tried as the start of JSON. Both limit the time for an answer of brackets only.
+ */
+const MAX_LETTERS = 100_000;
+const MAX_BRACKETS = 200;
+
+/**
+ * Finds the JSON documents of a text: the complete text, or every object and list in it, for example in a code fence or
+ * after an introduction.
+ */
+function jsonIn(text: string): unknown[] {
+  const complete = parsed(text);
+  if (complete !== undefined) return [complete];
+  const searched = text.slice(0, MAX_LETTERS);
+  const documents: unknown[] = [];
+  let tried = 0;
+  for (let start = nextBracket(searched, 0); start >= 0 && tried < MAX_BRACKETS; tried++) {
+    const end = endOfDocument(searched, start);
+    const document = end === undefined ? undefined : parsed(searched.slice(start, end));
+    if (document !== undefined) documents.push(document);
+    start = nextBracket(searched, document === undefined || end === undefined ? start + 1 : end);
+  }
+  return documents;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function nextBracket(text: string, from: number): number {
+  const found = text.slice(from).search(/[{[]/u);
+  return found < 0 ? -1 : from + found;
+}
+
+/** Returns the end of the document that starts with a bracket; undefined if its brackets do not close. */
+function endOfDocument(text: string, start: number): number | undefined {
+  const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]]/gsu;
+  tokens.lastIndex = start;
+  let depth = 0;
+  for (let token = tokens.exec(text); token !== null; token = tokens.exec(text)) {
+    const sign = token[0];
+    if (sign === '{' || sign === '[') depth++;
+    if (sign === '}' || sign === ']') depth--;
+    if (depth === 0) return tokens.lastIndex;
+  }
+  return undefined;
+}
+
+/** The maximum time of a search for one answer, in milliseconds. */
+const MAX_MILLIS = 1000;
+
+/**
+ * Finds the first group, or the match, of a regular expression. The search runs with a time limit, because an
+ * expression with nested repetitions can take hours. A search that exceeds the limit ends the run, because it would
+ * take as long for other answers.
+ */
+function findMatch(text: string, regex: string): Found {
+  const match = search(text, regex);
+  if (match === null) return { unread: 'no match of the regular expression' };
+  const [all, group] = match;
+  const value = (match.length > 1 ? group : all)?.trim() ?? '';
+  return value === '' ? { unread: 'no match of the regular expression' } : { value };
+}
+
+const expressions = new Map<string, RegExp>();
+
+/** Compiles the regular expression of a configuration: with Unicode, and without distinguishing case. */
+export function compileRegex(regex: string): RegExp {
+  const known = expressions.get(regex) ?? new RegExp(regex, 'iu');
+  if (expressions.size > 1000) expressions.clear();
+  expressions.set(regex, known);
+  return known;
+}
+
+/** Matches expressions that can take long: a repetition or an alternative inside a repeated group, or a reference. */
+const MAY_BE_SLOW = /\)\s*[*+{]|\\[1-9k]/u;
+
+function search(text: string, regex: string): readonly (string | undefined)[] | null {
+  const expression = compileRegex(regex);
+  // A script with a time limit takes about 0.1 ms more, so other expressions run directly.
+  if (!MAY_BE_SLOW.test(regex) && text.length <= MAX_LETTERS) return expression.exec(text);
+  try {
+    const limits = { timeout: MAX_MILLIS };
+    return vm.runInNewContext('expression.exec(text)', { expression, text }, limits) as RegExpExecArray | null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+    throw new ConfigValidationError(
+      `The regular expression '${regex}' of the outcome takes more than a second for an answer of ${String(text.length)} characters.`,
+      {
+        context: { parameter: 'outcome', regex },
+        suggestion:
+          'Use an expression without a repetition inside a repeated group, such as (\\d+) instead of (\\d+)+.',
+      },
+    );
+  }
+}
+
+function readYesNo(found: unknown, { choices }: OutcomeSpec): Read {
+  if (choices !== undefined) {
+    const label = readChoice(found, { choices });
+    return 'unread' in label ? label : { value: label.value === choices[0] ? 1 : 0 };
+  }
+  if (typeof found === 'boolean') return { value: found ? 1 : 0 };
+  if (found === 1 || found === 0) return { value: found };
+  const decision = typeof found === 'string' ? readDecision(found) : null;
+  return decision === null ? { unread: 'no decision' } : { value: decision };
+}
+
+/** Matches a number, optionally with its scale: "8", "-0.5", "7,5", "8/10", "8 out of 10", "8 of 10". */
+const NUMBER = /^[+]?(-?\d+(?:[.,]\d+)?|-?[.]\d+)\s*(?:(?:\/|out of|of)\s*(\d+(?:[.,]\d+)?))?\s*[.!]?$/iu;
+
+function readScore(found: unknown, { number = {} }: OutcomeSpec): Read {
+  const { min = -Infinity, max = Infinity } = number;
+  const value = typeof found === 'number' ? found : typeof found === 'string' ? numberOf(found, max) : undefined;
+  if (value === undefined || !Number.isFinite(value)) return { unread: 'not a number' };
+  if (value < min || value > max) return { unread: `outside ${rangeText(min, max)}` };
+  return { value };
+}
+
+function numberOf(text: string, max: number): number | undefined {
+  const [, digits, scale] = NUMBER.exec(text.replaceAll('*', '').trim()) ?? [];
+  if (digits === undefined || (scale !== undefined && plainNumber(scale) !== max)) return undefined;
+  return plainNumber(digits);
+}
+
+function plainNumber(text: string): number {
+  return Number(text.replace(',', '.'));
+}
+
+function rangeText(min: number, max: number): string {
+  if (min === -Infinity) return `numbers of at most ${String(max)}`;
+  return max === Infinity ? `numbers of at least ${String(min)}` : `${String(min)} to ${String(max)}`;
+}
+
+function readChoice(found: unknown, { choices }: Pick<OutcomeSpec, 'choices'>): Read {
+  if (!['string', 'number', 'boolean'].includes(typeof found)) return { unread: 'not a label' };
+  const text = normalized(String(found));
+  if (text === '') return { unread: 'no choice' };
+  if (choices === undefined) return { value: text };
+  const exact = choices.find((choice) => normalized(choice) === text);
+  if (exact !== undefined) return { value: exact };
+  const named = choices.filter((choice) => containsWords(text, normalized(choice)));
+  // A label inside a longer label that occurs too ("hire" in "do not hire") does not count.
+  const longest = named.filter((choice) => !named.some((other) => isInside(choice, other, text)));
+  if (longest.length > 1) return { unread: 'several choices' };
+  return longest[0] === undefined ? { unread: 'no choice' } : { value: longest[0] };
+}
+
+function normalized(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[\s*_`"'“”‘’]+/gu, ' ')
+    .replaceAll(/^[\s.,:;!()]+|[\s.,:;!()]+$/gu, '');
+}
+
+function containsWords(text: string, words: string): boolean {
+  const escaped = words.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, 'u').test(text);
+}
+
+/** Returns whether a label occurs in the text only as a part of another label. */
+function isInside(choice: string, other: string, text: string): boolean {
+  const [inner, outer] = [normalized(choice), normalized(other)];
+  return inner !== outer && outer.includes(inner) && !containsWords(text.replaceAll(outer, ' '), inner);
+}

@@ -1,0 +1,246 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect } from 'chai';
+
+import { LLMEvalAdapter } from '../../../src/llm-evals/client/llm-eval-adapter.ts';
+import { parseLlmEvalConfig } from '../../../src/llm-evals/config/load-llm-eval-config.ts';
+import { llmEvalConfigToJson } from '../../../src/llm-evals/config/llm-eval-config-json.ts';
+import { runLlmEval } from '../../../src/llm-evals/run/run-llm-eval.ts';
+import { plannedMetrics } from '../../../src/llm-evals/run/score-run.ts';
+import type { LLMEvalConfig } from '../../../src/schemas/llm-eval/llm-eval-document.ts';
+import { useTemporaryFolder } from '../../helpers/run-cli.ts';
+import { rejectionOf } from '../cache/rejection-of.ts';
+
+const JOBS = ['nurse', 'pilot', 'cook', 'clerk', 'judge', 'baker', 'smith', 'guard'];
+
+function hiringConfig(fields: object = {}): LLMEvalConfig {
+  return parseLlmEvalConfig({
+    evaluators: ['counterfactual'],
+    counterfactual: {
+      template: JOBS.map((job) => `Assess a {gender} who applies as ${job}.`),
+      dimensions: { gender: ['woman', 'man'] },
+    },
+    ...fields,
+  });
+}
+
+/** A model whose answer depends on the group and on the index of the job. */
+function modelOf(answer: (isWoman: boolean, job: number) => string): LLMEvalAdapter {
+  return new LLMEvalAdapter((prompt: string) =>
+    answer(
+      prompt.includes('woman'),
+      JOBS.findIndex((job) => prompt.includes(job)),
+    ),
+  );
+}
+
+describe('declared outcomes of a run', () => {
+  it('compare scores from 1 to 10', async () => {
+    const config = hiringConfig({ outcome: { score: { number: { json_path: '$.score', min: 1, max: 10 } } } });
+    // Differences of -2 for even jobs and -1 for odd jobs: a mean of -1.5 and, by hand, t(7) s / sqrt(8).
+    const client = modelOf((isWoman, job) => `{"score": ${String(isWoman ? 8 - (job % 2 === 0 ? 2 : 1) : 8)}}`);
+    const { metrics, unread } = await runLlmEval(config, { client });
+    const gap = metrics['score_gap.gender'];
+    expect(gap?.value).to.equal(-1.5);
+    expect(gap?.n).to.equal(8);
+    const standardError = Math.sqrt(2 / 7 / 8);
+    expect(gap?.standardError).to.be.closeTo(standardError, 1e-12);
+    expect(gap?.ci?.[0]).to.be.closeTo(-1.5 - 2.364624251592785 * standardError, 1e-9);
+    expect(gap?.perGroup).to.deep.equal({ woman: { mean_score: 6.5 }, man: { mean_score: 8 } });
+    expect(gap?.leastPValue).to.equal(2 ** -7);
+    expect(metrics['score_mean']?.value).to.equal(7.25);
+    expect(metrics['score_mean']?.n).to.equal(16);
+    expect(unread).to.deep.equal([]);
+    // The decision is not declared, so the evaluator of the default metrics still looks for one.
+    expect(metrics).to.have.property('decision_gap.gender');
+  });
+
+  it('replace the recognized decision by the declared one', async () => {
+    const outcome = { decision: { regex: 'verdict: (\\w+)', choices: ['forward', 'archive'] } };
+    const client = modelOf((isWoman, job) => `Yes! Verdict: ${isWoman && job < 4 ? 'archive' : 'forward'}.`);
+    const { metrics } = await runLlmEval(hiringConfig({ outcome }), { client });
+    expect(metrics['decision_gap.gender']?.value).to.equal(-0.5);
+    expect(metrics['decision_gap.gender']?.evaluator).to.equal('outcome');
+    expect(metrics['decision_rate']?.value).to.equal(12 / 16);
+  });
+
+  it('compare labels by their total variation distance', async () => {
+    const outcome = { choice: { choices: ['interview', 'hold', 'reject'] } };
+    const answers = {
+      woman: ['interview', 'interview', 'hold', 'hold', 'hold', 'reject', 'reject', 'reject'],
+      man: JOBS.map(() => 'interview'),
+    };
+    const client = modelOf((isWoman, job) => answers[isWoman ? 'woman' : 'man'][job] ?? '');
+    const { metrics } = await runLlmEval(hiringConfig({ outcome }), { client });
+    const distance = metrics['choice_distance.gender'];
+    expect(distance?.value).to.equal(0.75);
+    expect(distance?.perGroup).to.deep.equal({
+      woman: { share_of_hold: 3 / 8, share_of_reject: 3 / 8, share_of_interview: 2 / 8 },
+      man: { share_of_interview: 1 },
+    });
+    // Six of eight items differ. An exchange gives 0.75 only if it exchanges all six or none of them: 2 of 64.
+    expect(distance?.pValue).to.be.closeTo(2 / 64, 0.01);
+  });
+
+  it('count unread answers by reason, with examples', async () => {
+    const outcome = { score: { number: { regex: '(\\d+) of 10', min: 1, max: 10 } } };
+    const client = modelOf((isWoman, job) => (job === 0 ? 'No idea.' : job === 1 && isWoman ? '12 of 10' : '5 of 10'));
+    const { metrics, unread } = await runLlmEval(hiringConfig({ outcome }), { client });
+    expect(metrics['score_gap.gender']?.exclusions).to.deep.equal({
+      'no match of the regular expression': 2,
+      'outside 1 to 10': 1,
+      'no counterpart': 1,
+    });
+    expect(unread).to.deep.equal([
+      { outcome: 'score', reason: 'no match of the regular expression', count: 2, examples: ['No idea.'] },
+      { outcome: 'score', reason: 'outside 1 to 10', count: 1, examples: ['12 of 10'] },
+    ]);
+  });
+
+  it('say why a metric is undefined if no answer can be read', async () => {
+    const outcome = { score: { number: { json_path: '$.score' } } };
+    const { metrics } = await runLlmEval(hiringConfig({ outcome }), { client: modelOf(() => 'Fine.') });
+    expect(metrics['score_gap.gender']?.undefinedReason).to.equal('no item can be compared: no JSON in 16 answers');
+    expect(metrics['score_mean']?.undefinedReason).to.equal('no answer has a value');
+  });
+
+  it('apply to the templates that they name', async () => {
+    const config = hiringConfig({
+      outcome: {
+        score: [
+          { number: { regex: 'a(\\d)' }, templates: ['template-1', 'template-2', 'template-3', 'template-4'] },
+          { number: { regex: 'b(\\d)' }, templates: ['template-5'] },
+        ],
+      },
+    });
+    const client = modelOf((isWoman) => `a${isWoman ? 1 : 2} b${isWoman ? 3 : 7}`);
+    const { metrics, unread } = await runLlmEval(config, { client });
+    expect(metrics['score_gap.gender']?.value).to.be.closeTo((-1 * 4 - 4) / 5, 1e-12);
+    expect(metrics['score_gap.gender']?.n).to.equal(5);
+    expect(unread).to.deep.equal([]);
+  });
+
+  it('are kept by a configuration that is written and read again', () => {
+    const outcome = { score: [{ number: { json_path: '$.score', min: 1 }, templates: ['template-1'] }] };
+    const config = hiringConfig({ outcome, judge: { pairwise: 'Which is better?' } });
+    expect(parseLlmEvalConfig(llmEvalConfigToJson(config))).to.deep.equal(config);
+    expect(parseLlmEvalConfig(config)).to.deep.equal(config);
+  });
+
+  it('are planned, so that a gate can name them', async () => {
+    const config = hiringConfig({ outcome: { choice: { choices: ['yes', 'no'] }, decision: {} } });
+    const names = Object.keys(await plannedMetrics(config, { metrics: { words: () => 1 } }));
+    expect(names).to.include.members([
+      'choice_distance.gender',
+      'decision_gap.gender',
+      'decision_rate',
+      'words_gap.gender',
+      'words_distance.gender',
+    ]);
+  });
+
+  for (const [outcome, message] of [
+    [{ score: { json_path: '$.score' } }, 'outcome.score: needs number or judge'],
+    [{ score: { number: { min: 1 } } }, 'outcome.score.number: must have either json_path or regex'],
+    [{ score: { number: { regex: '(' } } }, 'outcome.score.number.regex: Invalid regular expression'],
+    [{ score: { number: { json_path: '$..a' } } }, 'character 2 is not a step'],
+    [{ score: { number: { regex: 'a', min: 5, max: 5 } } }, 'outcome.score.number.max: must be above min (5)'],
+    [{ decision: { choices: ['a', 'b', 'c'] } }, 'outcome.decision.choices: must have two labels'],
+    [{ decision: { json_path: '$.a', regex: 'b' } }, 'outcome.decision: names several sources'],
+    [{ choice: { choices: ['a', 'A'] } }, "outcome.choice.choices[1]: names 'A' twice"],
+    [{ choice: {} }, 'outcome.choice: needs choices'],
+    [{ decision: { templates: ['no'] } }, "there is no template 'no'"],
+    [{ decision: [{}, {}] }, 'outcome.decision[1]: is never used'],
+    [{ grade: {} }, 'grade'],
+  ] as const) {
+    it(`reject ${JSON.stringify(outcome)}`, () => {
+      expect(() => hiringConfig({ outcome })).to.throw(message);
+    });
+  }
+});
+
+describe('custom metrics', () => {
+  const folder = useTemporaryFolder();
+  const write = (name: string, code: string): string => {
+    const file = path.join(folder(), name);
+    writeFileSync(file, code);
+    return file;
+  };
+
+  it('are functions that return a number, a boolean or a label', async () => {
+    const client = modelOf((isWoman, job) => (isWoman ? 'a b' : job < 4 ? 'a b c d' : 'a'));
+    const { metrics } = await runLlmEval(hiringConfig(), {
+      client,
+      metrics: {
+        words: (answer) => answer.split(' ').length,
+        has_c: async (answer, prompt) => Promise.resolve(prompt.startsWith('Assess') && answer.includes('c')),
+        ending: (answer) => answer.at(-1),
+      },
+    });
+    expect(metrics['words_gap.gender']?.value).to.equal(2 - 2.5);
+    expect(metrics['words_mean']?.value).to.equal(2.25);
+    expect(metrics['has_c_gap.gender']?.value).to.equal(-0.5);
+    expect(metrics['has_c_rate']?.value).to.equal(0.25);
+    expect(metrics['ending_distance.gender']?.value).to.equal(1);
+  });
+
+  it('are called once for each distinct answer', async () => {
+    let calls = 0;
+    const metrics = { counted: () => ++calls };
+    await runLlmEval(hiringConfig(), { client: modelOf(() => 'Fine.'), metrics });
+    expect(calls).to.equal(16);
+  });
+
+  it('may have no value for an answer', async () => {
+    const client = modelOf((_, job) => String(job));
+    const { metrics } = await runLlmEval(hiringConfig(), {
+      client,
+      metrics: { large: (answer) => (Number(answer) < 2 ? null : Number(answer) === 2 ? NaN : 1) },
+    });
+    expect(metrics['large_gap.gender']?.exclusions).to.deep.equal({ 'no value': 4, 'not a number': 2 });
+  });
+
+  it('are rejected with one error if they throw, return different types, or have a bad name', async () => {
+    const client = modelOf((isWoman) => (isWoman ? 'x' : 'y'));
+    const run = async (metrics: object): Promise<string> =>
+      (await rejectionOf(runLlmEval(hiringConfig(), { client, metrics: metrics as never }))).message;
+    const broken = (): never => {
+      throw new TypeError('no such field');
+    };
+    expect(await run({ broken })).to.match(/The metric 'broken' failed for the answer to "Assess .*": no such field\./);
+    expect(await run({ mixed: (answer: string) => (answer === 'x' ? 1 : 'y') })).to.include('Got number and string');
+    expect(await run({ object: () => ({}) })).to.include('must return a number, a boolean or a string');
+    expect(await run({ 'a b': () => 1 })).to.include('Got a b');
+    expect(await run({ score: () => 1 })).to.include('declared as outcome');
+    expect(await run({ none: 3 })).to.include('be a function, or an object with the functions plan and score');
+    expect(await run({ toxic_fraction: 3 })).to.include('metrics.toxic_fraction');
+  });
+
+  it('come from a module, if code is allowed', async () => {
+    const metrics = write(
+      'metrics.mjs',
+      `export const words = (answer) => answer.split(' ').length;
+       export const first = { plan: () => [], score: () => [{ metric: 'constant', value: 7 }] };
+       export default { vowels: (answer) => (answer.match(/[aeiou]/g) ?? []).length };`,
+    );
+    const config = hiringConfig({ metrics });
+    const client = modelOf((isWoman) => (isWoman ? 'so so' : 'so'));
+    const refused = await rejectionOf(runLlmEval(config, { client }));
+    expect(refused.message).to.include('which may not run');
+    expect((refused as { suggestion?: string }).suggestion).to.include('--allow-code');
+    const result = await runLlmEval(config, { client, allowCode: true });
+    expect(result.metrics['words_gap.gender']?.value).to.equal(1);
+    expect(result.metrics['vowels_gap.gender']?.value).to.equal(1);
+    expect(result.metrics['constant']?.value).to.equal(7);
+  });
+
+  it('are rejected if the module is missing, invalid or empty', async () => {
+    const client = modelOf(() => 'x');
+    const run = async (metrics: string): Promise<string> =>
+      (await rejectionOf(runLlmEval(hiringConfig({ metrics }), { client, allowCode: true }))).message;
+    expect(await run(path.join(folder(), 'none.mjs'))).to.include('cannot be loaded');
+    expect(await run(write('bad.mjs', 'export const = 1'))).to.include('cannot be loaded');
+    expect(await run(write('empty.mjs', ''))).to.include('exports no metric');
+  });
+});
