@@ -36,11 +36,17 @@ export {
 export * from './evaluators/refusal-rate-evaluator.ts';
 export * from './evaluators/stereotype-association-evaluator.ts';
 export * from './evaluators/toxicity-sentiment-evaluator.ts';
+export type { JudgeAgreement, JudgeBias, JudgeCounts, JudgeReport } from './outcome/judge.ts';
+export type { CustomMetrics, MetricFunction, MetricValue } from './outcome/metric-functions.ts';
+export type { NeutralizedCounts } from './outcome/neutral-wording.ts';
+export type { OutcomeKind, OutcomeReading } from './outcome/read-outcome.ts';
+export type { JudgeEstimate } from './dry-run/estimate-judge.ts';
 export * from './plan/counterfactual/index.ts';
 export type { LLMRequest, PlannedPrompt } from './plan/planned-prompt.ts';
 export * from './report/index.ts';
 export * from './run/dry-run.ts';
 export * from './run/llm-eval-result.ts';
+export type { UnreadAnswers } from './run/unread-answers.ts';
 export type { RunLimits, RunPrice, StopReason, TokenCeiling } from './scheduler/budget.ts';
 export { plannedMetrics } from './run/score-run.ts';
 export { runLlmEval } from './run/run-llm-eval.ts';
@@ -54,9 +60,15 @@ export type {
   BbqFormat,
   CounterfactualConfig,
   EvaluatorName,
+  JudgeConfig,
+  JudgeRubric,
   LLMEvalConfig,
   LLMParams,
   LLMProvider,
+  NumberSource,
+  OutcomeConfig,
+  OutcomeName,
+  OutcomeSpec,
   TokenPrice,
 } from '../schemas/llm-eval/llm-eval-document.ts';
 export * from './stereotype/index.ts';

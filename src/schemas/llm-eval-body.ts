@@ -12,6 +12,7 @@ export const llmEvalRequestSchema = z
     live: z.boolean().default(false),
     resume: z.boolean().default(false),
     retryErrors: z.boolean().default(false),
+    allowCode: z.boolean().default(false),
     allowSmallSamples: z.boolean().optional(),
     maxCost: z.number().min(0).optional(),
     replay: z.string().min(1).optional(),

@@ -39,11 +39,15 @@ const DEFAULT_CACHE = LLM_EVAL_FIELDS.cache_dir.parse(undefined);
 
 /**
  * Restricts a configuration from a client. The files of the configuration must be in the service's folder for language
- * models. The address of its provider must be the default address or the address that the operator set.
+ * models. The addresses of its provider and of its judge must be the default address or the address that the operator set.
  * @throws {ServiceProblem} 403 for a file or an address that is not allowed, 422 for a file that does not exist
  */
 export async function confineLlmConfig(config: LLMEvalConfig, paths: LlmPaths): Promise<LLMEvalConfig> {
-  assertAddress(config, paths.env);
+  assertAddress(config, 'base_url', paths.env);
+  if (config.judge !== null) assertAddress(config.judge, 'judge/base_url', paths.env);
+  if (config.metrics !== null) {
+    throw refused('metrics', 'This service does not run the code of configurations.', 'Omit metrics.');
+  }
   const { llmFolder } = paths;
   const fileInside = async (field: string, given: string | null): Promise<string | null> => {
     if (given === null) return null;
@@ -106,13 +110,17 @@ async function realPath(target: string): Promise<string> {
 }
 
 /** Throws if a configuration would make the service send requests to a host that the client chose. */
-function assertAddress({ provider, baseUrl }: LLMEvalConfig, env: LlmPaths['env']): void {
+function assertAddress(
+  { provider, baseUrl }: Pick<LLMEvalConfig, 'provider' | 'baseUrl'>,
+  field: string,
+  env: LlmPaths['env'],
+): void {
   const variable = ADDRESS_VARIABLES[provider];
   if (baseUrl === null || variable === undefined) return;
   const named = env[variable]?.trim() ?? '';
   if (URL.canParse(named) && URL.canParse(baseUrl) && new URL(named).origin === new URL(baseUrl).origin) return;
   throw refused(
-    'base_url',
+    field,
     `This service calls the provider ${provider} only at its default address.`,
     `Omit base_url, or ask the operator of the service to set that address in ${variable}.`,
   );

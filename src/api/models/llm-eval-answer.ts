@@ -43,6 +43,15 @@ const DRY_RUN_FIELDS = {
   undefined_metrics: z
     .array(z.strictObject({ metric: z.string(), reason: z.string(), suggestion: z.string() }))
     .describe('Metrics that will be undefined for all possible answers.'),
+  judge: z
+    .strictObject({
+      model: z.string(),
+      ...fields(count, 'request_count', 'grades', 'comparisons', 'controls'),
+      ...fields(range, 'estimated_input_tokens', 'estimated_output_tokens'),
+      estimated_cost_usd: range.nullable(),
+    })
+    .nullable()
+    .describe('The maximum number of requests to the judge, which the other counts do not include.'),
   plan_digest: z.string().describe('SHA-256 of all requests that would be sent.'),
 } as const;
 
@@ -104,6 +113,31 @@ const actual = z.strictObject({
   seconds: z.number(),
 });
 
+const bias = z
+  .strictObject({ value: z.number(), ci: interval.nullable(), n: count })
+  .nullable()
+  .describe('From -1 to 1; 0 without a bias. Null if there were no control answers.');
+
+const judge = z.strictObject({
+  model: z.string(),
+  blind: z.boolean(),
+  neutralized: z.strictObject(fields(count, 'names', 'values', 'gendered_words')).nullable(),
+  ...fields(count, 'graded', 'ungraded'),
+  position_bias: bias,
+  verbosity_bias: bias,
+  agreement: z.record(
+    z.string(),
+    z.strictObject({ n: count, identical: z.number(), mean_absolute_difference: numberOrNull }),
+  ),
+  actual,
+});
+
+const unread = z.strictObject({
+  ...fields(z.string(), 'outcome', 'reason'),
+  count,
+  examples: z.array(z.string()),
+});
+
 /** The answer of `POST /llm-eval` if answers were scored. */
 export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers differ, compared with sampling noise.', {
   ...RUN_FIELDS,
@@ -115,6 +149,8 @@ export const llmEvaluationSchema = model('LlmEvaluation', 'How the answers diffe
   planned,
   actual,
   stopped: z.enum(['requests', 'tokens', 'cost', 'minutes', 'cancelled']).nullable(),
+  judge: judge.nullable().describe('The biases, the agreement and the spending of the judge; null without a judge.'),
+  unread: z.array(unread).describe('Answers from which a declared outcome could not be read, by reason.'),
   warnings: notes,
   seed: z.number().int(),
 });

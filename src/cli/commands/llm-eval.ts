@@ -37,6 +37,7 @@ export function llmEvalCommand(): Command {
 --transcripts-out <path>  append every answer to this NDJSON file as it arrives
 --resume  reuse the answers that are already in --transcripts-out
 --retry-errors  with --resume: repeat the requests that failed
+--allow-code  allow the module of metrics that the configuration names to run; read it first
 --replay <path>  read the answers from this transcript file; send nothing
 --min-group-size <n>  minimum number of items; with fewer, a metric is undefined (default: 5)
 --allow-small-samples  compute metrics with fewer items too, with a warning
@@ -154,6 +155,7 @@ async function printDryRun(config: LLMEvalConfig, request: LlmEvalRequest, optio
     transcriptsOut,
     replayPath: replay,
     maxCostUsd: maxCost,
+    allowCode: request.allowCode,
     minGroupSize: request.minGroupSize,
     allowSmallSamples: request.allowSmallSamples,
   });
@@ -188,7 +190,7 @@ async function assertMetrics(config: LLMEvalConfig, request: LlmEvalRequest): Pr
     import('../../llm-evals/run/score-run.ts'),
     import('../../integration/llm-eval-gate.ts'),
   ]);
-  judgeLlmEval(await plannedMetrics(config), gateOf(request));
+  judgeLlmEval(await plannedMetrics(config, { allowCode: request.allowCode }), gateOf(request));
 }
 
 /** Returns the gate options of a request. */
@@ -216,6 +218,7 @@ async function run(
     replayPath: request.replay,
     allowSmallSamples: request.allowSmallSamples,
     maxCostUsd: request.maxCost,
+    allowCode: request.allowCode,
     cache,
     signal: interrupt.signal,
     onProgress: untilDone(progressBar(options), interrupt),

@@ -6,6 +6,7 @@ import {
   OUTCOME_NAMES,
   type OutcomeName,
 } from '../../schemas/llm-eval/llm-eval-document.ts';
+import type { SplitMetrics } from '../outcome/metric-functions.ts';
 import type { PlannedPrompt } from '../plan/planned-prompt.ts';
 import type { LLMEvaluator } from '../scoring/llm-evaluator.ts';
 import { CounterfactualFairnessEvaluator } from './counterfactual-fairness-evaluator.ts';
@@ -24,21 +25,23 @@ const EVALUATORS: Readonly<Record<EvaluatorName, new () => LLMEvaluator>> = {
 /**
  * Creates the evaluators of a configuration. The evaluator of outcomes follows if outcomes or custom metrics are
  * declared. Custom evaluators that are not in the configuration come last.
- * @param own additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
+ * @param given additional custom evaluators. A custom evaluator replaces the built-in evaluator of the same name
  * @throws {ValueError} if an entry is not an evaluator, or if two entries have the same name
  * @throws {ConfigValidationError} if no evaluator has a name in the configuration
  */
 export function createEvaluators(
   config: EvaluatorSource,
-  own: readonly LLMEvaluator[] = [],
-  metrics: Readonly<Record<string, unknown>> = {},
+  given: readonly LLMEvaluator[] = [],
+  metrics: SplitMetrics = { functions: {}, evaluators: [] },
 ): LLMEvaluator[] {
+  assertList(given);
+  const own = [...given, ...metrics.evaluators];
   assertEvaluators(own);
-  const outcome = outcomeEvaluator(config, metrics);
+  const outcome = outcomeEvaluator(config, metrics.functions);
   const isDecisionDeclared = config.outcome.decision !== undefined;
   const named = config.evaluators.map((name) => {
-    const given = own.find((each) => each.name === name);
-    if (given !== undefined) return given;
+    const replacement = own.find((each) => each.name === name);
+    if (replacement !== undefined) return replacement;
     return name === 'counterfactual' && isDecisionDeclared
       ? new CounterfactualFairnessEvaluator({ readsDecisions: false })
       : createByName(name);
@@ -89,8 +92,11 @@ function createByName(name: EvaluatorName): LLMEvaluator {
   });
 }
 
-function assertEvaluators(own: unknown): void {
-  if (!Array.isArray(own)) throw invalidParameter('evaluators', 'be a list of evaluators', typeof own);
+function assertList(given: unknown): void {
+  if (!Array.isArray(given)) throw invalidParameter('evaluators', 'be a list of evaluators', typeof given);
+}
+
+function assertEvaluators(own: readonly unknown[]): void {
   const names = new Set<string>();
   own.forEach((each: unknown, index) => {
     const { name, plan, score } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>;

@@ -22,8 +22,8 @@ export function preferenceName(key: string): string {
 type Found = { readonly value: unknown } | { readonly unread: string };
 
 /**
- * Reads a declared outcome from an answer. Reasoning in `<think>` and similar tags is skipped. The function never
- * guesses: if the source finds several different values, or a value that cannot be read, the reading states the reason.
+ * Reads a declared outcome from an answer. Reasoning in `<think>` and similar tags is skipped, and a regular
+ * expression sees the text without the Markdown mark `**`. The function never guesses: if the source finds several different values, or a value that cannot be read, the reading states the reason.
  *
  * - decision: a JSON boolean, 1 or 0, one of the two `choices` (the first is yes), or an English yes or no.
  * - score: a JSON number, or a text that consists of a number, such as "8", "7.5", "8/10" or "8 out of 10". A
@@ -124,7 +124,8 @@ const MAX_MILLIS = 1000;
  * take as long for other answers.
  */
 function findMatch(text: string, regex: string): Found {
-  const match = search(text, regex);
+  // Models print labels in bold, as in **Score:** 7.
+  const match = search(text.replaceAll('**', ''), regex);
   if (match === null) return { unread: 'no match of the regular expression' };
   const [all, group] = match;
   const value = (match.length > 1 ? group : all)?.trim() ?? '';

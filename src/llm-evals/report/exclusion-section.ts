@@ -24,7 +24,8 @@ export function exclusionBlocks(result: LlmEvalResult): ReportBlock[] {
   const blocks = [
     ...problemTable(result),
     ...exclusionTable(metrics),
-    ...undecidedBlocks(result),
+    ...(result.config.outcome.decision === undefined ? undecidedBlocks(result) : []),
+    ...unreadBlocks(result),
     ...groupNotes(metrics),
   ];
   return blocks.length > 0
@@ -96,6 +97,20 @@ function undecidedBlocks({ transcripts }: LlmEvalResult): ReportBlock[] {
     { kind: 'paragraph', text: 'The decision gap excludes these answers. The first answers of each value:' },
     { kind: 'list', items: undecidedExamples(unread) },
   ];
+}
+
+/** Lists the answers from which a declared outcome or a custom metric could not be read, by reason, with examples. */
+function unreadBlocks({ unread = [] }: LlmEvalResult): ReportBlock[] {
+  if (unread.length === 0) return [];
+  const shown = (text: string): string => shortenLabel(shownText(text), EXAMPLE_WIDTH) || '(no text)';
+  return tableOf(
+    'Answers from which an outcome could not be read',
+    ['Outcome', 'Reason', numberColumn('Answers'), 'Examples'],
+    unread.map(({ outcome, reason, count, examples }) => [
+      ...[labelText(outcome), reason, formatCount(count)],
+      examples.map((text) => shown(text)).join(' | '),
+    ]),
+  );
 }
 
 function undecidedExamples(unread: readonly { readonly text: string; readonly group: string }[]): string[] {

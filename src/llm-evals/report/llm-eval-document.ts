@@ -17,6 +17,7 @@ import { jaccardSimilarity } from '../text/similarity/jaccard-similarity.ts';
 import { dimensionPictures, dimensionSections } from './dimension-sections.ts';
 import { exclusionBlocks } from './exclusion-section.ts';
 import { ALPHA, findingOf, testedP } from './finding.ts';
+import { judgeBlocks } from './judge-section.ts';
 import { findingBlocks } from './metric-tables.ts';
 import {
   answeredBy,
@@ -255,6 +256,7 @@ export function llmEvalDocument(result: LlmEvalResult, options: LlmEvalReportOpt
       },
       ...dimensionSections(metrics, controlDimension),
       { title: 'Excluded answers', blocks: exclusionBlocks(result) },
+      { title: 'Judge', blocks: judgeBlocks(result) },
       { title: 'Answers side by side', blocks: pairBlocks(result) },
       { title: 'Spending', blocks: spendingBlocks(result) },
       { title: 'Configuration', blocks: askedBlocks(result) },

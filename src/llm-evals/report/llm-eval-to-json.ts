@@ -1,7 +1,10 @@
 import { assertKnownOptions, snakeFields, type SnakeFields } from '../../internal/arguments.ts';
 import { type DryRunJson, dryRunToJson } from '../dry-run/dry-run-json.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
+import type { JudgeAgreement, JudgeReport } from '../outcome/judge.ts';
+import type { NeutralizedCounts } from '../outcome/neutral-wording.ts';
 import type { LlmEvalResult } from '../run/llm-eval-result.ts';
+import type { UnreadAnswers } from '../run/unread-answers.ts';
 import type { StopReason } from '../scheduler/budget.ts';
 import type { LlmMetricResultJson } from '../scoring/llm-metric-result.ts';
 import {
@@ -21,8 +24,28 @@ export interface LlmEvalJson {
   readonly planned: SnakeFields<PlannedSpending>;
   readonly actual: SnakeFields<ActualSpending>;
   readonly stopped: StopReason | null;
+  readonly judge: JudgeJson | null;
+  readonly unread: readonly UnreadAnswers[];
   readonly warnings: readonly string[];
   readonly seed: number;
+}
+
+/** The wire format of a judge's report. */
+export interface JudgeJson extends SnakeFields<Omit<JudgeReport, 'neutralized' | 'agreement'>> {
+  readonly neutralized: SnakeFields<NeutralizedCounts> | null;
+  readonly agreement: Readonly<Record<string, SnakeFields<JudgeAgreement>>>;
+  readonly actual: SnakeFields<ActualSpending>;
+}
+
+function judgeToJson({ judge }: LlmEvalResult): JudgeJson | null {
+  if (judge === null || judge === undefined) return null;
+  const { model, blind, neutralized, graded, ungraded, positionBias, verbosityBias, agreement, actual } = judge;
+  return {
+    ...snakeFields({ model, blind, graded, ungraded, positionBias, verbosityBias }),
+    neutralized: neutralized && snakeFields(neutralized),
+    agreement: Object.fromEntries(Object.entries(agreement).map(([name, each]) => [name, snakeFields(each)])),
+    actual: snakeFields(actual),
+  };
 }
 
 /**
@@ -42,6 +65,8 @@ export function llmEvalToJson(result: LlmEvalResult, options: LlmEvalReportOptio
     planned: snakeFields(planned),
     actual: snakeFields(actual),
     stopped,
+    judge: judgeToJson(result),
+    unread: result.unread ?? [],
     warnings,
     seed,
   };

@@ -145,8 +145,7 @@ export async function prepareRun(
   const { maxCostUsd } = options;
   const config = maxCostUsd === undefined ? given : Object.freeze({ ...given, maxCostUsd });
   const metrics = await customMetrics(config, options);
-  const own = [...(options.evaluators ?? []), ...metrics.evaluators];
-  const evaluators = createEvaluators(config, own, metrics.functions);
+  const evaluators = createEvaluators(config, options.evaluators, metrics);
   const prompts = planPrompts(evaluators, config);
   lintPairs(prompts);
   const params = requestParams(config);
@@ -178,7 +177,13 @@ export async function prepareRun(
     systemPrompt: config.systemPrompt,
     knownOutputTokens: [...known.records.values()].flatMap(({ outputTokens }) => outputTokens ?? []),
     limits: config,
-    undefinedMetrics: undefinedMetrics(evaluators, own, prompts, config, minItems),
+    undefinedMetrics: undefinedMetrics(
+      evaluators,
+      [...(options.evaluators ?? []), ...metrics.evaluators],
+      prompts,
+      config,
+      minItems,
+    ),
     judge: config.judge === null ? null : estimateJudge(config, config.judge, plan.prompts),
   });
   const client = options.client?.id ?? null;

@@ -87,7 +87,7 @@ function assertLive(judge: JudgeConfig, { replayOnly }: LLMEvalConfig, { live = 
   if (isAllowed) return;
   throw new CacheMissError(`The answers cannot be judged by ${judgeName(judge)}: ${reason}.`, {
     context: { parameter: 'judge', model: judge.model },
-    ...(suggestion === null ? {} : { suggestion }),
+    suggestion,
   });
 }
 

@@ -10,6 +10,7 @@ import type { DryRunEstimate } from '../dry-run/dry-run-estimate.ts';
 import { undefinedSentences } from '../dry-run/dry-run-document.ts';
 import { requestTokens } from '../dry-run/estimate-tokens.ts';
 import type { ActualSpending, PlannedSpending } from '../dry-run/spending-table.ts';
+import { OUTCOME_EVALUATOR } from '../evaluators/outcome-evaluator.ts';
 import type { LLMRequest } from '../plan/planned-prompt.ts';
 import type { RunSummary } from '../scheduler/run-options.ts';
 import { runRequests } from '../scheduler/run-requests.ts';
@@ -101,7 +102,9 @@ function languageWarning(
   const texts = distinctAnswers(transcripts).flatMap(({ text }) => text ?? []);
   const others = texts.filter(looksOtherThanEnglish).length;
   const presuming = Object.values(metrics).filter(
-    ({ metric, warnings }) => ENGLISH_METRICS.test(metric) || warnings.includes(LEXICON_WARNING),
+    // A declared outcome, such as a decision in JSON, does not depend on the language.
+    ({ metric, evaluator, warnings }) =>
+      (evaluator !== OUTCOME_EVALUATOR && ENGLISH_METRICS.test(metric)) || warnings.includes(LEXICON_WARNING),
   );
   if (others === 0 || presuming.length === 0) return [];
   const names = [...new Set(presuming.map(({ metric }) => metric))].join(', ');

@@ -101,8 +101,7 @@ export async function plannedMetrics(
 ): Promise<Readonly<Record<string, LlmMetricResult>>> {
   assertKnownOptions('plannedMetrics', options, PLANNED_METRICS_OPTION_NAMES);
   const metrics = await customMetrics(config, options);
-  const own = [...(options.evaluators ?? []), ...metrics.evaluators];
-  const evaluators = createEvaluators(config, own, metrics.functions);
+  const evaluators = createEvaluators(config, options.evaluators, metrics);
   const prompts = planPrompts(evaluators, config).map((prompt) => ({ ...prompt, key: '' }));
   return scoreRun({ evaluators }, joinTranscripts(prompts, new Map(), ''), scoreSettings());
 }

@@ -39,6 +39,11 @@ repeats: 3
 params: { temperature: 0, stop: [a, b], response_format: { type: text }, seed: null }
 bbq_path: bbq.jsonl
 bbq_formats: [arc, qonly]
+outcome:
+  decision: { json_path: $.hire }
+  score: [{ number: { regex: '(\\d+) of 10', min: 1, max: 10 }, templates: [joke] }, { judge: { rubric: How good? } }]
+judge: { model: grader, params: { max_tokens: 5 }, pairwise: Which is better? }
+metrics: my-metrics.mjs
 prices: { llama: { input: 0, output: 1.5, as_of: 2026-01-31 } }
 allow_small_samples: true
 `;
@@ -62,6 +67,9 @@ describe('parseLlmEvalConfig', () => {
       evaluators: ['refusal', 'toxicity_sentiment', 'stereotype'],
       promptTemplates: { a: 'Hello' },
       counterfactual: null,
+      outcome: {},
+      judge: null,
+      metrics: null,
       cacheDir: '.evenhand/llm-cache',
       replayOnly: false,
       replayPath: null,
@@ -99,6 +107,24 @@ describe('parseLlmEvalConfig', () => {
         namePools: { woman: ['Ann', 'Eve'], man: ['Bob', 'Tom', 'Jim'] },
         controlDimension: 'day',
       },
+      outcome: {
+        decision: [{ jsonPath: '$.hire' }],
+        score: [
+          { number: { regex: '(\\d+) of 10', min: 1, max: 10 }, templates: ['joke'] },
+          { judge: { rubric: 'How good?' } },
+        ],
+      },
+      judge: {
+        provider: 'compatible',
+        model: 'grader',
+        baseUrl: 'http://127.0.0.1:11434/v1',
+        params: { max_tokens: 5, temperature: 0 },
+        blind: true,
+        repeats: 1,
+        pairwise: 'Which is better?',
+        controls: 10,
+      },
+      metrics: 'my-metrics.mjs',
       cacheDir: 'cache',
       replayOnly: true,
       replayPath: null,

@@ -261,6 +261,7 @@ describe('dryRunToJson', () => {
       ],
       limits: ['max_requests_per_run 1 stops after 1 of 6 requests.'],
       undefined_metrics: [],
+      judge: null,
       plan_digest: result.planDigest,
     });
   });

@@ -76,6 +76,7 @@ describe('readOutcome', () => {
   check('score', { number: { regex: 'score:\\s*(\\S+)' } }, [
     ['Score: -0,5', -0.5],
     ['Score: **8**', 8],
+    ['**Score:** 6', 6],
     ['Score: n/a', 'not a number'],
   ]);
   check('decision', { jsonPath: '$.hire' }, [
