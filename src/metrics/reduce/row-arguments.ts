@@ -7,6 +7,7 @@ import {
   missingOutcomes,
   toColumn,
 } from '../../table/index.ts';
+import { hasClusters, missingCluster } from '../../table/cluster-columns.ts';
 import { sumOf } from '../../internal/values.ts';
 import type { MetricRows } from '../row-options.ts';
 import type { ClusterRows } from '../statistics/cluster-stats.ts';
@@ -93,21 +94,17 @@ export function readClusters(
   { cluster, strata, naValues }: Pick<GroupedRows, 'cluster' | 'strata' | 'naValues'>,
   rowCount: number,
 ): ReadClusters | undefined {
-  if (cluster === undefined && strata === undefined) return undefined;
+  if (!hasClusters({ cluster, strata })) return undefined;
   const codesOf = (source: ColumnSource | undefined, name: string): ClusterCodes | undefined => {
     if (source === undefined) return undefined;
     const column = clusterCodes(source, name, naValues);
     assertSameLength({ rows: rowCount, [name]: column.codes.length });
     const missing = column.codes.indexOf(-1);
     if (missing >= 0) {
-      throw new DataValidationError(
-        `${name} must hold a value in every row, but has none at index ${String(missing)}.`,
-        {
-          code: 'invalid-value',
-          context: { argument: name, index: missing },
-          suggestion: 'Fill in the value, or remove the rows without one: nobody can say on which rows they depend.',
-        },
-      );
+      throw missingCluster(`${name} must hold a value in every row, but has none at index ${String(missing)}.`, {
+        argument: name,
+        index: missing,
+      });
     }
     return column;
   };
