@@ -38,6 +38,11 @@ export const workflowValidationSchema = model(
 export const workflowMetricsSchema = model('WorkflowMetrics', 'The metrics of predictions on the held-out rows.', {
   n: count.describe('The number of evaluated rows.'),
   accuracy: numberOrNull,
+  accuracy_ci: z
+    .tuple([z.number(), z.number()])
+    .nullable()
+    .optional()
+    .describe('The 95% interval of the accuracy, if the rows come in clusters; null if all are in one cluster.'),
   mean_absolute_error: numberOrNull,
   metrics: metricResults,
   attributes: z.record(z.string(), metricResults).describe('The metrics of each attribute.'),

@@ -99,11 +99,14 @@ async function run(
   request: z.output<typeof runPipelineSchema>,
   call: readonly string[],
 ): Promise<Run> {
-  const [{ findConfigFile, loadConfig }, { executeWorkflow }, { loadData }] = await Promise.all([
-    import('../../pipeline/index.ts'),
-    import('../../integration/workflow/execute-workflow.ts'),
-    import('../../io/load-data.ts'),
-  ]);
+  const [{ findConfigFile, loadConfig }, { hasConfigColumns, labelColumns }, { executeWorkflow }, { loadData }] =
+    await Promise.all([
+      // prettier-ignore
+      import('../../pipeline/index.ts'),
+      import('../../pipeline/run-pipeline.ts'),
+      import('../../integration/workflow/execute-workflow.ts'),
+      import('../../io/load-data.ts'),
+    ]);
   const { threshold, classWeight, ...how } = request;
   const { csv, json, outputDir } = options;
   const inputs = [csv, options.config ?? pathFromHere(findConfigFile())];
@@ -118,7 +121,10 @@ async function run(
     ...(options.naValues === undefined ? {} : { naValues: options.naValues }),
   };
   if (options.junit !== undefined && judged.validationThreshold === undefined) throw await nothingJudged();
-  const table = await loadData(csv, { labels: config.sensitive, decimal: csv.decimal ?? config.decimal });
+  const labels = labelColumns(config);
+  const table = await loadData(csv, { labels, decimal: csv.decimal ?? config.decimal });
+  // The error names the line of the column.
+  if (!hasConfigColumns(config, table)) await loadConfig(options.config, { profile: options.profile, columns: table.columnNames }); // prettier-ignore
   const provenance = await findProvenance(table.rowCount);
   const workflowOptions: WorkflowOptions = {
     ...how,

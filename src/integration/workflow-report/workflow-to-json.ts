@@ -9,6 +9,8 @@ import type { ValidationResult, WorkflowFindings, WorkflowMetrics, WorkflowSplit
 export interface WorkflowMetricsJson extends SnakeFields<
   Pick<WorkflowMetrics, 'n' | 'accuracy' | 'meanAbsoluteError'>
 > {
+  /** The 95% interval of the accuracy, if the rows come in clusters. */
+  readonly accuracy_ci?: readonly [number, number] | null;
   /** The metrics by name. With several attributes, each metric has its worst value over the attributes. */
   readonly metrics: Readonly<Record<string, MetricResultJson>>;
   readonly attributes: Readonly<Record<string, Readonly<Record<string, MetricResultJson>>>>;
@@ -138,10 +140,12 @@ function reasonOf({ metrics }: WorkflowMetrics, { metric }: ValidationResult): s
   return own(metrics, metric)?.undefinedReason ?? null;
 }
 
-function metricsToJson({ n, accuracy, meanAbsoluteError, metrics, attributes }: WorkflowMetrics): WorkflowMetricsJson {
+function metricsToJson(of: WorkflowMetrics): WorkflowMetricsJson {
+  const { n, accuracy, accuracyCi, meanAbsoluteError, metrics, attributes } = of;
   return {
     n,
     accuracy,
+    ...(accuracyCi === undefined ? {} : { accuracy_ci: accuracyCi }),
     mean_absolute_error: meanAbsoluteError,
     metrics: resultsToJson(metrics),
     attributes: Object.fromEntries(Object.entries(attributes).map(([name, results]) => [name, resultsToJson(results)])),

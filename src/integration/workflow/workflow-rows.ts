@@ -6,8 +6,11 @@ import type { MissingRows } from '../../metrics/index.ts';
 import { metricKind } from '../../metrics/metric-definitions.ts';
 import { assertConfigColumns } from '../../pipeline/run-pipeline.ts';
 import type { PipelineConfig, TrainingConfig } from '../../schemas/pipeline/pipeline-document.ts';
+import { readClusters } from '../../metrics/reduce/row-arguments.ts';
+import { missingClusterInRow } from '../../table/cluster-columns.ts';
 import {
   type CategoricalColumn,
+  type Column,
   encodeGroups,
   INTERSECTION_SEPARATOR,
   readTexts,
@@ -17,6 +20,7 @@ import {
 import { assertFinite } from '../../training/data/feature-encoder.ts';
 import { assertTwoClasses, assertTwoGroups, findPositiveLabel } from '../../training/data/training-data.ts';
 import { knownMetric } from '../gates.ts';
+import type { RowClusters } from './measure-predictions.ts';
 
 /** The metric that the gate checks if the configuration names no metric. */
 const DEFAULT_METRIC = 'demographic_parity_difference';
@@ -39,6 +43,8 @@ export interface WorkflowRows {
   readonly groups: CategoricalColumn;
   /** The groups of each attribute and intersection, by its name. */
   readonly attributes: Readonly<Record<string, CategoricalColumn>>;
+  /** The clusters of dependent rows; undefined if all rows are independent. */
+  readonly clusters: RowClusters | undefined;
   readonly features: readonly string[];
   readonly nDropped: number;
   /**
@@ -71,6 +77,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
   assertUsableNumbers(complete, config);
   const sensitive = config.sensitive.map((name) => [name, encodeGroups(complete.column(name))] as const);
   const { y, positiveLabel } = readTarget(complete, training, task);
+  const clusters = readRowClusters(complete, config);
   const indices = Int32Array.from(y.keys()).filter(
     (row) => !Number.isNaN(y[row]) && sensitive.every(([, { codes }]) => (codes[row] as number) >= 0),
   );
@@ -96,6 +103,7 @@ export function readWorkflowRows(config: PipelineConfig, given: Table): Workflow
     positiveLabel,
     groups,
     attributes,
+    clusters: clusters && takeClusters(clusters, indices),
     features,
     nDropped,
     missing: Object.fromEntries(left.map(({ name, missing }) => [name, missing])),
@@ -139,6 +147,33 @@ function readTarget(
   const positiveLabel = findPositiveLabel(table, targetColumn, named);
   const y = toBinary(table.column(targetColumn), `Column '${targetColumn}'`, positiveLabel ?? undefined);
   return { y: Float64Array.from(y, (value) => (value < 0 ? NaN : value)), positiveLabel };
+}
+
+/**
+ * Reads the clusters and strata that the configuration names.
+ * @throws {DataValidationError} if a row has none
+ */
+function readRowClusters(table: Table, { cluster, strata, naValues }: PipelineConfig): RowClusters | undefined {
+  const column = (name: string | undefined): Column | undefined =>
+    name === undefined ? undefined : table.column(name);
+  const read = readClusters(
+    { cluster: column(cluster), strata: column(strata), naValues },
+    table.rowCount,
+    (argument, row) => missingClusterInRow((argument === 'cluster' ? cluster : strata) ?? '', row + 1),
+  );
+  if (read === undefined) return undefined;
+  const { clusters, strata: ofClusters } = read;
+  return {
+    cluster: cluster === undefined ? undefined : clusters,
+    strata: ofClusters && clusters.map((one) => ofClusters[one] as number),
+  };
+}
+
+/** Returns the clusters of the given rows. */
+export function takeClusters({ cluster, strata }: RowClusters, rows: Int32Array): RowClusters {
+  const take = (codes: Int32Array | undefined): Int32Array | undefined =>
+    codes && rows.map((row) => codes[row] as number);
+  return { cluster: take(cluster), strata: take(strata) };
 }
 
 /** Transformers that accept only numbers. */
@@ -222,12 +257,12 @@ function attributesOf(table: Table, { sensitive, intersections }: PipelineConfig
 
 function chooseFeatures(
   table: Table,
-  { features, sensitive }: PipelineConfig,
+  { features, sensitive, cluster, strata }: PipelineConfig,
   target: string,
 ): Pick<WorkflowRows, 'features' | 'warnings'> {
   if (features !== undefined) return { features, warnings: [] };
   const numeric = table.columnNames.filter(
-    (name) => table.column(name).kind === 'numeric' && name !== target && !sensitive.includes(name),
+    (name) => table.column(name).kind === 'numeric' && ![target, cluster, strata, ...sensitive].includes(name),
   );
   const warning = `no features were named, so the ${String(numeric.length)} numeric columns are used: ${numeric.join(', ')}`;
   getLogger().warn(warning);
