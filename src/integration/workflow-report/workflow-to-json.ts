@@ -83,9 +83,7 @@ type PlainFinding =
 export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
   const { config, split, features } = findings;
   return {
-    validation: validationToJson(findings),
-    baseline_metrics: metricsToJson(findings.baselineMetrics),
-    final_metrics: metricsToJson(findings.finalMetrics),
+    ...workflowPartsToJson(findings),
     config: pipelineConfigToJson(config),
     seed: findings.seed,
     transformers_applied: findings.transformersApplied,
@@ -115,7 +113,7 @@ export function workflowToJson(findings: WorkflowFindings): WorkflowJson {
   };
 }
 
-function validationToJson({ validation, baselineMetrics, finalMetrics }: WorkflowFindings): WorkflowValidationJson {
+function validationToJson({ validation, baselineMetrics, finalMetrics }: JudgedFindings): WorkflowValidationJson {
   const { metric, verdict } = validation;
   return {
     passed: validation.passed,
@@ -132,6 +130,20 @@ function validationToJson({ validation, baselineMetrics, finalMetrics }: Workflo
     message: validation.message,
     straddles: verdict.straddles,
     unevenly_missing: verdict.unevenlyMissing,
+  };
+}
+
+/** The metrics of both models, and the verdict. */
+type JudgedFindings = Pick<WorkflowFindings, 'validation' | 'baselineMetrics' | 'finalMetrics'>;
+
+/** Returns the verdict and the metrics of both models as JSON. */
+export function workflowPartsToJson(
+  findings: JudgedFindings,
+): Pick<WorkflowJson, 'validation' | 'baseline_metrics' | 'final_metrics'> {
+  return {
+    validation: validationToJson(findings),
+    baseline_metrics: metricsToJson(findings.baselineMetrics),
+    final_metrics: metricsToJson(findings.finalMetrics),
   };
 }
 
