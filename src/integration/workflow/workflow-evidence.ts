@@ -61,7 +61,7 @@ export interface WorkflowManifest extends ReportManifest {
 }
 
 /** The configuration and the options of a workflow. */
-export interface WorkflowRequest {
+interface WorkflowRequest {
   readonly config: Readonly<Record<string, unknown>>;
   readonly options: Readonly<Record<string, unknown>>;
 }

@@ -11,6 +11,7 @@ import { Table } from '../../table/index.ts';
 import type { FeatureSpec } from '../../training/data/feature-encoder.ts';
 import { holdsOnlyModel } from '../../training/models/model-card.ts';
 import { type ModelDescription, saveModel } from '../../training/models/save-model.ts';
+import { toJsonText } from '../../training/models/write-layers.ts';
 import { MODEL_PIPELINE_FILE } from '../predict-file.ts';
 import { workflowDocument } from '../workflow-report/workflow-document.ts';
 import { workflowToJson } from '../workflow-report/workflow-to-json.ts';
@@ -60,7 +61,7 @@ export async function writeWorkflow(
     outputDir,
     async (folder) => {
       const file = (name: string): string => path.join(folder, name);
-      await writeFileAtomic(file(RESULTS), textOf(withManifest(results, provenance)));
+      await writeFileAtomic(file(RESULTS), toJsonText(withManifest(results, provenance)));
       await writeParquet(file(DATA), withWeights(workflow.transformedData, workflow.sampleWeight));
       await savePipeline(workflow.pipeline, file(PIPELINE));
       await saveModel(workflow.model, file(MODEL), {
@@ -74,16 +75,12 @@ export async function writeWorkflow(
       // The last file, because it names all others.
       await writeFileAtomic(
         file(MANIFEST_FILE),
-        textOf(await workflowEvidence(folder, results, evidence, fingerprint)),
+        toJsonText(await workflowEvidence(folder, results, evidence, fingerprint)),
       );
     },
     holdsOnlyWorkflow,
   );
   return [RESULTS, DATA, MODEL, PIPELINE, ...REPORTS, ORDER_FILE, MANIFEST_FILE];
-}
-
-function textOf(value: object): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /**
